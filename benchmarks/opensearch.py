@@ -24,12 +24,12 @@ from typing import Any
 
 from scale.clones import DATASETS
 from scale.hashed import HashedDimensions
+from triplebeam.index.content.contents import Contents
+from triplebeam.index.content.encoded import EncodedTexts
 
 import triplebeam
 from triplebeam import Index, Settings
 from triplebeam.index.build.writing import looking
-from triplebeam.index.content.contents import Contents
-from triplebeam.index.content.encoded import EncodedTexts
 from triplebeam.index.folder.manifest import LastGeneration, read_manifest
 from triplebeam.index.location import Cluster
 from triplebeam.index.opensearch.client import Client

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from triplebeam.extract.extractor import Extraction
+from triplebeam.index.arrays.array_set import MemoryArrays
 from triplebeam.index.folder.passages import PassageTable, write_passages
 from triplebeam.index.store.store import Store
 from triplebeam.ingest import split
@@ -29,8 +30,8 @@ def test_a_passage_has_its_section_in_the_store_and_when_published(tmp_path: Pat
         put(store, document("a"))
         passages = [passage for _, passage in store.passages()]
     assert [passage.section for passage in passages] == ["One", "Two"]
-    write_passages(tmp_path, passages)
-    table = PassageTable(tmp_path)
+    write_passages(arrays := MemoryArrays(), passages)
+    table = PassageTable(arrays)
     assert [table.at(row) for row in range(2)] == passages
 
 

@@ -14,6 +14,8 @@ from typer.testing import CliRunner
 
 from small_world import TableExtractor
 from triplebeam.embed.embedder import Embedder
+from triplebeam.index.arrays.array_set import MemoryArrays
+from triplebeam.index.arrays.folder_arrays import FolderArrays
 from triplebeam.index.build.build import IndexBuilder
 from triplebeam.index.folder.passage_graph import (
     KINDS,
@@ -127,8 +129,8 @@ def test_statistics_are_table_5s() -> None:
 @pytest.mark.parametrize("documents", [[], [("a", 0)], [("a", 0), ("a", 1), ("b", 0)]])
 def test_written_and_opened_it_is_the_same(documents: list[tuple[str, int]], tmp_path: Path) -> None:
     graph = build(documents, [(0, 0), (2, 0)] if len(documents) > 2 else [])
-    graph.write(tmp_path)
-    opened = PassageGraph.open(tmp_path)
+    graph.write(arrays := FolderArrays(tmp_path))
+    opened = PassageGraph.open(arrays)
     assert len(opened) == len(documents)
     assert opened.statistics() == graph.statistics()
     assert isinstance(opened.edges["keyword"].neighbours.base, np.memmap)
@@ -136,11 +138,11 @@ def test_written_and_opened_it_is_the_same(documents: list[tuple[str, int]], tmp
         assert pairs_of(opened, kind) == pairs_of(graph, kind)
 
 
-def test_files_that_do_not_fit_are_noticed(tmp_path: Path) -> None:
-    build([("a", 0), ("a", 1)], []).write(tmp_path)
-    np.save(tmp_path / "passage_graph_structural_neighbours.npy", np.zeros(1, np.int32))
+def test_arrays_that_do_not_fit_are_noticed() -> None:
+    build([("a", 0), ("a", 1)], []).write(arrays := MemoryArrays())
+    arrays.add("passage_graph_structural_neighbours", np.zeros(1, np.int32))
     with pytest.raises(ValueError, match="structural edges"):
-        PassageGraph.open(tmp_path)
+        PassageGraph.open(arrays)
 
 
 def test_no_kinds_is_no_edges() -> None:

@@ -17,7 +17,7 @@ from triplebeam.index.build.build import IndexBuilder
 from triplebeam.index.build.compact import Compacted, compact
 from triplebeam.index.build.extraction import Budget
 from triplebeam.index.build.writing import check_is_there, looking, set_share
-from triplebeam.index.content.contents import Contents
+from triplebeam.index.content.content import Content
 from triplebeam.index.content.corrected import LineMatches
 from triplebeam.index.location import Cluster, Location, parse_location
 from triplebeam.index.protocols import PassageLookup
@@ -122,7 +122,7 @@ def correction_matches(folder: Path, corrections: Corrections | None = None) -> 
     """What each line of corrections concerns in an index now; without any, of those that the index has."""
     check_is_there(folder, "there is nothing to correct")
     with looking(folder) as store:
-        return Contents.of(store, corrections=corrections).correction_lines()
+        return Content.of(store, corrections=corrections).correction_lines()
 
 
 def compact_index(place: Path | Location, settings: Settings) -> Compacted:

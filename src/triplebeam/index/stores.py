@@ -5,9 +5,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import Protocol
 
-from triplebeam.index.content.contents import Contents
-from triplebeam.index.content.encoded import EncodedTexts, remove_encoded
-from triplebeam.index.folder.manifest import MANIFEST, LastGeneration, Manifest, VectorSpace, is_index, published
+from triplebeam.index.content.content import Content
+from triplebeam.index.content.vector_cache import VectorCache, remove_encoded
+from triplebeam.index.folder.manifest import MANIFEST, Manifest, VectorSpace, is_index, published
+from triplebeam.index.folder.previous import PreviousGeneration
 from triplebeam.index.folder.publish import publish_generation, withdraw
 from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.index.location import Cluster, Location
@@ -20,8 +21,8 @@ class Publisher(Protocol):
     """What a build ends with."""
 
     @property
-    def last(self) -> LastGeneration:
-        """The files of the last generation that the next one may take over."""
+    def previous(self) -> PreviousGeneration:
+        """What of the previous generation the next one may take over."""
         ...
 
     def check(self, store: Store) -> None:
@@ -37,7 +38,7 @@ class Publisher(Protocol):
         ...
 
     def publish(
-        self, store: Store, contents: Contents, encoded: EncodedTexts, space: VectorSpace, progress: Progress
+        self, store: Store, contents: Content, encoded: VectorCache, space: VectorSpace, progress: Progress
     ) -> Manifest:
         """Make a generation of what is in the store, and show it to readers."""
         ...
@@ -54,9 +55,9 @@ class FolderPublisher:
     folder: Path
 
     @cached_property
-    def last(self) -> LastGeneration:
+    def previous(self) -> PreviousGeneration:
         """The published generation."""
-        return LastGeneration.of(self.folder)
+        return PreviousGeneration.of(self.folder)
 
     def check(self, store: Store) -> None:
         """A folder has one store."""
@@ -64,7 +65,7 @@ class FolderPublisher:
     def current(self, store: Store) -> Manifest | None:
         """Compare revisions, and check every file."""
         found = published(self.folder)
-        if not (found and found.revision == store.revision and not self.last.damaged):
+        if not (found and found.revision == store.revision and not self.previous.damaged):
             return None
         remove_encoded(self.folder)  # where a process was killed
         return found
@@ -75,10 +76,10 @@ class FolderPublisher:
         return found.revision if found else None
 
     def publish(
-        self, store: Store, contents: Contents, encoded: EncodedTexts, space: VectorSpace, progress: Progress
+        self, store: Store, contents: Content, encoded: VectorCache, space: VectorSpace, progress: Progress
     ) -> Manifest:
         """Take over from the last generation what has not changed."""
-        return publish_generation(self.folder, store, contents, encoded, self.last, space, progress)
+        return publish_generation(self.folder, store, contents, encoded, self.previous.arrays, space, progress)
 
     def withdraw(self) -> None:
         """Remove the generation."""

@@ -17,13 +17,14 @@ from triplebeam.errors import BadInputError, SourceError
 from triplebeam.extract.extractor import Extractor
 from triplebeam.index.build.report import BuildReport
 from triplebeam.index.build.checking import check_store
-from triplebeam.index.content.contents import Contents
+from triplebeam.index.content.content import Content
 from triplebeam.index.store.corrections import Corrections
 from triplebeam.index.stores import FolderPublisher, Publisher
-from triplebeam.index.content.encoded import EncodedTexts
+from triplebeam.index.content.vector_cache import VectorCache
 from triplebeam.index.build.encoding import encode_missing
 from triplebeam.index.build.extraction import MAX_FAILURES, Budget, Numbered, due, extract_triples
-from triplebeam.index.folder.manifest import VectorSpace, damaged_files, empty_index
+from triplebeam.index.folder.manifest import VectorSpace, empty_index
+from triplebeam.index.folder.previous import find_damaged_files
 from triplebeam.index.folder.passage_graph import MAX_PASSAGES
 from triplebeam.index.store.replacing import Replaces, kind_of
 from triplebeam.index.store.store import Store
@@ -154,7 +155,7 @@ class IndexBuilder:
         with writing(self.folder) as store:
             self._check_embedder(store)
             check_store(store.db)
-            report.damaged = damaged_files(self.folder)
+            report.damaged = find_damaged_files(self.folder)
             self._finish_not_empty(store, report)
         return report
 
@@ -191,8 +192,8 @@ class IndexBuilder:
                 f"nothing could be read from the sources, so there is no index to make at {self.folder}: {reasons}."
             )
         embedder, space = self.embedder, self._check_embedder(store)
-        contents = Contents.of(store, in_context=space.triples_in_context)
-        with EncodedTexts(self.folder, embedder.fingerprint, embedder.dimension, publisher.last) as encoded:
+        contents = Content.of(store, in_context=space.triples_in_context)
+        with VectorCache(self.folder, embedder.fingerprint, embedder.dimension, publisher.previous.arrays) as encoded:
             report.texts_encoded = encode_missing(contents, encoded, embedder, self.progress, self.encode_windows)
             report.manifest = publisher.publish(store, contents, encoded, space, self.progress)
             report.published = True

@@ -11,9 +11,10 @@ from itertools import chain
 from pathlib import Path
 
 from triplebeam.system.database import rewrite
-from triplebeam.index.content.contents import Contents
-from triplebeam.index.content.encoded import EncodedTexts
-from triplebeam.index.folder.manifest import LastGeneration, Manifest, VectorSpace, is_index, publish, read_manifest
+from triplebeam.index.content.content import Content
+from triplebeam.index.content.vector_cache import VectorCache
+from triplebeam.index.folder.manifest import Manifest, VectorSpace, is_index, publish, read_manifest
+from triplebeam.index.folder.previous import PreviousGeneration
 from triplebeam.index.store.store import Store
 from triplebeam.index.build.writing import check_is_there, writing
 from triplebeam.text.lines import line_numbers
@@ -47,21 +48,21 @@ def compact(folder: Path, forget: Callable[[Iterable[int]], int] = lambda lines:
     return Compacted(before, _size(folder), completions)
 
 
-def _contents(store: Store) -> Contents:
+def _contents(store: Store) -> Content:
     space = store.meta("embedder")
-    return Contents.of(store, in_context=bool(space and VectorSpace.model_validate_json(space).triples_in_context))
+    return Content.of(store, in_context=bool(space and VectorSpace.model_validate_json(space).triples_in_context))
 
 
-def _forget_vectors(folder: Path, store: Store, contents: Contents) -> None:
+def _forget_vectors(folder: Path, store: Store, contents: Content) -> None:
     """Those that were encoded for a generation that was never published."""
     if space := store.meta("embedder"):
         embedder = VectorSpace.model_validate_json(space)
-        last = LastGeneration.of(folder)
-        with EncodedTexts(folder, embedder.fingerprint, embedder.dimension, last) as encoded:
+        previous = PreviousGeneration.of(folder).arrays
+        with VectorCache(folder, embedder.fingerprint, embedder.dimension, previous) as encoded:
             encoded.keep_only(contents.texts())
 
 
-def _orphans(store: Store, contents: Contents) -> list[int]:
+def _orphans(store: Store, contents: Content) -> list[int]:
     """Corrections, by line, that are for a document which is gone, or a passage of it."""
     passages = {passage.id for passage in contents.passages}
     documents = {passage.document_id for passage in contents.passages}
@@ -76,12 +77,12 @@ def _orphans(store: Store, contents: Contents) -> list[int]:
 def _publish_counts(folder: Path, store: Store, current: Manifest | None) -> None:
     """Say which corrections are left, where nothing else changed."""
     if current and current.corrections and current.revision == store.revision:
-        counts = Contents.of(store).correction_counts()
+        counts = Content.of(store).correction_counts()
         if counts != current.corrections:
             publish(folder, current.model_copy(update={"corrections": counts}))
 
 
-def _gone(store: Store, contents: Contents) -> set[int]:
+def _gone(store: Store, contents: Content) -> set[int]:
     """The lines of what was removed or replaced that nothing in the store has any more."""
     gone = set(store.forgotten.lines())
     passages = (f"{passage.title}\n{passage.text}" for _, passage in store.passages())

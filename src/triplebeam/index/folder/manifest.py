@@ -10,7 +10,6 @@ import sqlite3
 import zlib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
@@ -20,13 +19,14 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from triplebeam.embed.embedder import Embedder, reads_tokens
 from triplebeam.errors import (
     INDEX_AGAIN,
+    REPAIR,
     EmbedderMismatchError,
     IndexDamagedError,
     IndexFormatError,
     IndexMissingError,
 )
+from triplebeam.index.arrays.folder_arrays import compute_checksum
 from triplebeam.index.content.topics import Ownership
-from triplebeam.index.folder.generation_files import checksum, checksums
 from triplebeam.index.folder.passage_graph import MAX_PASSAGES, GraphStatistics
 from triplebeam.index.store.corrections import CorrectionCounts
 from triplebeam.system.database import open_to_read
@@ -38,7 +38,6 @@ STORE = "store.sqlite"
 WRITE_LOCK = "write.lock"
 
 T = TypeVar("T")
-REPAIR = "run `triplebeam index` on the same sources again, or `triplebeam repair`; what was extracted is kept."
 _VECTORS = ("_vectors.npy", "_vectors.codes")
 #: Bytes whose checksums are computed when an index is opened: a few tenths of a second.
 _CHECKED_WHEN_OPENED = 256_000_000
@@ -229,7 +228,7 @@ def check_contents(folder: Path, manifest: Manifest) -> None:
     """Raise where a file of a generation is not what was written, as far as that can be known in little time.
 
     Vectors are left out, which are most of the bytes: up to 300,000 of a kind are checked when they are first used. So
-    are the largest files, where all together have more than ``_CHECKED_WHEN_OPENED`` bytes. `damaged_files` checks
+    are the largest files, where all together have more than ``_CHECKED_WHEN_OPENED`` bytes. `PreviousGeneration` checks
     everything.
     """
     generation, left = generation_folder(folder, manifest.generation), _CHECKED_WHEN_OPENED
@@ -239,42 +238,13 @@ def check_contents(folder: Path, manifest: Manifest) -> None:
         left -= manifest.files[name]
         if left < 0:
             break
-        if checksum(generation / name) != manifest.checksums[name]:
+        if compute_checksum(generation / name) != manifest.checksums[name]:
             raise IndexDamagedError(f"{generation / name} is not as it was written: {REPAIR}")
-
-
-def damaged_files(folder: Path) -> list[str]:
-    """All files of the published generation that are not what was written."""
-    return sorted(LastGeneration.of(folder).damaged)
 
 
 def generation_folder(folder: Path, generation: str) -> Path:
     """Where the files of an index's generation are."""
     return folder / "generations" / generation
-
-
-@dataclass(frozen=True)
-class LastGeneration:
-    """The published generation, as far as its files are whole: what the next one takes over from it."""
-
-    folder: Path
-    whole: frozenset[str] = frozenset()
-    damaged: frozenset[str] = frozenset()
-
-    @classmethod
-    def of(cls, folder: Path) -> "LastGeneration":
-        """Of an index; of one that has none, or one of another format, there is nothing to take over."""
-        manifest = recorded(folder)
-        if manifest is None:
-            return cls(folder)
-        generation = generation_folder(folder, manifest.generation)
-        found = checksums(generation)
-        whole = frozenset(name for name, expected in manifest.checksums.items() if found.get(name) == expected)
-        return cls(generation, whole, frozenset(manifest.files) - whole)
-
-    def has(self, *files: str) -> bool:
-        """Are all of these files there, and whole?"""
-        return self.whole.issuperset(files)
 
 
 def _load_manifest(path: Path) -> Manifest:

@@ -22,15 +22,14 @@ passage to which more than ``max_passages`` link, such as a home page.
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from functools import partial
-from pathlib import Path
 from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, computed_field
 
-from triplebeam.index.arrays.columns import expand_rows, read_array
+from triplebeam.index.arrays.array_set import ArraySet
+from triplebeam.index.arrays.csr import expand_rows
 from triplebeam.passage import Passage
 
 EdgeKind: TypeAlias = Literal["structural", "keyword", "links"]
@@ -91,16 +90,16 @@ class PassageGraph:
                 raise ValueError(f"the {kind} edges of the passage graph are not as many as their starts say")
 
     @classmethod
-    def open(cls, folder: Path, *, in_memory: bool = False) -> "PassageGraph":
+    def open(cls, arrays: ArraySet) -> "PassageGraph":
         """Open what `write` wrote."""
-        read = partial(read_array, in_memory=in_memory)
-        return cls(**{kind: Edges(*map(read, _paths(folder, kind).values())) for kind in KINDS})
+        return cls(**{kind: Edges(*map(arrays.array, _names(kind))) for kind in KINDS})
 
-    def write(self, folder: Path) -> None:
-        """Write two files per kind."""
+    def write(self, arrays: ArraySet) -> None:
+        """Write two arrays per kind."""
         for kind in KINDS:
-            for name, path in _paths(folder, kind).items():
-                np.save(path, getattr(self.edges[kind], name))
+            starts, neighbours = _names(kind)
+            arrays.add(starts, self.edges[kind].starts)
+            arrays.add(neighbours, self.edges[kind].neighbours)
 
     def __len__(self) -> int:
         return len(self.edges["structural"].starts) - 1
@@ -128,8 +127,8 @@ class PassageGraph:
         )
 
 
-def _paths(folder: Path, kind: EdgeKind) -> dict[str, Path]:
-    return {name: folder / f"passage_graph_{kind}_{name}.npy" for name in Edges._fields}
+def _names(kind: EdgeKind) -> list[str]:
+    return [f"passage_graph_{kind}_{name}" for name in Edges._fields]
 
 
 def build_passage_graph(

@@ -12,26 +12,25 @@ has measurements of what that costs.
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import zip_longest
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from triplebeam.index.arrays.columns import loaded
-from triplebeam.index.content.contents import Contents
+from triplebeam.index.arrays.array_set import MemoryArrays
+from triplebeam.index.arrays.keys import Keys, as_keys
+from triplebeam.index.content.annotations import Annotations
+from triplebeam.index.content.content import Content
 from triplebeam.index.content.corrected import Correcting
-from triplebeam.index.content.material import Material
 from triplebeam.index.content.references import REFERENCES
 from triplebeam.index.folder.entity_graph import EntityGraph
-from triplebeam.index.folder.manifest import LastGeneration, Manifest
+from triplebeam.index.folder.manifest import Manifest
 from triplebeam.index.folder.passage_graph import PassageGraph
 from triplebeam.index.folder.passages import PassageTable
 from triplebeam.index.folder.publish import write_generation
 from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.index.folder.triple_graph import TripleGraph
-from triplebeam.index.folder.vectors import VectorIndex, write_vectors
-from triplebeam.index.folder.view import scratch_folder
+from triplebeam.index.folder.vectors import VectorIndex
 from triplebeam.index.opensearch.client import Json
 from triplebeam.index.opensearch.documents import decode, entity, key, passage_of, triple_of
 from triplebeam.index.opensearch.generation import Published
@@ -143,26 +142,22 @@ class Neighbourhoods:
         known = dict(zip(keys, self.published.sources("entities", keys), strict=True))
         counted = np.array([(known[each] or {"passages": 1})["passages"] for each in keys], np.int64)
         vectors = _Fetched(sources, triples, known, self.published.dimension)
-        with scratch_folder() as scratch:
-            write_generation(scratch, contents, vectors, LastGeneration(scratch), in_whole=counted)
-            return self._opened(scratch, sources, triples, counted)
-
-    def _opened(
-        self, generation: Path, sources: Sequence[Json], triples: Sequence[Json], counted: NDArray[np.int64]
-    ) -> Snapshot:
-        passages = PassageTable(generation, in_memory=True)
-        graph = TripleGraph(generation, passages, in_memory=True)
+        arrays = MemoryArrays()
+        write_generation(arrays, contents, vectors, MemoryArrays(), in_whole=counted)
+        passages = PassageTable(arrays)
+        graph = TripleGraph(arrays, passages)
         return Snapshot(
             folder=self.published.client.cluster.state,
             manifest=self.published.manifest,
+            arrays=arrays,
             passages=passages,
             triples=graph,
             passage_terms=_NearbyTerms(self.passage_terms, sources),
             triple_terms=_NearbyTerms(self.triple_terms, triples),
-            passage_vectors=VectorIndex(generation / "passage_vectors.npy", in_memory=True),
-            entities=replace(EntityGraph.open(generation, graph, in_memory=True), counted=counted),
-            passage_graph=PassageGraph.open(generation, in_memory=True),
-            references=loaded(generation / REFERENCES),
+            passage_vectors=VectorIndex(arrays, "passage_vectors"),
+            entities=replace(EntityGraph.open(arrays, graph), counted=counted),
+            passage_graph=PassageGraph.open(arrays),
+            references=arrays.array(REFERENCES),
         )
 
 
@@ -196,13 +191,12 @@ class _Fetched:
     entities: "dict[str, Json | None]" = field(repr=False)
     dimension: int
 
-    def write(self, generation: Path, kind: str, texts: Sequence[str]) -> NDArray[Any]:
-        """Those of one kind; passages and triples come in their order, entities by name."""
-        stored = self._stored(kind, texts)
-        write_vectors(generation / f"{kind}_vectors.npy", stored)
-        return stored
+    def keys(self, texts: Sequence[str]) -> Keys:
+        """Return none: nothing is taken over from a neighbourhood."""
+        return as_keys([])
 
-    def _stored(self, kind: str, texts: Sequence[str]) -> NDArray[Any]:
+    def vectors(self, kind: str, texts: Sequence[str]) -> NDArray[Any]:
+        """Return those of one kind; passages and triples come in their order, entities by name."""
         if kind != "entity":
             sources = self.passages if kind == "passage" else self.triples
             return decode(f"{kind}s", [each["code"] for each in sources], self.dimension)
@@ -214,14 +208,14 @@ class _Fetched:
         return stored
 
 
-def _contents(sources: Sequence[Json], triples: Sequence[Json], rows: dict[str, int], whole: Manifest) -> Contents:
+def _contents(sources: Sequence[Json], triples: Sequence[Json], rows: dict[str, int], whole: Manifest) -> Content:
     contents = [each["content"] for each in sources]
     links = [(row, rows[there]) for row, content in enumerate(contents) for there in content["links"] if there in rows]
-    return Contents(
+    return Content(
         passages=list(map(passage_of, sources)),
         triples=list(map(triple_of, triples)),
         triple_rows=[rows[each["passage"]] for each in triples],
-        material=Material(
+        annotations=Annotations(
             extractors=[content["extractor"] for content in contents],
             names=[content["names"] for content in contents],
             keywords=[content["keywords"] for content in contents],

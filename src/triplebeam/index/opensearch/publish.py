@@ -15,10 +15,11 @@ from functools import cached_property
 from itertools import islice
 
 from triplebeam.errors import BadInputError, ClusterError, IndexChangedError
-from triplebeam.index.content.contents import Contents
-from triplebeam.index.content.encoded import EncodedTexts, remove_encoded
-from triplebeam.index.folder.manifest import LastGeneration, Manifest, VectorSpace
+from triplebeam.index.content.content import Content
+from triplebeam.index.content.vector_cache import VectorCache, remove_encoded
+from triplebeam.index.folder.manifest import Manifest, VectorSpace
 from triplebeam.index.folder.passage_graph import GraphStatistics
+from triplebeam.index.folder.previous import PreviousGeneration
 from triplebeam.index.folder.publish import describe
 from triplebeam.index.location import Cluster
 from triplebeam.index.opensearch.client import Client, Json, Write
@@ -46,9 +47,9 @@ class ClusterPublisher:
         return Client(self.cluster)
 
     @property
-    def last(self) -> LastGeneration:
-        """No files: vectors stay in the folder, where they were encoded."""
-        return LastGeneration(self.cluster.state)
+    def previous(self) -> PreviousGeneration:
+        """Nothing: vectors stay in the folder, where they were encoded."""
+        return PreviousGeneration()
 
     def check(self, store: Store) -> None:
         """Raise where the index was published from another folder: its documents are not in this store."""
@@ -76,7 +77,7 @@ class ClusterPublisher:
         return there.manifest.revision if there else None
 
     def publish(
-        self, store: Store, contents: Contents, encoded: EncodedTexts, space: VectorSpace, progress: Progress
+        self, store: Store, contents: Content, encoded: VectorCache, space: VectorSpace, progress: Progress
     ) -> Manifest:
         """Writes what differs from the last generation."""
         client, before = self._client, published_generation(self._client)
@@ -121,7 +122,7 @@ def _divided(before: Published) -> Cluster:
     return replace(cluster, shards=int(known["index.number_of_shards"]), replicas=replicas)
 
 
-def _uncounted(contents: Contents) -> GraphStatistics:
+def _uncounted(contents: Content) -> GraphStatistics:
     """Edges between passages are made around a question, so nobody has counted them."""
     return GraphStatistics(nodes=len(contents.passages), edges=0, edges_by_kind={}, nodes_without_edges=0)
 
@@ -131,7 +132,7 @@ class _Publishing:
     """A generation that readers do not see yet."""
 
     client: Client
-    encoded: EncodedTexts
+    encoded: VectorCache
     dimension: int
     before: Published | None
     number: int
@@ -211,7 +212,7 @@ class _Publishing:
         yield from (Write(self.name(kind), id_, None) for id_ in gone)
 
     def _with_vectors(self, kind: str, window: Sequence[Draft]) -> Iterator[Write]:
-        vectors = self.encoded.stored(VECTORS[kind], [each.text for each in window])
+        vectors = self.encoded.vectors(VECTORS[kind], [each.text for each in window])
         for each, document in zip(window, finished(kind, window, vectors), strict=True):
             yield Write(self.name(kind), each.id, document)
 
