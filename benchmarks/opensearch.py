@@ -24,13 +24,14 @@ from typing import Any
 
 from scale.clones import DATASETS
 from scale.hashed import HashedDimensions
-from triplebeam.index.content.contents import Contents
-from triplebeam.index.content.encoded import EncodedTexts
 
 import triplebeam
 from triplebeam import Index, Settings
 from triplebeam.index.build.writing import looking
-from triplebeam.index.folder.manifest import LastGeneration, read_manifest
+from triplebeam.index.content.content import Content
+from triplebeam.index.content.vector_cache import VectorCache
+from triplebeam.index.folder.manifest import read_manifest
+from triplebeam.index.folder.previous import PreviousGeneration
 from triplebeam.index.location import Cluster
 from triplebeam.index.opensearch.client import Client
 from triplebeam.index.stores import publisher_of
@@ -66,13 +67,13 @@ class Clock:
 
 def publish(folder: Path, cluster: Cluster, clock: Clock) -> None:
     """Publish what is in a folder to a cluster."""
-    space, last = read_manifest(folder).embedder, LastGeneration.of(folder)
+    space, last = read_manifest(folder).embedder, PreviousGeneration.of(folder).arrays
     with (
         looking(folder) as store,
-        EncodedTexts(cluster.state, space.fingerprint, space.dimension, last) as encoded,
+        VectorCache(cluster.state, space.fingerprint, space.dimension, last) as encoded,
         clock.running(),
     ):
-        contents = Contents.of(store, in_context=space.triples_in_context)
+        contents = Content.of(store, in_context=space.triples_in_context)
         publisher_of(cluster).publish(store, contents, encoded, space, lambda *_: None)
 
 
