@@ -24,17 +24,17 @@ from typing import Any
 
 from scale.clones import DATASETS
 from scale.hashed import HashedDimensions
-from triplebeam.index.content.contents import Contents
-from triplebeam.index.content.encoded import EncodedTexts
 
 import triplebeam
 from triplebeam import Index, Settings
-from triplebeam.assemble.place import index_folder
-from triplebeam.index.build.writing import open_store_copy
-from triplebeam.index.folder.manifest import LastGeneration, read_manifest
-from triplebeam.index.opensearch.address import Address
-from triplebeam.index.opensearch.client import client_of
-from triplebeam.index.opensearch.publish import OnCluster
+from triplebeam.index.build.writing import looking
+from triplebeam.index.content.content import Content
+from triplebeam.index.content.vector_cache import VectorCache
+from triplebeam.index.folder.manifest import read_manifest
+from triplebeam.index.folder.previous import PreviousGeneration
+from triplebeam.index.location import Cluster
+from triplebeam.index.opensearch.client import Client
+from triplebeam.index.stores import publisher_of
 
 METHODS = ("bm25", "dense", "hybrid", "hybrid+naive_ge[scorer=pooled]", "dense+gnn_ret", "hipporag2", "blend")
 _TICKS = os.sysconf("SC_CLK_TCK")
@@ -65,23 +65,23 @@ class Clock:
         }
 
 
-def publish(folder: Path, address: Address, local: Path, clock: Clock) -> None:
+def publish(folder: Path, cluster: Cluster, clock: Clock) -> None:
     """Publish what is in a folder to a cluster."""
-    space, last = read_manifest(folder).embedder, LastGeneration.of(folder)
+    space, last = read_manifest(folder).embedder, PreviousGeneration.of(folder).arrays
     with (
-        open_store_copy(folder) as store,
-        EncodedTexts(local, space.fingerprint, space.dimension, last) as encoded,
+        looking(folder) as store,
+        VectorCache(cluster.state, space.fingerprint, space.dimension, last) as encoded,
         clock.running(),
     ):
-        contents = Contents.of(store, in_context=space.triples_in_context)
-        OnCluster(address, local).publish(store, contents, encoded, space, lambda *_: None)
+        contents = Content.of(store, in_context=space.triples_in_context)
+        publisher_of(cluster).publish(store, contents, encoded, space, lambda *_: None)
 
 
-def disk(address: Address) -> dict[str, float]:
+def disk(cluster: Cluster) -> dict[str, float]:
     """Megabytes of the indices of each kind, without their copies."""
-    listed = client_of(address).request("GET", f"/{address.prefix}-*/_stats/store")["indices"]
+    listed = Client(cluster).request("GET", f"/{cluster.prefix}-*/_stats/store")["indices"]
     return {
-        name.removeprefix(f"{address.prefix}-"): each["primaries"]["store"]["size_in_bytes"] / 1e6
+        name.removeprefix(f"{cluster.prefix}-"): each["primaries"]["store"]["size_in_bytes"] / 1e6
         for name, each in listed.items()
     }
 
@@ -148,11 +148,11 @@ def main() -> None:
     text = f"opensearch://{','.join(nodes['hosts'])}/benchmark-{options.index.stem}?{options.options}"
     with TemporaryDirectory() as scratch:
         settings = Settings(state=Path(scratch))
-        address, local = Address.parse(text), index_folder(text, settings)
+        place = Cluster.parse(text, settings.state)
         if not options.published:
-            publish(options.index, address, local, clock)
+            publish(options.index, place, clock)
             print("published, seconds:", *(f"{key} {value:.0f}" for key, value in clock.seconds.items()), flush=True)
-        print("on each copy, MB:", *(f"{key} {value:.0f}" for key, value in disk(address).items()), flush=True)
+        print("on each copy, MB:", *(f"{key} {value:.0f}" for key, value in disk(place).items()), flush=True)
         embedder = HashedDimensions() if clones else None
         folder, cluster = (
             triplebeam.open(place, embedder=embedder, settings=settings) for place in (options.index, text)

@@ -11,6 +11,7 @@ from typing import Any
 
 from triplebeam.generate.language_model import Completion, Prompt, TokenLogProbability, Usage
 from triplebeam.index.build.build import IndexBuilder
+from triplebeam.index.stores import Publisher
 from triplebeam.passage import Document, Heading, Link
 from triplebeam.testing.hashed_words import HashedWords
 from written_facts import Written
@@ -60,8 +61,9 @@ def _document(
     )
 
 
-def build(folder: Path) -> None:
-    IndexBuilder(folder=folder, embedder=HashedWords(), extractor=Written()).build(documents())
+def build(folder: Path, publisher: Publisher | None = None) -> None:
+    builder = IndexBuilder(folder=folder, embedder=HashedWords(), extractor=Written(), publisher=publisher)
+    builder.build(documents())
 
 
 def leaked(*written: object) -> list[str]:

@@ -15,6 +15,7 @@ from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError
 from triplebeam.index.build.build import IndexBuilder
 from triplebeam.index.folder.snapshot import Snapshot
+from triplebeam.index.location import Folder
 from triplebeam.passage import Document
 from triplebeam.ranking import Ranking
 from triplebeam.retrieve.blend.blend import Blend
@@ -191,7 +192,7 @@ def search(tmp_path: Path, words: Embedder) -> Callable[..., Ranking]:
     def run(question: str, documents: list[Document], extractor: TableExtractor | None) -> Ranking:
         folder = tmp_path / "my.index"
         IndexBuilder(folder=folder, embedder=words, extractor=extractor).build(documents)
-        return Index(folder, Settings(), words).search(question)
+        return Index(Folder(folder), Settings(), words).search(question)
 
     return run
 

@@ -22,6 +22,7 @@ from triplebeam.index.arrays.quantize import COARSE, FINE, quantized
 from triplebeam.index.build.build import IndexBuilder
 from triplebeam.index.build.purge import purge
 from triplebeam.index.build.writing import open_for_write
+from triplebeam.index.location import Folder
 from triplebeam.index.store.store import Store
 from triplebeam.ingest import FolderFiles, SourceNames, split
 from triplebeam.passage import Document
@@ -54,7 +55,7 @@ def index(tmp_path: Path) -> Index:
     (tmp_path / "docs" / "bath.md").write_text(HARMLESS)
     (tmp_path / "docs" / "vexmoor.md").write_text(SECRET)
     settings = Settings(home=tmp_path, completions=tmp_path / "completions.sqlite")
-    index = Index(tmp_path / "my.index", settings, HashedWords(64))
+    index = Index(Folder(tmp_path / "my.index"), settings, HashedWords(64))
     sync(index)
     assert len(index.snapshot.triples) == 3
     return index

@@ -40,7 +40,7 @@ def late_interaction(context: Context, *, encoder: str = "minilm") -> LateIntera
     """The best of hybrid, scored token by token; the encoder need not be the index's own embedder."""
     settings = context.settings
     tokens = load_token_encoder(encoder, settings.home, offline=settings.offline, progress=context.progress)
-    return LateInteraction(base=hybrid(context), encoder=tokens, passages=context.passages)
+    return LateInteraction(base=hybrid(context), encoder=tokens, passages=context.snapshot.passages)
 
 
 def title_link(

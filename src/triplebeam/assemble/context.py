@@ -1,4 +1,4 @@
-"""What methods are built from: a snapshot of an index, its embedder, the language models and the settings."""
+"""What methods are built from: an open index, its embedder, the language models and the settings."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -6,19 +6,14 @@ from functools import cached_property
 from pathlib import Path
 from threading import Lock
 
-import numpy as np
-from numpy.typing import NDArray
-
 from triplebeam.assemble.models import make_embedder, make_model
 from triplebeam.embed.cached import CachedEmbedder
 from triplebeam.embed.embedder import Embedder
-from triplebeam.errors import BadInputError
 from triplebeam.generate.accounting import Accounted
 from triplebeam.generate.language_model import LanguageModel
-from triplebeam.index.folder.passages import PassageTable
 from triplebeam.index.folder.snapshot import Snapshot
-from triplebeam.index.folder.triple_graph import TripleGraph
-from triplebeam.index.folder.view import view
+from triplebeam.index.folder.view import view, visible_rows
+from triplebeam.index.protocols import PassageLookup, Source, SourceTriples
 from triplebeam.methods.shared.question_answering import AlwaysAnswerer
 from triplebeam.retrieve.retriever import Retriever
 from triplebeam.settings import Settings
@@ -42,7 +37,7 @@ _NEARBY_KEPT = 8
 class Context:
     """Loads the embedder and connects to the models when a method first needs them."""
 
-    snapshot: Snapshot
+    source: Source
     settings: Settings
     given_embedder: Embedder | None = None
     given_model: LanguageModel | None = None
@@ -63,14 +58,19 @@ class Context:
     _keeping: Lock = field(default_factory=Lock, init=False, repr=False, compare=False)
 
     @property
-    def passages(self) -> PassageTable:
-        """Passages by id."""
-        return self.snapshot.passages
+    def snapshot(self) -> Snapshot:
+        """The graphs of the whole index; where it does not have them in memory, that is an error: see `around`."""
+        return self.source.graph()
 
     @property
-    def triples(self) -> TripleGraph:
+    def passages(self) -> PassageLookup:
+        """Passages by id."""
+        return self.source.passages
+
+    @property
+    def triples(self) -> SourceTriples:
         """The graph of triples."""
-        return self.snapshot.triples
+        return self.source.triples
 
     @property
     def seed(self) -> int:
@@ -82,7 +82,7 @@ class Context:
         """The embedder the index was built with; it remembers recent texts."""
         if self.whole:
             return self.whole.embedder
-        space = self.snapshot.manifest.embedder
+        space = self.source.manifest.embedder
         embedder = self.given_embedder or make_embedder(
             self.settings.embedder or space.name, self.settings, self.progress
         )
@@ -133,27 +133,20 @@ class Context:
                 whole._views.pop(next(iter(whole._views))).release()
         return kept.context()
 
-    @property
-    def is_remote(self) -> bool:
-        """Whether the index is on a cluster, and its graphs are not in memory."""
-        return self.snapshot.parts is not None
-
-    def nearby(self, query: str) -> "Context":
-        """Of an index on a cluster: the neighbourhood of a query, in memory; the latest are kept."""
-        parts = self.snapshot.parts
-        assert parts is not None
+    def around(self, query: str) -> "Context":
+        """The same over the graphs near a query; the latest are kept."""
         if (known := self._nearby.get(query)) is not None:
             return known
         [vector] = self.embedder.embed([query], kind="query")
-        made = self.over(parts.of_question(query, vector))
+        made = self.over(self.source.graph(query, vector))
         while len(self._nearby) >= _NEARBY_KEPT:  # other threads may do the same, and remove this one, too
             self._nearby.pop(next(iter(tuple(self._nearby)), query), None)
         self._nearby[query] = made
         return made
 
-    def over(self, snapshot: Snapshot) -> "Context":
-        """The same models over another snapshot."""
-        return replace(self, snapshot=snapshot, whole=self.whole or self)
+    def over(self, source: Source) -> "Context":
+        """The same models over another source."""
+        return replace(self, source=source, whole=self.whole or self)
 
     def release(self) -> None:
         """Forget all views and retrievers. What they hold is freed when the last search that uses them ends.
@@ -173,19 +166,14 @@ class Context:
         sizes = [view.size for view in self._views.values()]
         return sum(sizes) > VIEWS_KEPT * len(self.passages) or len(sizes) > MAX_VIEWS
 
-    def _visible(self, where: Where) -> tuple[int, Callable[[], Snapshot]]:
-        """What a filter leaves: its passages in memory, about, and what makes its snapshot."""
-        whole = self.whole or self
-        if (parts := self.snapshot.parts) is not None:
-            visible = parts.where(where)
-            return max(1, VIEWS_KEPT * len(whole.passages) // _CLUSTER_VIEWS_KEPT), lambda: visible
-        rows = self._rows(where)
-        return len(rows), lambda: view(whole.snapshot, rows)
-
-    def _rows(self, where: Where) -> NDArray[np.int64]:
-        """What a filter leaves, by the rows of the whole index."""
-        rows = visible_rows(self.passages, where)
-        return self.snapshot.rows[rows] if self.whole else rows
+    def _visible(self, where: Where) -> tuple[int, Callable[[], Source]]:
+        """What a filter leaves: its passages in memory, about, and what makes its source."""
+        if isinstance(seen := self.source, Snapshot):
+            rows = visible_rows(seen.passages, where)
+            whole, rows = (seen, rows) if seen.whole is None else (seen.whole, seen.rows[rows])
+            return len(rows), lambda: view(whole, rows)
+        visible, passages = seen.filter(where), len((self.whole or self).passages)
+        return max(1, VIEWS_KEPT * passages // _CLUSTER_VIEWS_KEPT), lambda: visible
 
 
 @dataclass(eq=False)
@@ -196,32 +184,17 @@ class _View:
     filters: tuple[Where, ...]
     size: int
     """How many passages it is counted as."""
-    make: Callable[[], Snapshot]
+    make: Callable[[], Source]
     _context: Context | None = None
     _making: Lock = field(default_factory=Lock)
 
     def context(self) -> Context:
         with self._making:
             if self._context is None:
-                self._context = replace(self.whole, snapshot=self.make(), whole=self.whole, filters=self.filters)
+                self._context = replace(self.whole, source=self.make(), whole=self.whole, filters=self.filters)
             return self._context
 
     def release(self) -> None:
         """Forget what its context keeps."""
         if context := self._context:
             context.release()
-
-
-def visible_rows(passages: PassageTable, where: Where) -> NDArray[np.int64]:
-    """The rows of the passages for which a filter holds; there must be one."""
-    fields = list(passages.fields())
-    known: dict[str, set[str]] = {}
-    for each in fields:
-        for name, value in each.items():
-            known.setdefault(name, set()).add(value)
-    where.check(known)
-    rows = [row for row, each in enumerate(fields) if where.holds(each)]
-    if not rows:
-        meant = "".join(f" (did you mean {value!r}?)" for value in where.other_case(known)[:1])
-        raise BadInputError(f"no passage matches the filter {str(where)!r}{meant}: change a value or drop a condition.")
-    return np.array(rows, np.int64)

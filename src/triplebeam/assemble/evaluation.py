@@ -18,6 +18,9 @@ from triplebeam.evaluate.run_file import RunFile, run_key
 from triplebeam.generate.accounting import price
 from triplebeam.generate.language_model import LanguageModel, Usage
 from triplebeam.index.folder.snapshot import Snapshot
+from triplebeam.index.location import Location
+from triplebeam.index.protocols import Source
+from triplebeam.index.stores import open_source
 from triplebeam.retrieve.retriever import Retriever
 from triplebeam.settings import Settings
 from triplebeam.system.progress import Progress, silent
@@ -29,7 +32,7 @@ class Corpus:
     """Methods to compare on the questions of one index."""
 
     name: str
-    index: Path
+    index: Location
     questions: Path
     methods: tuple[str, ...]
     query_entities: Path | None = None
@@ -77,14 +80,14 @@ class Evaluator:
 
     def open(self, corpus: Corpus, questions: Sequence[Question]) -> "OpenedCorpus":
         """Open the index, filter it where the corpus says so, and look up the gold passages of the questions."""
-        snapshot = Snapshot.open(corpus.index)
-        questions = find_gold(questions, snapshot.passages)
+        source = open_source(corpus.index)
+        questions = find_gold(questions, source.passages)
         if corpus.where is not None:
-            snapshot, questions = self._visible(corpus.where, snapshot, questions)
-        name = self.settings.embedder or snapshot.manifest.embedder.name
+            source, questions = self._visible(corpus.where, source, questions)
+        name = self.settings.embedder or source.manifest.embedder.name
         counting = CountingEmbedder(self.embedder or make_embedder(name, self.settings, self.progress))
         context = Context(
-            snapshot,
+            source,
             self.settings,
             counting,
             self.model,
@@ -101,11 +104,9 @@ class Evaluator:
                 opened.build(method, seed)
         return {method: [self._run(opened, method, seed) for seed in self._seeds_of(method)] for method in methods}
 
-    def _visible(
-        self, where: str, snapshot: Snapshot, questions: Sequence[Question]
-    ) -> tuple[Snapshot, list[Question]]:
+    def _visible(self, where: str, source: Source, questions: Sequence[Question]) -> tuple[Source, list[Question]]:
         """The view of a filter, and the questions that can be answered from it."""
-        visible = Context(snapshot, self.settings, self.embedder).view(parse(where)).snapshot
+        visible = Context(source, self.settings, self.embedder).view(parse(where)).source
         kept = [question for question in questions if all(each in visible.passages for each in question.gold)]
         if not kept:
             raise BadInputError(f"no question has all of its gold passages among those that match {where!r}.")
@@ -167,8 +168,8 @@ class OpenedCorpus:
                 "method": method.text,
                 **({"always_answer": True} if self.context.always_answer and method.is_agent else {}),
                 "seed": seed,
-                "index": self.context.snapshot.manifest.model_dump(mode="json"),
-                "rows": self.context.snapshot.rows.tolist(),
+                "index": self.context.source.manifest.model_dump(mode="json"),
+                "rows": self._visible_rows(),
                 "embedder": self.counting.fingerprint,
                 "models": [(each.model, each.base_url) for each in map(settings.endpoint, ("answering", "reading"))],
                 "given_model": given.name if given else None,
@@ -177,6 +178,11 @@ class OpenedCorpus:
             },
             sorted(packages),
         )
+
+    def _visible_rows(self) -> list[object]:
+        """What is seen through a filter: rows of a folder, or the filter of an index on a cluster."""
+        source = self.context.source
+        return source.rows.tolist() if isinstance(source, Snapshot) else list(map(str, self.context.filters))
 
     def count_triples_of_gold(self) -> dict[str, float]:
         """GeAR's triple density: the mean number of triples of a question's gold passages."""

@@ -6,6 +6,7 @@ from typing import NamedTuple
 from triplebeam.assemble.models import EXTRACTORS, HOW_TO_CONFIGURE, make_extractor
 from triplebeam.errors import BadInputError, ModelMissingError
 from triplebeam.extract.extractor import KEYWORDS_MARK, Extractor
+from triplebeam.index.location import Location
 from triplebeam.index.store.lookup import read_extractor
 from triplebeam.index.store.policy import kind_of
 from triplebeam.settings import Settings
@@ -44,18 +45,18 @@ def choose(
 
 
 def make_chosen(
-    folder: Path, choice: Choice, settings: Settings, progress: Progress = silent, *, refresh: bool = False
+    place: Path | Location, choice: Choice, settings: Settings, progress: Progress = silent, *, refresh: bool = False
 ) -> Extractor | None:
     """The extractor; where the index goes on with one that cannot be made here, the two ways on are named."""
     if choice.is_remembered and choice.is_paid and not settings.endpoint("extraction").model:
         raise ModelMissingError(
-            f"{folder} goes on with the extractor it was built with, {choice.extractor}"
+            f"{place} goes on with the extractor it was built with, {choice.extractor}"
             f"{' with keywords' if choice.keywords else ''}, which needs a language model: {HOW_TO_CONFIGURE}; or name"
             " --extractor local, which extracts new passages without one and keeps the triples that are there."
         )
     if choice.is_remembered and choice.extractor not in EXTRACTORS:
         raise BadInputError(
-            f"{folder} goes on with the extractor it was built with, {choice.extractor!r}, which is not one of"
+            f"{place} goes on with the extractor it was built with, {choice.extractor!r}, which is not one of"
             f" Triplebeam's: pass it to `Index.add` again, or name another, such as local, for new passages."
         )
     return make_extractor(

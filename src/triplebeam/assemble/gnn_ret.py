@@ -78,14 +78,14 @@ def gnn_ret(
     found = GNNRet(
         base=base.retriever,
         graph=context.snapshot.passage_graph,
-        passages=context.passages,
+        passages=context.snapshot.passages,
         alpha=learned.alpha if learned else (UNTRAINED_ALPHA if alpha is None else alpha,) * (layers or 1),
         relevant=trained.relevant if relevant is None else relevant,
         message=message or trained.message,
         edges=EDGES[edges] if edges else trained.edges,
         distance=base.distance,
         # Looking up the keyword that a hit came by takes longer than finding the hit: a millisecond or two.
-        triples=context.triples if chains else None,
+        triples=context.snapshot.triples if chains else None,
     )
     if beta is None and learned:
         beta = learned.beta
@@ -97,7 +97,7 @@ def _weights(context: Context, base: ScoringBase, path: Path, given: Mapping[str
     if own := [name for name, value in given.items() if value is not None]:
         raise BadInputError(f"weights={path} has its own alpha for each layer: leave out {own[0]}.")
     weights = read_weights(path)
-    here = {"base": base.name, "embedder": context.snapshot.manifest.embedder.name}
+    here = {"base": base.name, "embedder": context.source.manifest.embedder.name}
     there = {"base": weights.trained_on.base, "embedder": weights.trained_on.embedder}
     for what, name in here.items():
         if there[what] != name:

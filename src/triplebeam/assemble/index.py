@@ -17,7 +17,6 @@ from triplebeam.assemble.indexing import (
     source_names,
 )
 from triplebeam.assemble.method import Method, expand
-from triplebeam.assemble.place import index_folder
 from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError, IndexMissingError
 from triplebeam.extract.extractor import Extractor
@@ -26,11 +25,11 @@ from triplebeam.index.build.purge import PurgeReport
 from triplebeam.index.build.report import BuildReport
 from triplebeam.index.build.writing import create_empty_index
 from triplebeam.index.content.corrected import LineMatches
-from triplebeam.index.folder.manifest import is_index
-from triplebeam.index.folder.passages import PassageTable
 from triplebeam.index.folder.snapshot import Snapshot
-from triplebeam.index.folder.triple_graph import TripleGraph
+from triplebeam.index.location import Location, parse_location
+from triplebeam.index.protocols import PassageLookup, Source, SourceTriples
 from triplebeam.index.store.lookup import has_store, read_index_corrections
+from triplebeam.index.stores import is_published, open_source
 from triplebeam.ingest import FolderFiles
 from triplebeam.passage import Passage
 from triplebeam.ranking import Ranking, Result, with_passages
@@ -49,12 +48,13 @@ _QUOTED = 20
 
 @dataclass(eq=False)
 class Index:
-    """A folder with an index, open for reading and writing; `triplebeam.create` and `triplebeam.open` return one.
+    """An index in a folder or on a cluster, open for reading and writing; `triplebeam.create` and `triplebeam.open`
+    return one.
 
     It reads the generation that was published when it was opened, or by its own last `add` or `remove`.
     """
 
-    folder: Path
+    location: Location
     settings: Settings = field(repr=False)
     given_embedder: Embedder | None = field(default=None, repr=False)
     given_model: LanguageModel | None = field(default=None, repr=False)
@@ -64,45 +64,55 @@ class Index:
     @classmethod
     def of(
         cls,
-        snapshot: Snapshot,
+        source: Source,
         settings: Settings,
         embedder: Embedder | None = None,
         model: LanguageModel | None = None,
         progress: Progress = silent,
     ) -> "Index":
-        """An index over a snapshot that is already open."""
-        index = cls(snapshot.folder, settings, embedder, model, progress)
-        index._context = Context(snapshot, settings, embedder, model, progress=progress)
+        """An index over a source that is already open."""
+        index = cls(source.location, settings, embedder, model, progress)
+        index._context = Context(source, settings, embedder, model, progress=progress)
         return index
 
     # -- what is in it
 
     @property
+    def folder(self) -> Path:
+        """The local folder with its documents."""
+        return self.location.state
+
+    @property
     def context(self) -> Context:
         """What methods are built from; an empty index has none."""
         if self._context is None:
-            if not is_index(self.folder) and has_store(self.folder):
+            if has_store(self.folder) and not is_published(self.location):
                 raise IndexMissingError(
-                    f"the index at {self.folder} is empty: add documents to it first; where indexing was stopped, run"
+                    f"the index at {self.location} is empty: add documents to it first; where indexing was stopped, run"
                     " the same `triplebeam index` again."
                 )
             self._context = Context(
-                Snapshot.open(self.folder), self.settings, self.given_embedder, self.given_model, progress=self.progress
+                open_source(self.location), self.settings, self.given_embedder, self.given_model, progress=self.progress
             )
         return self._context
 
     @property
-    def snapshot(self) -> Snapshot:
+    def source(self) -> Source:
         """The published generation that is read."""
+        return self.context.source
+
+    @property
+    def snapshot(self) -> Snapshot:
+        """The same with its graphs; an index on a cluster has these around passages or a question only."""
         return self.context.snapshot
 
     @property
-    def passages(self) -> PassageTable:
+    def passages(self) -> PassageLookup:
         """Passages by id."""
         return self.context.passages
 
     @property
-    def triples(self) -> TripleGraph:
+    def triples(self) -> SourceTriples:
         """The graph of triples."""
         return self.context.triples
 
@@ -124,7 +134,7 @@ class Index:
     @property
     def is_empty(self) -> bool:
         """Nothing has been added yet, or everything was removed."""
-        return self._context is None and not is_index(self.folder)
+        return self._context is None and not is_published(self.location)
 
     def documents(self) -> list[str]:
         """The ids of the documents, in the order they were added."""
@@ -154,10 +164,13 @@ class Index:
         """The index itself; of one on a cluster, these passages with what is near them and near the entities of these
         names, in memory.
         """
-        if (parts := self.snapshot.parts) is None:
+        if not (passage_ids or names):
+            return self
+        graph = self.source.graph(passages=passage_ids, entities=names)
+        if graph is self.source:
             return self
         made = replace(self)
-        made._context = self.context.over(parts.of_passages(passage_ids, names))
+        made._context = self.context.over(graph)
         return made
 
     @property
@@ -196,7 +209,7 @@ class Index:
         names = source_names(self.folder, (each for each in listed if isinstance(each, Path)))
         readings = read_given(listed, self.documents(), encoding, names, follow_links=follow_links)
         builder = index_builder(
-            self.folder,
+            self.location,
             self.settings,
             extractor=extractor,
             triples=Path(triples) if triples else None,
@@ -231,7 +244,7 @@ class Index:
         names = source_names(self.folder, paths)
         files = FolderFiles.of(paths, names, encoding, follow_links=follow_links)
         builder = index_builder(
-            self.folder,
+            self.location,
             self.settings,
             extractor="none" if dry_run else extractor,
             embedder=self.given_embedder,
@@ -251,9 +264,9 @@ class Index:
         """
         self._check_writable()
         if self.is_empty:
-            raise BadInputError(f"there is no document to remove: the index at {self.folder} is empty.")
+            raise BadInputError(f"there is no document to remove: the index at {self.location} is empty.")
         known = known_documents(self.folder, self.passages, documents)
-        builder = index_builder(self.folder, self.settings, extractor="none", embedder=self.given_embedder)
+        builder = index_builder(self.location, self.settings, extractor="none", embedder=self.given_embedder)
         report = builder.remove(known)
         self._reopen(builder.embedder)
         return report
@@ -270,7 +283,7 @@ class Index:
         self._check_writable()
         read = read_corrections(corrections)
         if not dry_run:
-            builder = index_builder(self.folder, self.settings, extractor="none", embedder=self.given_embedder)
+            builder = index_builder(self.location, self.settings, extractor="none", embedder=self.given_embedder)
             builder.correct(read)
             self._reopen(builder.embedder)
         return correction_matches(self.folder, read)
@@ -283,21 +296,21 @@ class Index:
     def compact(self) -> PurgeReport:
         """Rewrite the files so that no byte of what was removed is left, and forget cached replies about it."""
         self._check_writable()
-        done = purge_index(self.folder, self.settings)
+        done = purge_index(self.location, self.settings)
         if self._context is not None:
             self._reopen(self._context.embedder)
         return done
 
     def _check_writable(self) -> None:
         if self.filter:
-            raise BadInputError(f"this is a view of {self.folder}, filtered by {self.filter!r}: open the index.")
+            raise BadInputError(f"this is a view of {self.location}, filtered by {self.filter!r}: open the index.")
 
     def _reopen(self, embedder: Embedder) -> None:
         """Read what was just published, with the embedder that is loaded already."""
         if self._context is not None:
             self._context.release()
         self.given_embedder, self._context = embedder, None
-        if is_index(self.folder):
+        if is_published(self.location):
             _ = self.context
 
     # -- passages and answers out
@@ -416,7 +429,7 @@ def check_text(what: str, text: str) -> None:
 
 
 def open_index(
-    folder: str | Path,
+    place: str | Path | Location,
     *,
     embedder: Embedder | None = None,
     model: LanguageModel | None = None,
@@ -428,14 +441,14 @@ def open_index(
     Pass your own ``embedder`` or ``model`` to use it instead of the configured one.
     """
     settings = settings or read_settings()
-    index = Index(index_folder(folder, settings), settings, embedder, model, progress)
-    if is_index(index.folder) or not has_store(index.folder):
+    index = Index(parse_location(place, settings.state), settings, embedder, model, progress)
+    if not has_store(index.folder) or is_published(index.location):
         _ = index.context  # what is wrong with it is said now
     return index
 
 
 def create_index(
-    folder: str | Path,
+    place: str | Path | Location,
     *,
     embedder: Embedder | None = None,
     model: LanguageModel | None = None,
@@ -444,9 +457,10 @@ def create_index(
 ) -> Index:
     """Create an empty index in a new or empty folder; `Index.add` adds documents."""
     settings = settings or read_settings()
-    index = Index(index_folder(folder, settings), settings, embedder, model, progress)
-    if is_index(index.folder) or has_store(index.folder):
-        raise BadInputError(f"there is an index at {folder} already: open it with triplebeam.open({str(folder)!r}).")
+    index = Index(parse_location(place, settings.state), settings, embedder, model, progress)
+    if has_store(index.folder) or is_published(index.location):
+        there = str(index.location)
+        raise BadInputError(f"there is an index at {there} already: open it with triplebeam.open({there!r}).")
     create_empty_index(index.folder)
     return index
 

@@ -16,13 +16,15 @@ from triplebeam.generate.completion_cache import CompletionStore
 from triplebeam.index.build.build import IndexBuilder
 from triplebeam.index.build.extraction import Budget
 from triplebeam.index.build.purge import PurgeReport, purge
-from triplebeam.index.build.writing import open_store_copy, require_index
+from triplebeam.index.build.writing import open_store_copy, require_index, set_share
 from triplebeam.index.content.content import Content
 from triplebeam.index.content.corrected import LineMatches
-from triplebeam.index.folder.passages import PassageTable
+from triplebeam.index.location import Cluster, Location, parse_location
+from triplebeam.index.protocols import PassageLookup
 from triplebeam.index.store.corrections import Corrections
 from triplebeam.index.store.lookup import read_embedder, read_source_files, read_source_names
 from triplebeam.index.store.policy import OverwritePolicy
+from triplebeam.index.stores import publisher_of
 from triplebeam.ingest import SourceNames, document_id
 from triplebeam.ingest.folder_files import covers
 from triplebeam.settings import Settings
@@ -33,7 +35,7 @@ MAX_FAILURES_AGAIN = 0.50
 
 
 def index_builder(
-    folder: Path,
+    place: Path | Location,
     settings: Settings,
     *,
     extractor: str | Extractor | None = None,
@@ -56,9 +58,11 @@ def index_builder(
     ``replace_triples`` alone. The embedder, unless given, is the one that is set, else the index's own, else the
     default. ``names`` are those of the sources, to be remembered.
     """
+    location = parse_location(place, settings.state)
+    folder = location.state
     if extractor is None or isinstance(extractor, str):
         choice = choose(folder, extractor, triples=triples, keywords=keywords, again=again)
-        made = make_chosen(folder, choice, settings, progress, refresh=again)
+        made = make_chosen(location, choice, settings, progress, refresh=again)
     else:
         made = extractor
     if max_failures is None:
@@ -76,6 +80,7 @@ def index_builder(
         keyword_passages=settings.keyword_passages,
         overwrite=_overwrite_policy(replace_triples, named=extractor is not None or triples is not None),
         progress=progress,
+        publisher=publisher_of(location),
     )
     return _on_cluster(builder, settings, encode=embedder is None) if settings.on_cluster else builder
 
@@ -127,15 +132,22 @@ def _overwrite_policy(replace_triples: bool, *, named: bool) -> OverwritePolicy:
     return OverwritePolicy.LOCAL if named else OverwritePolicy.SAME
 
 
-def purge_index(folder: Path, settings: Settings) -> PurgeReport:
+def purge_index(place: Path | Location, settings: Settings) -> PurgeReport:
     """Rewrite an index so that no byte of what was removed is left in it, nor replies to prompts that quoted it in the
     cache of completions.
     """
-    cache = completions_file(settings)
+    folder, cache = parse_location(place, settings.state).state, completions_file(settings)
     if not cache.is_file():
         return purge(folder)
     with CompletionStore(cache) as completions:
         return purge(folder, completions.forget)
+
+
+def tune_share(location: Location, share: float | None) -> None:
+    """Set how much walks count in the default search, for this generation and those to come; None: as measured."""
+    if isinstance(location, Cluster):
+        raise BadInputError("how much walks count can be set for an index in a folder only, not for one on OpenSearch.")
+    set_share(location.state, share)
 
 
 def dollar_budget(dollars: float, settings: Settings, bill: Account) -> Budget:
@@ -149,7 +161,7 @@ def dollar_budget(dollars: float, settings: Settings, bill: Account) -> Budget:
     return Budget(dollars, lambda: price(bill.usage, model, settings.prices) or 0.0)
 
 
-def known_documents(folder: Path, passages: PassageTable, wanted: Iterable[str | Path]) -> list[str]:
+def known_documents(folder: Path, passages: PassageLookup, wanted: Iterable[str | Path]) -> list[str]:
     """The ids of documents by what a person calls them; what is not there is an error that names the nearest.
 
     A file may be written in any way that leads to it: ``./docs/old.md`` is ``docs/old.md``, and so is ``old.md`` in
@@ -160,7 +172,7 @@ def known_documents(folder: Path, passages: PassageTable, wanted: Iterable[str |
     return list(dict.fromkeys(found))
 
 
-def _known(known: dict[str, None], sources: Mapping[str, str], document: str, names: SourceNames) -> list[str]:
+def _known(known: Mapping[str, None], sources: Mapping[str, str], document: str, names: SourceNames) -> list[str]:
     called = (document, document_id(Path(document)), names(Path(document)))
     for name in called:
         if name in known:

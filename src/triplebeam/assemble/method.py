@@ -17,6 +17,7 @@ from triplebeam.assemble.agents import Below, assembled
 from triplebeam.assemble.context import Context
 from triplebeam.assemble.table import RESEARCH_METHODS, Row, find_method, list_agents, list_retrievers
 from triplebeam.errors import BadInputError, nearest
+from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.methods.gear import NaiveGE, PassageLink, SyncGE
 from triplebeam.passage import Passages
 from triplebeam.plugins import research_missing
@@ -133,11 +134,11 @@ class Method:
         return context.once(self.text, lambda: self._retriever(context))
 
     def _retriever(self, context: Context) -> Retriever:
-        graphs = [place for place, part in enumerate(self.parts, 1) if part.row.in_neighbourhood]
-        if graphs and context.is_remote:
+        graphs = [place for place, part in enumerate(self.parts, 1) if part.row.reads_graph]
+        if graphs and not isinstance(context.source, Snapshot):
             below = Method(self.text, parts=self.parts[: graphs[-1]])
-            nearby = InNeighbourhood(context, self.text, below._built)
-            return expand(context, nearby, self.parts[graphs[-1] :])
+            around = AroundQuestion(context, self.text, below._built)
+            return expand(context, around, self.parts[graphs[-1] :])
         return self._built(context)
 
     def _built(self, context: Context) -> Retriever:
@@ -252,8 +253,8 @@ def _value(row: Row, name: str, text: str, method: str) -> object:
 
 
 @dataclass(frozen=True)
-class InNeighbourhood:
-    """A method over an index on a cluster, whose graphs are made anew around each query."""
+class AroundQuestion:
+    """A method over graphs, of an index that has none in memory: they are made anew around each query."""
 
     context: Context = field(repr=False)
     name: str
@@ -266,8 +267,8 @@ class InNeighbourhood:
 
     def retrieve(self, query: str, k: int = 10) -> Ranking:
         """The best k of the neighbourhood."""
-        nearby = self.context.nearby(query)
-        retriever = nearby.once(self.name, lambda: self.build(nearby))
+        near = self.context.around(query)
+        retriever = near.once(self.name, lambda: self.build(near))
         if isinstance(retriever, PerQuestion):
             raise BadInputError(
                 f"{self.name} mixes the steps of a question over one graph, and on OpenSearch each step has its own:"

@@ -42,12 +42,12 @@ _BLENDED_SEEDS = 10
 
 def bm25(context: Context, *, over: Over = "passages") -> BM25:
     """Words in common."""
-    return (BM25.over_passages if over == "passages" else BM25.over_triples)(context.snapshot)
+    return (BM25.over_passages if over == "passages" else BM25.over_triples)(context.source)
 
 
 def dense(context: Context, *, over: Over = "passages") -> Dense:
     """Nearness in meaning."""
-    return (Dense.over_passages if over == "passages" else Dense.over_triples)(context.snapshot, context.embedder)
+    return (Dense.over_passages if over == "passages" else Dense.over_triples)(context.source, context.embedder)
 
 
 def hybrid(context: Context, *, over: Over = "passages") -> Hybrid:
@@ -58,7 +58,7 @@ def hybrid(context: Context, *, over: Over = "passages") -> Hybrid:
 def scaled_hybrid(context: Context, *, title_bonus: float = 0.0) -> ScoringRetriever:
     """Both, added by score."""
     found = ScaledHybrid(sparse=bm25(context), dense=dense(context), passage_of=context.passages.ids)
-    return TitleBonus(base=found, passages=context.passages, bonus=title_bonus) if title_bonus else found
+    return TitleBonus(base=found, passages=context.snapshot.passages, bonus=title_bonus) if title_bonus else found
 
 
 def hipporag(context: Context, *, entities: Literal["llm", "verbatim", "given"] = "llm") -> HippoRAG:
@@ -95,7 +95,8 @@ def hipporag2(
 
 def link_sources(context: Context) -> dict[str, Any]:
     """What links of either kind are read from."""
-    return {"triples": context.triples, "graph": context.snapshot.entities, "passages": context.passages}
+    index = context.snapshot
+    return {"triples": index.triples, "graph": index.entities, "passages": index.passages}
 
 
 def blend(context: Context, *, without: BlendedPart | None = None, share: float | None = None) -> Blend:
@@ -111,7 +112,7 @@ def blend(context: Context, *, without: BlendedPart | None = None, share: float 
         walks={name: walk for name, walk in walks.items() if name != without},
         titles=TitleLinks(**facts, most=SHARED_TITLE) if walks and without != "titles" else None,
         owners=OwnerLinks(**facts) if walks and without != "owners" else None,
-        passages=context.passages,
+        passages=context.snapshot.passages,
         embedder=context.embedder,
         share=context.snapshot.manifest.share if share is None else share,
     )
@@ -122,7 +123,7 @@ def _plain(context: Context, near: CachedScores) -> ScoringRetriever:
     words = bm25(context)
     both = ScaledHybrid(sparse=words, dense=near, passage_of=context.passages.ids)
     parts = Clauses(base=both, sparse=words, dense=dense(context), near=near if near.in_parts else None)
-    return TitleBonus(base=parts, passages=context.passages, bonus=TITLE_BONUS, most=SHARED_TITLE)
+    return TitleBonus(base=parts, passages=context.snapshot.passages, bonus=TITLE_BONUS, most=SHARED_TITLE)
 
 
 def _walks(context: Context, plain: ScoringRetriever) -> Mapping[str, Walk]:

@@ -48,7 +48,7 @@ def measure_shares(index: Index, questions: Sequence[Question]) -> Tuning:
     asked = [question for question in find_gold(questions, index.passages) if question.gold]
     if len(asked) < 2:
         raise BadInputError(f"{len(asked)} questions have gold passages: tuning needs two or more, better a hundred.")
-    own = index.snapshot.manifest.ownership.share
+    own = index.source.manifest.ownership.share
     recall = {share: _recall(index, share, asked) for share in sorted({*SHARES, own})}
     return Tuning(
         own,

@@ -4,11 +4,12 @@ import difflib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain, pairwise
+from itertools import chain, islice, pairwise
 from typing import TypeAlias
 
 from triplebeam.errors import BadInputError, nearest
-from triplebeam.index.folder.passages import PassageTable
+from triplebeam.index.protocols import PassageLookup
+from triplebeam.passage import Passage
 
 _MOST_SEARCHED = 100_000
 _MOST_NAMED = 3
@@ -34,15 +35,15 @@ Entry: TypeAlias = tuple[str | Place, ...]
 class GoldFinder:
     """The passages of an index, to look gold up in. What is missing is an error: recall would be silently wrong."""
 
-    def __init__(self, passages: PassageTable) -> None:
+    def __init__(self, passages: PassageLookup) -> None:
         self._passages = passages
 
     @cached_property
-    def _documents(self) -> dict[str, list[int]]:
-        """The rows of each document, in their order."""
-        documents: dict[str, list[int]] = {}
-        for row, document in enumerate(self._passages.documents):
-            documents.setdefault(document, []).append(row)
+    def _documents(self) -> dict[str, list[Passage]]:
+        """The passages of each document, in their order."""
+        documents: dict[str, list[Passage]] = {}
+        for passage in self._passages:
+            documents.setdefault(passage.document_id, []).append(passage)
         return documents
 
     def passages_of(self, question_id: str, entry: Entry) -> tuple[str, ...]:
@@ -52,7 +53,7 @@ class GoldFinder:
 
     def _find(self, question_id: str, wanted: str | Place) -> Sequence[str]:
         if isinstance(wanted, Place):
-            return self._passages.ids(self._rows_of(question_id, wanted))
+            return self._ids_of(question_id, wanted)
         if wanted not in self._passages:
             raise BadInputError(
                 f"the gold passage {wanted!r} of question {question_id!r} is not in the index"
@@ -60,30 +61,30 @@ class GoldFinder:
             )
         return [wanted]
 
-    def _rows_of(self, question_id: str, place: Place) -> list[int]:
+    def _ids_of(self, question_id: str, place: Place) -> list[str]:
         documents = [each for each in self._documents if _names(place.file, each)]
         if not documents:
             raise BadInputError(
                 f"question {question_id!r} names {place}, but the index has no such file"
                 f"{_listed(' (near: ', self._near_documents(place.file))}: name a file as it was indexed."
             )
-        rows = self._holding(place.phrase, documents)
-        if not rows:
+        ids = self._holding(place.phrase, documents)
+        if not ids:
             elsewhere = (each for each in self._documents if self._holding(place.phrase, [each]))
             raise BadInputError(
                 f"question {question_id!r} names {place}, but no passage contains it"
                 f"{_listed(' (it is in ', elsewhere)}: copy a phrase as `triplebeam show` prints the passage, without"
                 " markup such as * or `."
             )
-        return rows
+        return ids
 
-    def _holding(self, phrase: str, documents: Iterable[str]) -> list[int]:
-        """The rows of the passages with a phrase; of two neighbours where the document was cut inside it."""
+    def _holding(self, phrase: str, documents: Iterable[str]) -> list[str]:
+        """The ids of the passages with a phrase; of two neighbours where the document was cut inside it."""
         folded = _folded(phrase)
         inside, across = [], []
         for document in documents:
-            texts = [(row, _folded(self._passages.at(row).text)) for row in self._documents[document]]
-            inside += [row for row, text in texts if folded in text]
+            texts = [(passage.id, _folded(passage.text)) for passage in self._documents[document]]
+            inside += [id_ for id_, text in texts if folded in text]
             across += [each for (one, a), (two, b) in pairwise(texts) if folded in f"{a} {b}" for each in (one, two)]
         return inside or across
 
@@ -94,7 +95,7 @@ class GoldFinder:
 
     def _nearest_id(self, passage_id: str) -> str:
         """What was probably meant; an index of millions is not searched for it."""
-        return nearest(passage_id, self._passages.ids(range(min(len(self._passages), _MOST_SEARCHED))))
+        return nearest(passage_id, [passage.id for passage in islice(self._passages, _MOST_SEARCHED)])
 
 
 def _names(file: str, document: str) -> bool:

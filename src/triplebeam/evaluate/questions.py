@@ -13,7 +13,7 @@ from typing import IO, TextIO, cast
 from triplebeam.errors import BadInputError
 from triplebeam.evaluate.gold import Entry, GoldFinder, Place
 from triplebeam.generate.prompts import MultipleChoice
-from triplebeam.index.folder.passages import PassageTable
+from triplebeam.index.protocols import PassageLookup
 
 #: The type of questions that were written from an index's triples.
 SYNTHETIC = "synthetic"
@@ -93,7 +93,7 @@ def read_questions(path: Path) -> list[Question]:
     return list(distinct.values())
 
 
-def find_gold(questions: Sequence[Question], passages: PassageTable) -> list[Question]:
+def find_gold(questions: Sequence[Question], passages: PassageLookup) -> list[Question]:
     """Look up the gold of all questions in an index. One error names all gold that is not there, up to a limit."""
     finder, found, missing = GoldFinder(passages), [], []
     for question in questions:

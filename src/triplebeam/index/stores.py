@@ -1,4 +1,4 @@
-"""Where an index is published: in its own folder, or on a cluster."""
+"""Where an index is published, and opened: in its own folder, or on a cluster. No other module names both."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -7,16 +7,18 @@ from typing import Protocol
 
 from triplebeam.index.content.content import Content
 from triplebeam.index.content.vector_cache import VectorCache, remove_encoded
-from triplebeam.index.folder.manifest import find_manifest
+from triplebeam.index.folder.manifest import MANIFEST, find_manifest, is_index
 from triplebeam.index.folder.previous import PreviousGeneration
 from triplebeam.index.folder.publish import publish_generation, withdraw
+from triplebeam.index.folder.snapshot import Snapshot
+from triplebeam.index.location import Cluster, Location
 from triplebeam.index.manifest import Manifest, VectorSpace
-from triplebeam.index.opensearch.address import Address
+from triplebeam.index.protocols import Source
 from triplebeam.index.store.store import Store
 from triplebeam.system.progress import Progress
 
 
-class Destination(Protocol):
+class Publisher(Protocol):
     """What a build ends with."""
 
     @property
@@ -29,7 +31,11 @@ class Destination(Protocol):
         ...
 
     def current(self, store: Store) -> Manifest | None:
-        """What is published, if it is whole and all that is in the store."""
+        """Return what is published, if it is whole and all that is in the store."""
+        ...
+
+    def revision(self) -> int | None:
+        """Return the revision of the store that is published; None where nothing is."""
         ...
 
     def publish(
@@ -44,7 +50,7 @@ class Destination(Protocol):
 
 
 @dataclass(frozen=True)
-class InFolder:
+class FolderPublisher:
     """A generation is files in the folder of the index."""
 
     folder: Path
@@ -58,29 +64,79 @@ class InFolder:
         """A folder has one store."""
 
     def current(self, store: Store) -> Manifest | None:
-        """Compares revisions, and checks every file."""
+        """Compare revisions, and check every file."""
         found = find_manifest(self.folder)
         if not (found and found.revision == store.meta.revision and not self.previous.damaged):
             return None
         remove_encoded(self.folder)  # where a process was killed
         return found
 
+    def revision(self) -> int | None:
+        """Read the manifest."""
+        found = find_manifest(self.folder)
+        return found.revision if found else None
+
     def publish(
         self, store: Store, contents: Content, encoded: VectorCache, space: VectorSpace, progress: Progress
     ) -> Manifest:
-        """Takes over from the last generation what has not changed."""
+        """Take over from the last generation what has not changed."""
         return publish_generation(self.folder, store, contents, encoded, self.previous.arrays, space, progress)
 
     def withdraw(self) -> None:
-        """Removes the generation."""
+        """Remove the generation."""
         withdraw(self.folder)
 
 
-def destination_of(folder: Path) -> Destination:
-    """Where the index of this folder is published."""
-    address = Address.of(folder)
-    if address is None:
-        return InFolder(folder)
-    from triplebeam.index.opensearch.publish import OnCluster
+class Watch(Protocol):
+    """Says whether an index has changed, cheaply enough to be asked before every search."""
 
-    return OnCluster(address, folder)
+    def version(self) -> object:
+        """Return what changes with a generation; None where nothing is published."""
+        ...
+
+
+@dataclass(frozen=True)
+class FolderWatch:
+    """Looks at the manifest, which is a new file with each generation."""
+
+    folder: Path
+
+    def version(self) -> object:
+        """Return what the file system says of the manifest."""
+        try:
+            stat = (self.folder / MANIFEST).stat()
+        except FileNotFoundError:
+            return None
+        return stat.st_ino, stat.st_mtime_ns, stat.st_size
+
+
+def open_source(location: Location) -> Source:
+    """Open what is published at a location."""
+    if isinstance(location, Cluster):
+        from triplebeam.index.opensearch.source import open_cluster  # who searches a folder need not load it
+
+        return open_cluster(location)
+    return Snapshot.open(location.state)
+
+
+def is_published(location: Location) -> bool:
+    """Is there an index to search at a location?"""
+    return watch(location).version() is not None if isinstance(location, Cluster) else is_index(location.state)
+
+
+def watch(location: Location) -> Watch:
+    """Return what says whether the index at a location has changed."""
+    if isinstance(location, Cluster):
+        from triplebeam.index.opensearch.source import ClusterWatch
+
+        return ClusterWatch(location)
+    return FolderWatch(location.state)
+
+
+def publisher_of(location: Location) -> Publisher:
+    """Return what publishes to a location."""
+    if isinstance(location, Cluster):
+        from triplebeam.index.opensearch.publish import ClusterPublisher
+
+        return ClusterPublisher(location)
+    return FolderPublisher(location.state)

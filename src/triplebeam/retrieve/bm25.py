@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from triplebeam.errors import BadInputError
-from triplebeam.index.folder.snapshot import Snapshot, TermSearch
+from triplebeam.index.protocols import Source, TermSearch
 from triplebeam.passage import Passages
 from triplebeam.ranking import Ranking
 from triplebeam.retrieve.scores import PassageOf, rank_passages
@@ -27,12 +27,12 @@ class BM25:
     """The texts of the passages, where an index is searched."""
 
     @classmethod
-    def over_passages(cls, index: Snapshot) -> "BM25":
+    def over_passages(cls, index: Source) -> "BM25":
         """Search the passages."""
         return cls(terms=index.passage_terms, passage_of=index.passages.ids, passages=index.passages)
 
     @classmethod
-    def over_triples(cls, index: Snapshot) -> "BM25":
+    def over_triples(cls, index: Source) -> "BM25":
         """Search the triples, and return the passages of the best."""
         return cls(
             terms=index.triple_terms, passage_of=index.triples.passage_of, over="triples", passages=index.passages

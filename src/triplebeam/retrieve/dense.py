@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError
-from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.index.folder.vectors import VectorIndex
+from triplebeam.index.protocols import Source
 from triplebeam.passage import Passages
 from triplebeam.ranking import Ranking
 from triplebeam.retrieve.scores import Found, PassageOf, rank_passages
@@ -33,12 +33,12 @@ class Dense:
     passages: Passages | None = field(default=None, repr=False)
     """The texts of the passages, where an index is searched."""
     passage_vectors: VectorIndex | None = field(default=None, repr=False)
-    """Where passages are searched, their vectors."""
+    """Where passages are searched, their vectors, if they are here and not on a cluster."""
     nearest_many: NearestMany | None = field(default=None, repr=False)
     """Where it is set, many queries are searched together."""
 
     @classmethod
-    def over_passages(cls, index: Snapshot, embedder: Embedder) -> "Dense":
+    def over_passages(cls, index: Source, embedder: Embedder) -> "Dense":
         """Search the passages."""
         vectors = index.passage_vectors
         return cls(
@@ -46,12 +46,12 @@ class Dense:
             nearest=vectors.nearest,
             passage_of=index.passages.ids,
             passages=index.passages,
-            passage_vectors=vectors,
+            passage_vectors=vectors if isinstance(vectors, VectorIndex) else None,
             nearest_many=vectors.nearest_many,
         )
 
     @classmethod
-    def over_triples(cls, index: Snapshot, embedder: Embedder) -> "Dense":
+    def over_triples(cls, index: Source, embedder: Embedder) -> "Dense":
         """Search the triples, and return the passages of the best."""
         return cls(
             embedder=embedder,

@@ -53,7 +53,7 @@ class CrossReferences:
         return frozenset(_bare(word) for word in self.question.split() if is_code(_bare(word)))
 
     def _refers(self, source: Passage, target: Passage) -> Iterator[Chain]:
-        for term in self._terms_between(*map(self.index.passages.row, (source.id, target.id))):
+        for term in self._terms_between(*self.index.passages.rows((source.id, target.id))):
             if term == LINK:
                 yield (Triple(called(source), LINKS_TO, called(target)),)
             elif self._fits(name := self.index.snapshot.entities.names[term]):

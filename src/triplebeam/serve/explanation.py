@@ -111,7 +111,7 @@ class Explanation:
         Scripts without capitals are in doubt, and pass.
         """
         titled = self._titled(entity)
-        files = {self.index.passages.at(row).metadata.get("path", "") for row in titled.values()}
+        files = {self.index.snapshot.passages.at(row).metadata.get("path", "") for row in titled.values()}
         if not any(map(str.isalpha, entity)) or len(files) > 1:
             return False
         cased = entity == entity.upper() or entity != entity.lower()
@@ -122,7 +122,7 @@ class Explanation:
 
     def _titled(self, entity: str) -> dict[str, int]:
         """The documents of that title, each with a row of its passages."""
-        passages = self.index.passages
+        passages = self.index.snapshot.passages
         return {passages.documents[row]: row for row in passages.rows_by_title.get(entity_key(entity), ())}
 
     def _documents(self, fact: Triple) -> set[str]:
@@ -130,7 +130,7 @@ class Explanation:
         return {self.index.passages.documents[row] for row in self._rows(fact)}
 
     def _rows(self, fact: Triple) -> Iterator[int]:
-        triples, numbers = self.index.triples, self.index.snapshot.entities.numbers
+        triples, numbers = self.index.snapshot.triples, self.index.snapshot.entities.numbers
         subject, object_ = (numbers.get(entity_key(end)) for end in _ends(fact))
         if subject is None or object_ is None:  # read by a model, and not in the index
             return

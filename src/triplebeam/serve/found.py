@@ -56,7 +56,7 @@ def found(index: Index, question: str, hits: Iterable[Hit]) -> list[Found]:
 def stemmers(index: Index, passage_ids: Sequence[str]) -> dict[str, str]:
     """The stemmer of each of these passages, by id, as its words were indexed."""
     rows = index.passages.rows(passage_ids)
-    return dict(zip(passage_ids, index.snapshot.passage_terms.stemmers_of(rows), strict=True))
+    return dict(zip(passage_ids, index.source.passage_terms.stemmers_of(rows), strict=True))
 
 
 def remark(question: str, method: str, shown: Sequence[Found]) -> str:

@@ -57,7 +57,7 @@ def around_entity(index: Index, entity: str, limit: int) -> Neighbourhood:
     index = index.around((), entity)
     number = find_entity(index, entity)
     node = _entity(index.snapshot.entities.names[number])
-    if triples := index.triples.of_entity(number).tolist():
+    if triples := index.snapshot.triples.of_entity(number).tolist():
         return _neighbourhood(index, triples, node, limit)
     mentions = index.snapshot.entities.mentions
     rows = mentions[mentions[:, 1] == number, 0]
@@ -75,7 +75,7 @@ def around_passage(index: Index, passage_id: str, limit: int) -> Neighbourhood:
 def follow(index: Index, entity: int, question: str, length: int, limit: int) -> list[ScoredChain]:
     """Chains that begin at an entity, found by GeAR's beam search, most similar to the question first."""
     check_text("question", question)
-    triples = index.triples
+    triples = index.snapshot.triples
     search = DiverseTripleBeamSearch(
         triples=triples,
         scorer=Cascade(triples=triples, embedder=index.embedder),

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from triplebeam.errors import BadInputError
 from triplebeam.index.folder.manifest import is_index
-from triplebeam.index.opensearch.address import is_remote
+from triplebeam.index.location import Cluster, Folder, Location
 from triplebeam.index.store.lookup import has_store
 from triplebeam.serve.library_errors import BadIndexNameError, CannotDeleteError
 
@@ -14,20 +14,21 @@ ENDING = ".index"
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
 
-def indexes_and_data_folders(folders: Sequence[Path]) -> tuple[dict[str, Path], list[Path]]:
+def indexes_and_data_folders(places: Sequence[Location]) -> tuple[dict[str, Location], list[Path]]:
     """The single indexes by name, and the data folders."""
-    single: dict[str, Path] = {}
+    single: dict[str, Location] = {}
     data: list[Path] = []
-    for folder in folders:
-        if not folder.is_dir():
+    for place in places:
+        folder = place.state
+        if isinstance(place, Folder) and not folder.is_dir():
             raise BadInputError(f"there is no folder {folder}: name an index, or create a data folder.")
-        if not _is_one_index(folder):
+        if isinstance(place, Folder) and not _is_one_index(folder):
             data.append(folder)
             continue
         name = folder.name.removesuffix(ENDING)
         check_name(name)
-        if single.setdefault(name, folder).resolve() != folder.resolve():
-            raise BadInputError(f"{single[name]} and {folder} would both be the index {name!r}: rename one.")
+        if single.setdefault(name, place).state.resolve() != folder.resolve():
+            raise BadInputError(f"{single[name]} and {place} would both be the index {name!r}: rename one.")
     if not (single or data):
         raise BadInputError("there is no folder to serve: name an index, or a data folder.")
     return single, data
@@ -52,14 +53,14 @@ def check_name(name: str) -> None:
         )
 
 
-def check_files_are_here(folder: Path, name: str) -> None:
+def check_files_are_here(location: Location, name: str) -> None:
     """Otherwise, deleting the folder would leave them, and say that they are gone."""
-    if folder.is_symlink():
+    if location.state.is_symlink():
         raise CannotDeleteError(
             f"the index {name!r} is a link to a folder elsewhere, which would stay: delete that folder and the link on"
             " the server's machine."
         )
-    if is_remote(folder):
+    if isinstance(location, Cluster):
         raise CannotDeleteError(
             f"the index {name!r} is on OpenSearch, where it would stay: delete its three indices on the cluster, then"
             " its folder on the server's machine."

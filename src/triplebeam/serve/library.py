@@ -27,8 +27,11 @@ from triplebeam.errors import (
 from triplebeam.extract.extractor import Extractor
 from triplebeam.generate.language_model import LanguageModel
 from triplebeam.index.build.writing import write_lock
-from triplebeam.index.folder.manifest import is_index, read_version
-from triplebeam.index.folder.snapshot import Snapshot, refresh_folder
+from triplebeam.index.folder.manifest import read_manifest, retry_on_publish
+from triplebeam.index.location import Folder, Location, find_location
+from triplebeam.index.manifest import Manifest
+from triplebeam.index.protocols import Source
+from triplebeam.index.stores import Watch, open_source, watch
 from triplebeam.serve.index_folders import ENDING, check_files_are_here, check_name, indexes_and_data_folders, is_name
 from triplebeam.serve.library_errors import (
     CannotCreateError,
@@ -59,9 +62,9 @@ class DocumentRow:
 
 @dataclass(frozen=True)
 class _Opened:
-    """An open index, and its manifest's signature at the time."""
+    """An open index, and the version of what was published at the time."""
 
-    signature: tuple[int, int, int]
+    version: object
     index: Index
 
     @cached_property
@@ -84,7 +87,7 @@ class Library:
 
     def __init__(
         self,
-        folders: Sequence[Path],
+        places: Sequence[Path | Location],
         settings: Settings,
         *,
         embedder: Embedder | None = None,
@@ -95,8 +98,9 @@ class Library:
         self.given_extractor = extractor
         self._given_embedder = embedder
         self._given_model = model
-        self._single, self._data = indexes_and_data_folders([folder.absolute() for folder in folders])
+        self._single, self._data = indexes_and_data_folders(list(map(_absolute, places)))
         self._opened: dict[str, _Opened] = {}
+        self._watches: dict[Location, Watch] = {}
         self._opening: defaultdict[str, threading.Lock] = defaultdict(threading.Lock)
         self._embedders: dict[str, Embedder] = {}
         self._loading = threading.Lock()
@@ -132,7 +136,7 @@ class Library:
     @property
     def home(self) -> Path:
         """The folder for a server's own files: in the first data folder, or beside the first index."""
-        return (self._data[0] if self._data else next(iter(self._single.values())).parent) / ".triplebeam"
+        return (self._data[0] if self._data else next(iter(self._single.values())).state.parent) / ".triplebeam"
 
     @property
     def keys_file(self) -> Path:
@@ -141,16 +145,28 @@ class Library:
 
     def names(self) -> list[str]:
         """Every index there is now, including empty and damaged ones."""
-        return sorted(self._folders())
+        return sorted(self._places())
 
-    def folder(self, name: str) -> Path:
-        """The folder of an index."""
-        folders = self._folders()
-        if name not in folders:
-            names = sorted(folders)
+    def location(self, name: str) -> Location:
+        """Where an index is."""
+        places = self._places()
+        if name not in places:
+            names = sorted(places)
             there = f"there are {', '.join(names[:_NAMES_SHOWN])}" if names else "there is none yet"
             raise UnknownIndexError(f"there is no index {name[:80]!r}{nearest(name[:80], names)}: {there}.")
-        return folders[name]
+        place = places[name]
+        return place if isinstance(place, Location) else find_location(place)
+
+    def is_published(self, name: str) -> bool:
+        """Has an index documents to search?"""
+        return self._watch(self.location(name)).version() is not None
+
+    def manifest(self, name: str) -> Manifest:
+        """What is in an index, as far as it may be seen."""
+        location = self.location(name)
+        if self.is_bound or not isinstance(location, Folder):
+            return self.index(name).source.manifest
+        return retry_on_publish(location.path, lambda: read_manifest(location.path))
 
     def index(self, name: str, where: str | None = None) -> Index:
         """The index of that name, of the generation that is published now; or a view of it."""
@@ -176,10 +192,7 @@ class Library:
 
     def open_all(self) -> None:
         """Open every published index; there must be one."""
-        folders = self._folders()
-        for folder in folders.values():
-            refresh_folder(folder)
-        published = [name for name, folder in folders.items() if is_index(folder)]
+        published = [name for name in self.names() if self.is_published(name)]
         if not published:
             places = ", ".join(map(str, [*self._single.values(), *self._data]))
             raise IndexMissingError(f"there is no index in {places}: create one with `triplebeam index`.")
@@ -188,7 +201,7 @@ class Library:
 
     def documents(self, name: str) -> dict[str, DocumentRow]:
         """An index's documents by id, in the order in which they were first indexed."""
-        if not is_index(self.folder(name)):
+        if not self.is_published(name):
             return {}
         return self._open(name).documents if self._where is None else _documents(self.index(name))
 
@@ -199,19 +212,20 @@ class Library:
             raise CannotCreateError(
                 "this server was started with indexes only: start it with a data folder to create indexes in."
             )
-        if name in self._folders():
+        if name in self._places():
             raise IndexExistsError(f"there is already an index {name!r}: choose another name.")
         with explained(folder := self._data[0] / f"{name}{ENDING}"):
             make_folder(folder)
 
     def delete(self, name: str) -> None:
         """Delete an index of a data folder, with everything in it."""
-        folder = self.folder(name)
+        location = self.location(name)
         if name in self._single:
             raise CannotDeleteError(
                 f"this server was started with the index {name!r} itself: only indexes of a data folder can be deleted."
             )
-        check_files_are_here(folder, name)
+        check_files_are_here(location, name)
+        folder = location.state
         with explained(folder), self._opening[name], write_lock(folder):
             folder.rename(folder.with_name(f"{_DELETED}{token_hex(8)}"))
             flush(folder.parent)
@@ -237,14 +251,14 @@ class Library:
         home = self.settings.home
         if home.is_absolute() and home != Path(home.anchor):
             text = text.replace(str(home), "the server's folder of weights")
-        folders = {*self._data, *(folder.parent for folder in self._single.values())}
+        folders = {*self._data, *(place.state.parent for place in self._single.values())}
         for folder in sorted(map(str, folders), key=len, reverse=True):
             text = text.replace(f"{folder}{os.sep}", "")
         return _HOSTS.sub("", text)
 
-    def _folders(self) -> dict[str, Path]:
+    def _places(self) -> dict[str, Path | Location]:
         """Listed at each call: `triplebeam index` may create indexes while a server runs."""
-        found = dict(self._single)
+        found: dict[str, Path | Location] = dict(self._single)
         for data in self._data:
             for path in sorted(data.glob(f"*{ENDING}")):
                 name = path.name.removesuffix(ENDING)
@@ -253,37 +267,36 @@ class Library:
         return {name: path for name, path in found.items() if self._only in (None, name)}
 
     def _open(self, name: str) -> _Opened:
-        folder = self.folder(name)
+        location = self.location(name)
         with self._opening[name]:
-            signature = _signature(folder, name)
+            version = self._watch(location).version()
+            if version is None:
+                raise EmptyIndexError(f"the index {name!r} has no documents yet: add some first.")
             known = self._opened.get(name)
-            if known is None or known.signature != signature:
-                snapshot = self._snapshot(name, folder)
-                embedder = LazyEmbedder(
-                    partial(self.embedder, self.settings.embedder or snapshot.manifest.embedder.name)
-                )
-                index = Index.of(snapshot, self.settings, embedder, self._given_model)
-                known = self._opened[name] = _Opened(signature, index)
+            if known is None or known.version != version:
+                source = self._source(name, location)
+                embedder = LazyEmbedder(partial(self.embedder, self.settings.embedder or source.manifest.embedder.name))
+                index = Index.of(source, self.settings, embedder, self._given_model)
+                known = self._opened[name] = _Opened(version, index)
             return known
 
-    def _snapshot(self, name: str, folder: Path) -> Snapshot:
+    def _watch(self, location: Location) -> Watch:
+        return self._watches.setdefault(location, watch(location))
+
+    def _source(self, name: str, location: Location) -> Source:
         """Open the published generation. Where too many files are open, views and the generation before it go."""
         if known := self._opened.get(name):
             known.index.context.release()
         with suppress(TooManyOpenFilesError):
-            return Snapshot.open(folder)
+            return open_source(location)
         self._opened.pop(name, None)
         for each in list(self._opened.values()):
             each.index.context.release()
         del known
         gc.collect()
-        return Snapshot.open(folder)
+        return open_source(location)
 
 
-def _signature(folder: Path, name: str) -> tuple[int, int, int]:
-    """What changes when a generation is published."""
-    refresh_folder(folder)
-    version = read_version(folder)
-    if version is None:
-        raise EmptyIndexError(f"the index {name!r} has no documents yet: add some first.")
-    return version
+def _absolute(place: Path | Location) -> Location:
+    location = find_location(place) if isinstance(place, Path) else place
+    return Folder(location.path.absolute()) if isinstance(location, Folder) else location

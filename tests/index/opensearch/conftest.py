@@ -2,7 +2,6 @@
 
 import secrets
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,9 +10,10 @@ from opensearch_cluster.background import BackgroundCluster, is_running, wait_fo
 from opensearch_cluster.nodes import missing
 from small_world import TRIPLES, TableExtractor, world_documents
 from triplebeam.assemble import Index
-from triplebeam.assemble.place import index_folder
 from triplebeam.embed.embedder import Embedder
 from triplebeam.index.build.build import IndexBuilder
+from triplebeam.index.location import Cluster, Location
+from triplebeam.index.stores import publisher_of
 from triplebeam.settings import Settings
 
 
@@ -44,6 +44,12 @@ def address(nodes: dict[str, Any]) -> Callable[[str], str]:
 def remote(address: Callable[[str], str], words: Embedder, tmp_path_factory: pytest.TempPathFactory) -> Index:
     """The small world, on the cluster."""
     settings = Settings(state=tmp_path_factory.mktemp("state"))
-    folder: Path = index_folder(address("world"), settings)
-    IndexBuilder(folder=folder, embedder=words, extractor=TableExtractor(TRIPLES)).build(world_documents())
-    return Index(folder, settings, words)
+    location = Cluster.parse(address("world"), settings.state)
+    world_builder(location, words).build(world_documents())
+    return Index(location, settings, words)
+
+
+def world_builder(location: Location, words: Embedder) -> IndexBuilder:
+    """What puts documents of the small world at a location."""
+    extractor, publisher = TableExtractor(TRIPLES), publisher_of(location)
+    return IndexBuilder(folder=location.state, embedder=words, extractor=extractor, publisher=publisher)

@@ -11,8 +11,9 @@ from fastapi.testclient import TestClient
 from planted_secrets import QUESTION, WHERE, Curious, build, documents, leaked
 from serve.http.bound_tools import check_tools
 from serve.http.small_server import really_served
-from triplebeam.assemble.place import index_folder
 from triplebeam.index.build.build import IndexBuilder
+from triplebeam.index.location import Cluster
+from triplebeam.index.stores import publisher_of
 from triplebeam.passage import Document
 from triplebeam.serve.http.app import make_app
 from triplebeam.serve.http.keys import Keys
@@ -37,10 +38,10 @@ class Served(NamedTuple):
 def served(address: Callable[[str], str], tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     base = tmp_path_factory.mktemp("bound")
     settings = Settings(home=base / "home", state=base / "state", offline=True, model=None)
-    folder: Path = index_folder(address("secrets"), settings)
-    build(folder)
+    location = Cluster.parse(address("secrets"), settings.state)
+    build(location.state, publisher=publisher_of(location))
     model, keys = Curious(), Keys(base / "keys.json")
-    library = Library([folder], settings, embedder=HashedWords(), model=model)
+    library = Library([location], settings, embedder=HashedWords(), model=model)
     [name] = library.names()
     bound, whole = keys.create("read", "bound", index=name, where=WHERE), keys.create("read", "whole")
     app = make_app(library, keys=keys)
@@ -109,13 +110,16 @@ def test_no_answer_leaks(served: Served) -> None:
 
 def test_a_long_value_does_not_show_its_passage(address: Callable[[str], str], tmp_path: Path) -> None:
     """It cannot be compared there, and `not` must not hold for it."""
-    folder = index_folder(address("long"), Settings(state=tmp_path))
+    location = Cluster.parse(address("long"), tmp_path)
     rows = [
         Document(id="open", text="Open to all.", metadata={"acl": "staff"}),
         Document(id="closed", text="For few.", metadata={"acl": "hr " * 4000}),
     ]
-    IndexBuilder(folder=folder, embedder=HashedWords(), extractor=Written()).build([*documents(), *rows])
-    library = Library([folder], Settings(), embedder=HashedWords())
+    builder = IndexBuilder(
+        folder=location.state, embedder=HashedWords(), extractor=Written(), publisher=publisher_of(location)
+    )
+    builder.build([*documents(), *rows])
+    library = Library([location], Settings(), embedder=HashedWords())
     [name] = library.names()
     view = library.index(name).where('acl exists and not acl contains "hr"')
     assert [passage.document_id for passage in view.passages] == ["open"]

@@ -1,12 +1,9 @@
 """What reads a cluster, over replies that are written here: without a cluster."""
 
-import inspect
 import json
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -18,16 +15,13 @@ from triplebeam.assemble.context import Context
 from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError, IndexChangedError
 from triplebeam.index.content.topics import Ownership
-from triplebeam.index.folder.passages import PassageTable
-from triplebeam.index.folder.triple_graph import TripleGraph
-from triplebeam.index.folder.vectors import VectorIndex
+from triplebeam.index.location import Cluster
 from triplebeam.index.manifest import GraphStatistics, Manifest, VectorSpace
-from triplebeam.index.opensearch.address import Address
 from triplebeam.index.opensearch.documents import GRAPH, TOO_LONG, encode, entity, field_term, key, passage_number
 from triplebeam.index.opensearch.filters import condition_of
 from triplebeam.index.opensearch.generation import Published
 from triplebeam.index.opensearch.passages import ClusterPassages
-from triplebeam.index.opensearch.snapshot import ClusterSnapshot
+from triplebeam.index.opensearch.source import ClusterSource
 from triplebeam.index.opensearch.triples import ClusterTriples
 from triplebeam.passage import Passage
 from triplebeam.serve.cli.app import app
@@ -36,13 +30,13 @@ from triplebeam.settings import Settings
 from triplebeam.where import parse
 
 Json = dict[str, Any]
-_ADDRESS = Address.parse("opensearch://one:9200/films")
+_CLUSTER = Cluster.parse("opensearch://one:9200/films", Path())
 
 
 class Replying:
     """A client whose searches are answered here; it remembers them."""
 
-    address = _ADDRESS
+    cluster = _CLUSTER
 
     def __init__(self, answer: Callable[[str, Json], Json]) -> None:
         self.answer, self.asked = answer, []  # type: ignore[var-annotated]
@@ -86,8 +80,8 @@ def of_groups(kind: str, body: Json) -> Json:
 
 
 def test_a_filtered_index_counts_what_may_be_seen() -> None:
-    whole = ClusterSnapshot.over(Path("state"), published(of_groups))
-    view = whole.where(parse('group = "open"'))
+    whole = ClusterSource(published(of_groups))
+    view = whole.filter(parse('group = "open"'))
     counts = view.manifest.counts
     assert (counts["passages"], counts["documents"], counts["triples"], counts["entities"]) == (2, 1, 5, 1)
     assert (counts["passages_without_triples"], counts["passages_failed"]) == (1, 0)
@@ -114,7 +108,7 @@ def test_where_a_filtered_graph_finds_fewer_every_vector_is_compared() -> None:
         return hits(*({"_source": triple(number), "_score": 1.5, "sort": [1.5, number]} for number in found))
 
     with_graph = replace(published(answer), layouts={"triples": GRAPH})
-    view = ClusterSnapshot.over(Path("state"), with_graph.filtered({"match_all": {}}))
+    view = ClusterSource(with_graph.filtered({"match_all": {}}))
     vectors = np.array([[1, 0], [0, 1]], np.float32)
     assert view.triples.nearest(vectors, 3).tolist() == [[0, 1, 2], [0, 1, 2]]
     assert view.triples.nearest(vectors[:1], 3).tolist() == [[0, 1, 2]]
@@ -123,7 +117,7 @@ def test_where_a_filtered_graph_finds_fewer_every_vector_is_compared() -> None:
 
 @pytest.mark.parametrize(("k", "size"), [(3, 13), (81_000, 100_000), (200_000, 100_000)])
 def test_no_more_triples_are_asked_for_than_a_search_returns(k: int, size: int) -> None:
-    whole = ClusterSnapshot.over(Path("state"), published(lambda kind, body: hits()))
+    whole = ClusterSource(published(lambda kind, body: hits()))
     whole.triples.search(np.array([1, 0], np.float32), k)
     [body] = whole.published.client.asked  # type: ignore[attr-defined]
     assert body["size"] == size
@@ -131,9 +125,7 @@ def test_no_more_triples_are_asked_for_than_a_search_returns(k: int, size: int) 
 
 def test_the_stemmers_of_passages_are_those_they_were_published_with() -> None:
     sources = [{"number": 1, "stemmer": "german"}, {"number": 2, "stemmer": "english"}]
-    terms = ClusterSnapshot.over(
-        Path("state"), published(lambda kind, body: hits(*({"_source": each} for each in sources)))
-    ).passage_terms
+    terms = ClusterSource(published(lambda kind, body: hits(*({"_source": each} for each in sources)))).passage_terms
     assert terms.stemmers_of([2, 1]) == ["english", "german"]
     with pytest.raises(IndexChangedError):
         terms.stemmers_of([1, 3])
@@ -146,7 +138,7 @@ def test_the_stemmers_of_passages_cost_two_requests_however_many_they_are(words:
         for each in "01234"
     ]
     found = hits(*({"_id": key(each["id"]), "_source": {**each, "stemmer": "german"}} for each in sources))
-    snapshot = ClusterSnapshot.over(Path("state"), published(lambda kind, body: found))
+    snapshot = ClusterSource(published(lambda kind, body: found))
     known = stemmers(Index.of(snapshot, Settings(), words), list("01234"))
     assert known == dict.fromkeys("01234", "german")
     assert len(snapshot.published.client.asked) == 2  # type: ignore[attr-defined]
@@ -162,7 +154,7 @@ def test_neighbours_are_ranked_by_exact_cosines() -> None:
         ]
         return hits(*[{"_id": str(source["number"]), "_source": source} for source in sources][: body["size"]])
 
-    triples = ClusterSnapshot.over(Path("state"), published(answer)).triples
+    triples = ClusterSource(published(answer)).triples
     [found] = triples.neighbours([0], np.array([0.6, 0.8], np.float32), 1)
     assert found.tolist() == [2]
 
@@ -175,7 +167,7 @@ def test_a_vector_of_zeros_is_compared_with_nothing(layouts: dict[str, str]) -> 
         assert body["query"] == {"constant_score": {"filter": {"match_all": {}}}}
         return hits(*({"_source": triple(number)} for number in (2, 0, 1)))
 
-    whole = ClusterSnapshot.over(Path("state"), replace(published(answer), layouts=layouts))
+    whole = ClusterSource(replace(published(answer), layouts=layouts))
     numbers, cosines = whole.triples.search(np.zeros(2, np.float32), 2)
     assert (numbers.tolist(), cosines.tolist()) == ([0, 1], [0, 0])
 
@@ -187,7 +179,7 @@ def triple(number: int) -> Json:
 
 
 def test_a_view_is_kept_with_its_neighbourhoods(words: Embedder) -> None:
-    context = Context(ClusterSnapshot.over(Path("state"), published(of_groups)), Settings(), words)
+    context = Context(ClusterSource(published(of_groups)), Settings(), words)
     view = context.view(parse('group = "open"'))
     assert context.view(parse('group = "open"')) is view
     assert view.view(parse('group = "open"')) is view.view(parse('group = "open"'))
@@ -196,48 +188,22 @@ def test_a_view_is_kept_with_its_neighbourhoods(words: Embedder) -> None:
 
 
 def test_a_neighbourhood_is_returned_though_others_evict_it(words: Embedder, monkeypatch: pytest.MonkeyPatch) -> None:
-    context = Context(ClusterSnapshot.over(Path("state"), published(of_groups)), Settings(), words)
-    made = SimpleNamespace(of_question=lambda query, vector: query)
+    context = Context(ClusterSource(published(of_groups)), Settings(), words)
 
     class Forgetful(dict[str, Context]):
         def __setitem__(self, query: str, found: Context) -> None:
             """As if another thread had evicted it at once."""
 
     object.__setattr__(context, "_nearby", Forgetful())
-    monkeypatch.setattr(ClusterSnapshot, "parts", made)
-    assert str(context.nearby("Which lake?").snapshot) == "Which lake?"
+    monkeypatch.setattr(ClusterSource, "graph", lambda source, query, vector: query)
+    assert str(context.around("Which lake?").source) == "Which lake?"
 
 
 def test_a_triple_is_returned_though_others_evict_it(monkeypatch: pytest.MonkeyPatch) -> None:
     sources = hits(*({"_id": str(number), "_source": triple(number)} for number in range(3)))
-    triples = ClusterSnapshot.over(Path("state"), published(lambda kind, body: sources)).triples
+    triples = ClusterSource(published(lambda kind, body: sources)).triples
     monkeypatch.setattr(ClusterTriples, "_known", property(lambda self: {}, lambda self, kept: None), raising=False)
     assert [each.passage for each in triples.known([2, 0])] == ["p1", "p0"]
-
-
-def test_every_member_works_over_a_cluster_or_says_why_not() -> None:
-    """What is inherited reads files that a cluster does not have."""
-    snapshot = ClusterSnapshot.over(Path("state"), published(of_groups))
-    parents = (
-        (snapshot.passages, PassageTable),
-        (snapshot.triples, TripleGraph),
-        (snapshot.passage_vectors, VectorIndex),
-    )
-    for mine, parent in parents:
-        own = {*vars(type(mine)), *vars(mine)}
-        assert not [name for name in members(parent) if name not in own]
-    with pytest.raises(BadInputError, match="needs the graph of entities as a whole"):
-        snapshot.triples.of_entity(3)
-    with pytest.raises(BadInputError, match="needs the list of titles as a whole"):
-        _ = snapshot.passages.rows_by_title
-
-
-def members(parent: type) -> set[str]:
-    """The methods of a class, and the attributes that it sets when it is made, other than private ones."""
-    assigned = set(re.findall(r"self\.([a-z]\w*)(?:: [^=\n]+)? = ", inspect.getsource(parent.__init__)))  # type: ignore[misc]
-    defined = {name for name in vars(parent) if not name.startswith("_")}
-    special = {name for name, each in vars(parent).items() if name.startswith("__") and inspect.isfunction(each)}
-    return assigned | defined | special
 
 
 def of_two_passages(kind: str, body: Json) -> Json:
@@ -262,7 +228,7 @@ def of_two_passages(kind: str, body: Json) -> Json:
 def test_triples_of_a_cluster_are_printed(
     options: list[str], printed: list[str], words: Embedder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    snapshot = ClusterSnapshot.over(tmp_path, published(of_two_passages))
+    snapshot = ClusterSource(published(of_two_passages))
     rows = [Passage(f"p{number}", "text", "", f"d{number}") for number in range(2)]
     monkeypatch.setattr(ClusterPassages, "__iter__", lambda self: iter(rows))
     monkeypatch.setattr(ClusterPassages, "documents", [row.document_id for row in rows])
@@ -272,7 +238,7 @@ def test_triples_of_a_cluster_are_printed(
 
 
 def test_an_entity_that_no_triple_of_a_cluster_has_is_an_error() -> None:
-    snapshot = ClusterSnapshot.over(Path("state"), published(of_two_passages))
+    snapshot = ClusterSource(published(of_two_passages))
     assert snapshot.triples_about("nobody").tolist() == []
-    assert snapshot.entity_meant("nobody") == ""
+    assert snapshot.suggest_entity("nobody") == ""
     assert snapshot.triples_about("a").tolist() == [0, 2]

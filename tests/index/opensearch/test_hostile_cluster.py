@@ -16,15 +16,13 @@ import pytest
 
 from loopback_server import serve_pieces
 from patience import SECONDS
-from triplebeam.assemble.place import index_folder
 from triplebeam.errors import TriplebeamError
+from triplebeam.index.location import Cluster, parse_location
 from triplebeam.index.manifest import Manifest
 from triplebeam.index.opensearch import client as client_module
 from triplebeam.index.opensearch import publish
-from triplebeam.index.opensearch.address import Address
 from triplebeam.index.opensearch.client import Client, Write
 from triplebeam.index.opensearch.generation import Published, published_generation
-from triplebeam.settings import Settings
 
 DEEP = b"[" * 100_000
 #: Replies that are JSON and not OpenSearch's.
@@ -57,10 +55,10 @@ STRANGE = [
 @contextmanager
 def cluster(
     pieces: Callable[[], Any], status: int = 200, tls: ssl.SSLContext | None = None, **headers: str
-) -> Iterator[Address]:
+) -> Iterator[Cluster]:
     """The address of something that replies to every request in this way."""
     with serve_pieces(pieces, status, tls, **headers) as port:
-        yield Address.parse(f"{'opensearchs' if tls else 'opensearch'}://me:s3cret@127.0.0.1:{port}/films")
+        yield Cluster.parse(f"{'opensearchs' if tls else 'opensearch'}://me:s3cret@127.0.0.1:{port}/films", Path())
 
 
 def requests_of(client: Client) -> list[Callable[[], object]]:
@@ -175,7 +173,7 @@ def test_a_redirect_to_another_host_is_not_followed() -> None:
         return [b"{}"]
 
     with cluster(heard) as other:
-        target = f"{other.urls()[0]}/stolen"
+        target = f"{other.urls[0]}/stolen"
         for status in (301, 302, 307, 308):
             with (
                 cluster(lambda: [b"{}"], status, Location=target) as address,
@@ -200,7 +198,7 @@ def test_another_programs_index_with_a_name_of_ours_is_not_deleted(monkeypatch: 
         return json.loads(json.dumps(names))
 
     monkeypatch.setattr(Client, "request", request)
-    client = Client(Address.parse("opensearch://one:9200/films"))
+    client = Client(Cluster.parse("opensearch://one:9200/films", Path()))
     assert publish._remove_generations(client, None) == 9
     assert deleted == ["/films-passages-000007"]
 
@@ -210,5 +208,5 @@ def test_another_programs_index_with_a_name_of_ours_is_not_deleted(monkeypatch: 
 )
 def test_a_prefix_that_means_something_to_a_cluster_is_refused(prefix: str, tmp_path: Path) -> None:
     with pytest.raises(TriplebeamError):
-        index_folder(f"opensearch://127.0.0.1:1/{prefix}", Settings(state=tmp_path))
+        parse_location(f"opensearch://127.0.0.1:1/{prefix}", tmp_path)
     assert not list(tmp_path.rglob("*.json"))

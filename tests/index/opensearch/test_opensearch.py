@@ -5,26 +5,29 @@ import signal
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+from index.opensearch.conftest import world_builder
 from patience import SECONDS
 from planted_secrets import Curious
-from small_world import TRIPLES, TableExtractor, world_documents
+from small_world import world_documents
 from triplebeam.assemble import Index
-from triplebeam.assemble.place import index_folder
+from triplebeam.assemble.indexing import tune_share
 from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError, IndexMissingError
 from triplebeam.index.build.build import IndexBuilder
-from triplebeam.index.build.writing import set_share
 from triplebeam.index.folder.snapshot import Snapshot
-from triplebeam.index.opensearch.address import Address
+from triplebeam.index.location import Cluster, Folder
 from triplebeam.index.opensearch.client import Client, Write
 from triplebeam.index.opensearch.documents import KINDS
+from triplebeam.index.opensearch.publish import ClusterPublisher
 from triplebeam.index.protocols import TripleStore
+from triplebeam.index.stores import open_source, publisher_of
 from triplebeam.passage import Document
 from triplebeam.retrieve.retriever import Retriever
 from triplebeam.serve.found import found
@@ -83,7 +86,7 @@ def test_an_agent_reads_what_it_reads_over_a_folder(
 ) -> None:
     """GeAR until its last step: every search, every walk and every prompt."""
     models = Curious(), Curious()
-    over = Index.of(world, Settings(), words, models[0]), Index(remote.folder, remote.settings, words, models[1])
+    over = Index.of(world, Settings(), words, models[0]), Index(remote.location, remote.settings, words, models[1])
     here, there = (index.ask(question, "agent") for index in over)
     assert len(here.steps) > 1
     assert models[1].prompts == models[0].prompts
@@ -96,7 +99,7 @@ def test_the_graph_of_a_cluster_finds_what_a_look_at_all_finds(
     monkeypatch.setattr("triplebeam.index.opensearch.documents.EXACT_UP_TO", 0)
     builder = build("graphs")
     builder.build(world_documents())
-    triples = Index(builder.folder, Settings(), words).triples
+    triples = Index(place_of(builder), Settings(), words).triples
     for vector in words.embed([QUESTION, "a lake"]):
         (there, cosines), (here, expected) = triples.search(vector, 3), local.triples.search(vector, 3)
         assert list(map(triples.triple, there)) == list(map(local.triples.triple, here))
@@ -125,19 +128,24 @@ def test_an_entity_has_the_same_graph_around_it(remote: Index, local: Index) -> 
 def test_what_needs_a_whole_graph_says_so(remote: Index) -> None:
     with pytest.raises(BadInputError, match="on OpenSearch each step has its own"):
         remote.search(QUESTION, "gnn_ret[beta=0.9]")
-    with pytest.raises(BadInputError, match="needs the graph of passages as a whole"):
+    with pytest.raises(BadInputError, match="needs the graph of the whole index"):
         _ = remote.snapshot.passage_graph
     with pytest.raises(BadInputError, match="in a folder only"):
-        set_share(remote.folder, 0.5)
+        tune_share(remote.location, 0.5)
 
 
 @pytest.fixture
 def build(address: Callable[[str], str], words: Embedder, tmp_path: Path) -> Callable[..., IndexBuilder]:
     def made(prefix: str, state: str = "state") -> IndexBuilder:
-        folder = index_folder(address(prefix), Settings(state=tmp_path / state))
-        return IndexBuilder(folder=folder, embedder=words, extractor=TableExtractor(TRIPLES))
+        return world_builder(Cluster.parse(address(prefix), tmp_path / state), words)
 
     return made
+
+
+def place_of(builder: IndexBuilder) -> Cluster:
+    """Where it publishes."""
+    assert isinstance(builder.publisher, ClusterPublisher)
+    return builder.publisher.cluster
 
 
 def _ids(index: Index, question: str = "film", **options: Any) -> list[str]:
@@ -155,7 +163,7 @@ def test_a_filter_leaves_what_it_leaves_in_a_folder(
     folder, builder = tmp_path / "local.index", build("filtered")
     for each in (IndexBuilder(folder=folder, embedder=words), builder):
         each.build(rows)
-    here, there = (Index(place, Settings(), words) for place in (folder, builder.folder))
+    here, there = (Index(place, Settings(), words) for place in (Folder(folder), place_of(builder)))
     for where in (
         "year >= 2000",
         'year < 2e3 and not a.kind = "rare"',
@@ -179,22 +187,22 @@ def test_readers_see_one_generation_whatever_is_published(build: Callable[..., I
     builder = build("changing")
     assert builder.build(world_documents()).published
     assert not builder.build(world_documents()).published
-    before = Index(builder.folder, Settings(), words)
+    before = Index(place_of(builder), Settings(), words)
     assert "director" in _ids(before)
     builder.remove(["director"])
-    after = Index(builder.folder, Settings(), words)
+    after = Index(place_of(builder), Settings(), words)
     assert _ids(after) == sorted({"film", "actor", "city", "lake", "other"})
     assert "director" in _ids(before), "the generation that is open is kept"
     assert not [
         t for t in after.triples.triples_of(["film", "actor"]).tolist() if "died" in str(after.triples.triple(t))
     ]
     builder.build([Document(id="film", title="Laughter in Hell", text="Another text.", is_passage=True)])
-    assert Index(builder.folder, Settings(), words).passages["film"].text == "Another text."
+    assert Index(place_of(builder), Settings(), words).passages["film"].text == "Another text."
     with pytest.raises(IndexMissingError, match="has changed since it was opened"):
         _ids(before, "another question")
     builder.remove(["film", "actor", "city", "lake", "other"])
     with pytest.raises(IndexMissingError, match="there is no index"):
-        Snapshot.open(builder.folder)
+        open_source(place_of(builder))
 
 
 def test_an_index_that_is_written_anew_is_divided_as_before(
@@ -204,14 +212,12 @@ def test_an_index_that_is_written_anew_is_divided_as_before(
     builder = build("divided")
     builder.build(world_documents())
     monkeypatch.setattr("triplebeam.index.opensearch.documents.EXACT_UP_TO", 0)
-    plain = Address.parse(address("divided").partition("?")[0])
+    plain = Cluster.parse(address("divided").partition("?")[0], place_of(builder).root)
     assert (plain.shards, plain.replicas) == (1, None)
-    plain.folder(builder.folder.parents[2])
-    builder.remove(["other"])
-    client = Client(_address(builder))
-    assert client.address.shards == 1
+    replace(builder, publisher=publisher_of(plain)).remove(["other"])
+    client = Client(plain)
     for kind in KINDS:
-        path = f"/{client.address.prefix}-{kind}-000002/_settings"
+        path = f"/{client.cluster.prefix}-{kind}-000002/_settings"
         [found] = client.request("GET", path, flat_settings="true").values()
         known = found["settings"]
         assert (known["index.number_of_shards"], known["index.number_of_replicas"]) == ("2", "1")
@@ -221,10 +227,10 @@ def test_an_index_that_is_written_anew_is_divided_as_before(
 def test_what_was_lost_on_the_cluster_is_published_again(build: Callable[..., IndexBuilder], words: Embedder) -> None:
     builder = build("lossy")
     builder.build(world_documents())
-    client = Client(_address(builder))
-    client.request("DELETE", f"/{client.address.prefix}-triples-000001")
+    client = Client(place_of(builder))
+    client.request("DELETE", f"/{client.cluster.prefix}-triples-000001")
     assert builder.repair().published
-    assert len(Index(builder.folder, Settings(), words).triples.triples_of(["film"])) == 2
+    assert len(Index(place_of(builder), Settings(), words).triples.triples_of(["film"])) == 2
 
 
 def test_only_the_folder_that_has_the_documents_may_write(build: Callable[..., IndexBuilder]) -> None:
@@ -236,7 +242,7 @@ def test_only_the_folder_that_has_the_documents_may_write(build: Callable[..., I
 def test_a_server_finds_the_index_by_its_prefix(build: Callable[..., IndexBuilder], words: Embedder) -> None:
     builder = build("served")
     builder.build(world_documents())
-    library = Library([builder.folder], Settings(), embedder=words)
+    library = Library([place_of(builder)], Settings(), embedder=words)
     library.open_all()
     [name] = library.names()
     assert name.endswith("-served")
@@ -281,17 +287,17 @@ def test_a_node_dies_while_documents_are_indexed_and_searched(
     assert until[0], "the node was not killed"
     assert report.published
     assert set(replies) == {3}
-    dying = Index(builder.folder, Settings(), words)
+    dying = Index(place_of(builder), Settings(), words)
     assert {passage.id for passage in dying} == {f"{row.id}#0" for row in rows}
-    assert remote.snapshot.published.count("passages") == 6  # type: ignore[attr-defined]
+    assert len(list(remote.passages)) == 6
 
 
 def _kill_when_written(
     builder: IndexBuilder, nodes: dict[str, Any], killed: threading.Event, until: list[float]
 ) -> None:
     """Kill the node of the first host, which is the one that is asked, once some documents have arrived."""
-    client = Client(_address(builder))
-    index = f"{client.address.prefix}-passages-000001"
+    client = Client(place_of(builder))
+    index = f"{client.cluster.prefix}-passages-000001"
 
     def written() -> int:
         stats = client.request("GET", f"/{index}/_stats/indexing") if client.exists(index) else None
@@ -306,9 +312,3 @@ def _kill_when_written(
         until[0] = time.monotonic() + 3
     finally:
         killed.set()
-
-
-def _address(builder: IndexBuilder) -> Address:
-    address = Address.of(builder.folder)
-    assert address
-    return address

@@ -5,6 +5,7 @@ import logging
 import threading
 from collections.abc import Callable, Iterator
 from contextvars import copy_context
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -12,26 +13,25 @@ import httpx2
 import pytest
 
 from tables import read_table
-from triplebeam.assemble.place import index_folder
 from triplebeam.errors import BadInputError, ClusterError, IndexChangedError, IndexDamagedError, IndexFormatError
-from triplebeam.index.folder.manifest import MANIFEST
-from triplebeam.index.folder.snapshot import refresh_folder
+from triplebeam.index.location import Cluster, Folder, find_location, parse_location
 from triplebeam.index.manifest import FORMAT, Manifest
 from triplebeam.index.opensearch import client as client_module
-from triplebeam.index.opensearch import generation, publish, snapshot
-from triplebeam.index.opensearch.address import Address, is_remote
-from triplebeam.index.opensearch.client import Client, Write, client_of
+from triplebeam.index.opensearch import generation, publish, source
+from triplebeam.index.opensearch.client import Client, Write
 from triplebeam.index.opensearch.passages import ClusterPassages
-from triplebeam.settings import Settings
 from triplebeam.system.cancellation import WorkCancelledError, cancel_on
 
 PLACE = "opensearch://one:9200,two:9201/films"
 
 
 def test_an_address_names_hosts_and_a_prefix() -> None:
-    found = Address.parse("opensearchs://one,two:9201/films?shards=3&replicas=2")
-    assert found.urls() == ["https://one:9200", "https://two:9201"]
+    found = Cluster.parse("opensearchs://one,two:9201/films?shards=3&replicas=2", Path("state"))
+    assert found.urls == ["https://one:9200", "https://two:9201"]
     assert (found.prefix, found.shards, found.replicas) == ("films", 3, 2)
+    assert found.state == Path("state/opensearch/one_9200_two_9201/films.index")
+    assert str(found) == "opensearchs://one:9200,two:9201/films"
+    assert parse_location(found, Path("other")) is found
 
 
 @pytest.mark.parametrize(
@@ -39,60 +39,66 @@ def test_an_address_names_hosts_and_a_prefix() -> None:
 )
 def test_what_is_wrong_with_an_address_is_said_without_the_password(text: str, said: str) -> None:
     with pytest.raises(BadInputError, match=said) as raised:
-        Address.parse(text)
+        parse_location(text, Path())
     assert "secret" not in str(raised.value)
 
 
 def test_a_password_is_in_no_file_and_no_repr(tmp_path: Path) -> None:
-    address = Address.parse("opensearch://me:s%40cret@localhost:9200/films")
-    folder = address.folder(tmp_path)
-    assert (address.user, address.password) == ("me", "s@cret")
-    assert is_remote(folder)
+    location = Cluster.parse("opensearch://me:s%40cret@localhost:9200/films", tmp_path)
+    location.write_address()
+    assert location.credentials == ("me", "s@cret")
     assert not any(b"cret" in path.read_bytes() for path in tmp_path.rglob("*") if path.is_file())
-    assert "cret" not in f"{address!r} {address.place}"
-    assert Address.of(folder) == address
-    assert getattr(Address.of(folder), "password", "") == "s@cret", "it is known until the process ends"
+    assert "cret" not in f"{location!r} {location} {Client(location)!r}"
+
+
+def test_a_password_goes_over_tls_or_stays_on_this_machine() -> None:
+    with pytest.raises(BadInputError, match="without encryption") as raised:
+        Cluster.parse("opensearch://me:secret@elsewhere:9200/films", Path())
+    assert "secret" not in str(raised.value)
+    with pytest.raises(BadInputError, match="without encryption"):
+        replace(Cluster.parse("opensearchs://me:secret@elsewhere/films", Path()), scheme="http")
 
 
 @pytest.mark.parametrize("text", ["https://me:secret@localhost/films", "opensearch:secret://x"])
-def test_an_unknown_kind_of_address_is_no_folder(text: str, tmp_path: Path) -> None:
+def test_an_unknown_kind_of_address_is_no_folder(text: str) -> None:
     with pytest.raises(BadInputError, match="not known") as raised:
-        index_folder(text, Settings(state=tmp_path))
+        parse_location(text, Path())
     assert "secret" not in str(raised.value)
-    assert index_folder("OpenSearch://localhost/films", Settings(state=tmp_path)).is_dir()
+    assert isinstance(parse_location("OpenSearch://localhost/films", Path()), Cluster)
+    assert parse_location("films.index", Path()) == Folder(Path("films.index"))
 
 
 def test_somebody_elses_folder_gets_no_request(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TRIPLEBEAM_OPENSEARCH_USER", "me")
     monkeypatch.setenv("TRIPLEBEAM_OPENSEARCH_PASSWORD", "secret")
-    foreign = tmp_path / "x.index"
-    foreign.mkdir()
-    Address.parse("opensearchs://foreign/x")
-    (foreign / ".opensearch.json").write_text('{"address": "opensearchs://foreign/x?verify=no"}')
+    own = Cluster.parse("opensearchs://foreign/x?shards=3", tmp_path)
+    own.write_address()
     with pytest.raises(BadInputError, match="not in your state folder") as raised:
-        Address.of(foreign)
+        find_location(own.state)
     assert "secret" not in str(raised.value)
     monkeypatch.setenv("TRIPLEBEAM_STATE", str(tmp_path))
-    assert getattr(Address.of(foreign), "password", "") == "secret"
+    assert find_location(own.state) == own
+    moved = own.state.rename(tmp_path / "moved.index")
+    with pytest.raises(BadInputError, match="not in your state folder"):
+        find_location(moved)
 
 
 @pytest.mark.parametrize("content", ["{", "[]", '{"address": 1}', '{"address": "films"}', "{}"])
 def test_a_damaged_local_file_is_reported(content: str, tmp_path: Path) -> None:
-    (tmp_path / ".opensearch.json").write_text(content)
+    (tmp_path / "cluster.json").write_text(content)
     with pytest.raises(IndexDamagedError, match="cannot be read"):
-        Address.of(tmp_path)
+        find_location(tmp_path)
 
 
-def test_a_password_that_is_not_in_the_address_is_in_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("TRIPLEBEAM_OPENSEARCH_PASSWORD", "hidden")
-    found = Address.parse("opensearchs://admin@elsewhere/half")
-    assert (found.user, found.password) == ("admin", "hidden")
-
-
-def test_a_password_may_be_in_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("address", "user"), [("opensearchs://admin@elsewhere/half", "admin"), ("opensearchs://elsewhere/films", "me")]
+)
+def test_what_is_not_in_the_address_is_in_the_environment(
+    address: str, user: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("TRIPLEBEAM_OPENSEARCH_USER", "me")
     monkeypatch.setenv("TRIPLEBEAM_OPENSEARCH_PASSWORD", "hidden")
-    assert Address.parse("opensearchs://elsewhere/films").password == "hidden"
+    assert Cluster.parse(address, Path()).credentials == (user, "hidden")
 
 
 @pytest.fixture
@@ -101,7 +107,7 @@ def replying(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Client]:
     monkeypatch.setattr(client_module, "_wait", lambda seconds: None)
 
     def made(answer: Callable[[httpx2.Request], httpx2.Response], tries: int = 4) -> Client:
-        client = Client(Address.parse(PLACE), tries)
+        client = Client(Cluster.parse(PLACE, Path()), tries)
         client.__dict__["_http"] = httpx2.Client(transport=httpx2.MockTransport(answer))
         return client
 
@@ -403,29 +409,26 @@ def test_a_passage_that_is_gone_means_that_the_index_has_changed(replying: Calla
         ClusterPassages(published).ids([1])
 
 
-def test_an_address_has_one_client_for_each_user() -> None:
-    first, again = (Address.parse("opensearchs://me:one@host/films") for _ in range(2))
-    assert client_of(first) is client_of(again)
-    other = Address.parse("opensearchs://me:two@host/films")
-    assert client_of(other).address.password == "two"
-
-
 def test_a_server_looks_for_a_new_generation_once_a_second_and_goes_on_where_nobody_replies(
-    replying: Callable[..., Client], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    replying: Callable[..., Client], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked, now = [], [100.0]
+    asked, now, answers = [], [100.0], [True]
 
-    def answer(request: httpx2.Request) -> httpx2.Response:
+    def there(client: Client) -> SimpleNamespace:
         asked.append(now[0])
-        raise httpx2.ReadTimeout("no reply")
+        if not answers[0]:
+            raise ClusterError("no reply")
+        return SimpleNamespace(number=7, manifest=SimpleNamespace(created="today"))
 
-    client = replying(answer)
-    monkeypatch.setattr(snapshot, "client_of", lambda address, tries, seconds: client)
-    monkeypatch.setattr(snapshot, "time", SimpleNamespace(monotonic=lambda: now[0]))
-    folder = client.address.folder(tmp_path)
+    monkeypatch.setattr(source, "published_generation", there)
+    monkeypatch.setattr(source, "time", SimpleNamespace(monotonic=lambda: now[0]))
+    watch = source.ClusterWatch(Cluster.parse(PLACE, Path()))
+    answers[0] = False
     with pytest.raises(ClusterError):
-        refresh_folder(folder)
-    (folder / MANIFEST).write_text("{}")
+        watch.version()
+    answers[0] = True
+    known = watch.version()
+    answers[0] = False
     for now[0] in (100.5, 101.5, 101.9, 103):
-        refresh_folder(folder)
+        assert watch.version() == known
     assert sorted(set(asked)) == [100, 101.5, 103]

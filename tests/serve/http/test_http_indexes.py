@@ -8,7 +8,7 @@ from fastapi.testclient import TestClient
 from patience import SECONDS
 from serve.http.small_server import Held, Make, add, error_of, ids, job_ended
 from triplebeam.index.build.writing import write_lock
-from triplebeam.index.opensearch.address import Address
+from triplebeam.index.location import Cluster
 from triplebeam.serve.library import Library
 
 
@@ -143,13 +143,21 @@ def test_nothing_but_deleted_indexes_is_swept_away(client: TestClient, data: Pat
 def test_an_index_whose_files_are_elsewhere_is_not_deleted(client: TestClient, data: Path, tmp_path: Path) -> None:
     (elsewhere := tmp_path / "elsewhere").mkdir()
     (data / "linked.index").symlink_to(elsewhere, target_is_directory=True)
-    remote = Address(("localhost:9200",), "docs").folder(tmp_path).rename(data / "remote.index")
-    for name, why in ("linked", "is a link to a folder elsewhere"), ("remote", "is on OpenSearch"):
-        code, message = error_of(client.delete(f"/api/indexes/{name}"), 409)
-        assert (code, why in message) == ("cannot_delete", True)
+    code, message = error_of(client.delete("/api/indexes/linked"), 409)
+    assert (code, "is a link to a folder elsewhere" in message) == ("cannot_delete", True)
     assert elsewhere.is_dir()
-    assert remote.is_dir()
     assert (data / "linked.index").is_symlink()
+
+
+def test_an_index_on_a_cluster_is_not_deleted(make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A data folder may hold the local folder of one, which has a file with the address."""
+    monkeypatch.setenv("TRIPLEBEAM_STATE", str(tmp_path))
+    remote = Cluster.parse("opensearch://localhost:9/docs", tmp_path)
+    remote.write_address()
+    with make(remote.state.parent) as client:
+        code, message = error_of(client.delete("/api/indexes/docs"), 409)
+    assert (code, "is on OpenSearch" in message) == ("cannot_delete", True)
+    assert remote.state.is_dir()
 
 
 def test_a_single_index_takes_documents_too(make: Make, data: Path) -> None:

@@ -102,7 +102,7 @@ def experiment(
             done[corpus.name] = evaluation = replace(evaluator, progress=progress).compare(asked, corpus)
         written = write_evaluation(folder / corpus.name, evaluation)
         if results:
-            add_results(results, corpus.index, corpus.name, evaluation)
+            add_results(results, corpus.index.state, corpus.name, evaluation)
         if not as_json:
             draw_evaluation(evaluation)
         tell_written(written)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from triplebeam.serve.cli.options import AsJson, IndexFolder
+from triplebeam.serve.cli.options import AsJson, IndexPlace
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,7 +20,7 @@ _EXAMPLES = 3
 
 
 def questions(
-    folder: IndexFolder,
+    folder: IndexPlace,
     destination: Annotated[
         Path, typer.Argument(metavar="OUT.jsonl", help="The file to write; it must not exist.", show_default=False)
     ],
@@ -53,7 +53,7 @@ def questions(
     from triplebeam.settings import read_settings
 
     made = _make(
-        folder,
+        folder.state,
         destination,
         read_settings(),
         count=count,

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from triplebeam.serve.cli.options import AsJson, EmbedderName, IndexFolder, Offline
+from triplebeam.serve.cli.options import AsJson, EmbedderName, IndexPlace, Offline
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,7 +19,7 @@ _COMPARED: "tuple[Compared, ...]" = ("base", "untrained", "trained")
 
 def train(
     method: Annotated[str, typer.Argument(metavar="METHOD", help="gnn_ret or rgnn_ret.", show_default=False)],
-    folder: IndexFolder,
+    folder: IndexPlace,
     questions: Annotated[
         Path,
         typer.Argument(

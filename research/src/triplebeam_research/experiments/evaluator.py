@@ -13,7 +13,7 @@ from triplebeam.evaluate.recommend import can_recommend, recommend
 from triplebeam.evaluate.run import Evaluation, QuestionResult, Run
 from triplebeam.generate.accounting import account
 from triplebeam.generate.language_model import LanguageModel
-from triplebeam.index.folder.snapshot import Snapshot
+from triplebeam.index.stores import open_source
 from triplebeam_research.experiments.experiment import Experiment
 from triplebeam_research.experiments.judge import judge
 from triplebeam_research.experiments.question_graphs import check_graphs
@@ -38,9 +38,9 @@ class ExperimentEvaluator(Evaluator):
             raise BadInputError(
                 f"no question of {corpus.questions} is in all of the runs {', '.join(map(str, given))}."
             )
-        manifest = Snapshot.open(corpus.index).manifest
+        manifest = open_source(corpus.index).manifest
         experiment.index_settings.check(
-            corpus.index,
+            corpus.index.state,
             triples_in_context=manifest.embedder.triples_in_context,
             keyword_passages=manifest.keyword_passages,
         )

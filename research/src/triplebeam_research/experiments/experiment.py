@@ -31,6 +31,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from triplebeam.assemble.evaluation import Corpus
 from triplebeam.errors import BadInputError, nearest
+from triplebeam.index.location import find_location
 
 _PLACEHOLDER = re.compile(r"\{(\w+)\}")
 _UNSET = re.compile(r"\$(?:\{)?(\w+)")
@@ -96,7 +97,7 @@ class Experiment(BaseModel):
         known = {"dataset": name, **values} if name else {}
         return Corpus(
             name=name,
-            index=Path(_filled(self.index, known)),
+            index=find_location(Path(_filled(self.index, known))),
             questions=Path(_filled(self.questions, known)),
             query_entities=Path(_filled(self.query_entities, known)) if self.query_entities else None,
             methods=tuple(dict.fromkeys(_filled(method, known) for method in self.methods)),

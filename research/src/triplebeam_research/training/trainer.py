@@ -160,7 +160,7 @@ class Trainer:
         return lambda question: known[question.question]
 
     def _example(self, base: ScoringBase, question: Question, asked: Sequence[SubQuestion]) -> Example:
-        row = self.index.passages.row
+        row = self.index.snapshot.passages.row
         for each in asked:
             if each.gold and each.gold not in self.index.passages:
                 raise BadInputError(

@@ -28,13 +28,13 @@ from triplebeam.index.build.sync import Differences
 from triplebeam.index.build.writing import open_for_write, open_store_copy, remove_failed_index, require_index
 from triplebeam.index.content.content import Content
 from triplebeam.index.content.vector_cache import VectorCache
-from triplebeam.index.folder.manifest import empty_index, find_manifest
+from triplebeam.index.folder.manifest import empty_index
 from triplebeam.index.folder.previous import find_damaged_files
-from triplebeam.index.manifest import MAX_PASSAGES, Manifest, VectorSpace
+from triplebeam.index.manifest import MAX_PASSAGES, VectorSpace
 from triplebeam.index.store.corrections import Corrections
 from triplebeam.index.store.policy import OverwritePolicy, kind_of
 from triplebeam.index.store.store import Store
-from triplebeam.index.stores import Destination, destination_of
+from triplebeam.index.stores import FolderPublisher, Publisher
 from triplebeam.ingest import FolderFiles, Reading, Skipped, Unreadable, split, watched
 from triplebeam.passage import PASSAGE_TOKENS, Document
 from triplebeam.system.progress import Progress, silent
@@ -54,6 +54,7 @@ class IndexBuilder:
     """
 
     folder: Path
+    """Where documents, extracted triples and vectors are."""
     embedder: Embedder
     extractor: Extractor | None = None
     passage_tokens: int = PASSAGE_TOKENS
@@ -70,6 +71,8 @@ class IndexBuilder:
     encode_windows: EncodeWindows = field(default=encode_here, repr=False)
     """Where texts are encoded: here, or on a cluster."""
     progress: Progress = field(default=silent, repr=False)
+    publisher: Publisher | None = field(default=None, repr=False)
+    """What publishes the index; None: it is published in its own folder."""
 
     def build(self, sources: Iterable[Reading], expected: int = 0, *, whole: bool = False) -> BuildReport:
         """Read the sources, do what is not done yet, and publish.
@@ -106,9 +109,7 @@ class IndexBuilder:
         """What `sync` would add, change, rename and remove. The files are read, and nothing is written."""
         report = BuildReport()
         with open_store_copy(self.folder) as store:
-            report.unpublished = _revision(find_manifest(self.folder)) != (
-                store.meta.revision if _passages(store) else None
-            )
+            report.unpublished = self._publisher.revision() != (store.meta.revision if _passages(store) else None)
             self._compare(store, folders, report)
         return report
 
@@ -172,7 +173,7 @@ class IndexBuilder:
         if _passages(store):
             self._finish(store, report)
         else:
-            self._destination.withdraw()
+            self._publisher.withdraw()
 
     def _finish_not_empty(self, store: Store, report: BuildReport) -> None:
         """Publish what is there; no sources were read, so where nothing is there, the index is empty."""
@@ -183,30 +184,30 @@ class IndexBuilder:
     def _finish(self, store: Store, report: BuildReport) -> None:
         """Encode what is not encoded yet, and publish if anything changed."""
         report.failures = store.statistics.failures()
-        destination = self._destination
-        if current := destination.current(store):
+        publisher = self._publisher
+        if current := publisher.current(store):
             report.manifest = current
             return
         if not _passages(store):
-            destination.withdraw()
+            publisher.withdraw()
             reasons = "; ".join(report.not_read()[:5]) or "they hold no files of a kind that is read"
             raise BadInputError(
                 f"nothing could be read from the sources, so there is no index to make at {self.folder}: {reasons}."
             )
         embedder, space = self.embedder, self._check_embedder(store)
         contents = Content.of(store, in_context=space.triples_in_context)
-        with VectorCache(self.folder, embedder.fingerprint, embedder.dimension, destination.previous.arrays) as encoded:
+        with VectorCache(self.folder, embedder.fingerprint, embedder.dimension, publisher.previous.arrays) as encoded:
             report.texts_encoded = encode_missing(contents, encoded, embedder, self.progress, self.encode_windows)
-            report.manifest = destination.publish(store, contents, encoded, space, self.progress)
+            report.manifest = publisher.publish(store, contents, encoded, space, self.progress)
             report.published = True
 
     @property
-    def _destination(self) -> Destination:
-        return destination_of(self.folder)
+    def _publisher(self) -> Publisher:
+        return self.publisher or FolderPublisher(self.folder)
 
     def _check_embedder(self, store: Store) -> VectorSpace:
         """The space of the index, which must be the embedder's; that of a new index is."""
-        self._destination.check(store)
+        self._publisher.check(store)
         space = store.meta.embedder
         if space is None:
             space = VectorSpace.of(self.embedder, triples_in_context=self.triples_in_context)
@@ -306,7 +307,3 @@ class IndexBuilder:
 
 def _passages(store: Store) -> int:
     return store.statistics.counts()["passages"]
-
-
-def _revision(manifest: Manifest | None) -> int | None:
-    return manifest.revision if manifest else None

@@ -18,7 +18,6 @@ from triplebeam.index.folder.manifest import (
     publish_manifest,
     read_manifest,
 )
-from triplebeam.index.opensearch.address import is_remote
 from triplebeam.index.store.lookup import has_store
 from triplebeam.index.store.store import Store
 from triplebeam.system.database import remove_database
@@ -102,8 +101,6 @@ def create_empty_index(folder: Path) -> None:
 
 def set_share(folder: Path, share: float | None) -> None:
     """Set how much walks count in the default search, for this generation and those to come; None: as measured."""
-    if is_remote(folder):
-        raise BadInputError("how much walks count can be set for an index in a folder only, not for one on OpenSearch.")
     with open_for_write(folder) as store:
         with store.transaction():
             store.meta.tune(share)

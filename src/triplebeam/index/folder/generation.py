@@ -19,12 +19,7 @@ from triplebeam.index.content.content import Content
 from triplebeam.index.content.definitions import Definition
 from triplebeam.index.content.references import REFERENCES, references
 from triplebeam.index.folder.entity_graph import MENTIONS, EntityGraph, write_aliases
-from triplebeam.index.folder.passage_graph import (
-    build_passage_graph,
-    document_labels,
-    telling_links,
-    triple_keywords,
-)
+from triplebeam.index.folder.passage_graph import build_passage_graph, document_labels, telling_links, triple_keywords
 from triplebeam.index.folder.passages import PassageTable, write_passages
 from triplebeam.index.folder.synonyms import write_synonyms
 from triplebeam.index.folder.term_writing import write_terms

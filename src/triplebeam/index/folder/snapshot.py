@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,41 +18,12 @@ from triplebeam.index.folder.passages import PassageTable
 from triplebeam.index.folder.terms import TermIndex
 from triplebeam.index.folder.triple_graph import TripleGraph
 from triplebeam.index.folder.vectors import VectorIndex
+from triplebeam.index.location import Folder, Location
 from triplebeam.index.manifest import Manifest
-from triplebeam.index.opensearch.address import Address
+from triplebeam.index.protocols import TermSearch
 from triplebeam.system.open_files import explain_open_files
 from triplebeam.triple import entity_key
 from triplebeam.where import Where
-
-
-class TermSearch(Protocol):
-    """BM25 over texts by number."""
-
-    def __len__(self) -> int: ...
-
-    def search(self, query: str, k: int) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
-        """The best k and their scores."""
-        ...
-
-    def stemmers_of(self, rows: Sequence[int]) -> list[str]:
-        """The stemmers of these texts, those of their languages."""
-        ...
-
-
-class Parts(Protocol):
-    """Snapshots of parts of an index."""
-
-    def where(self, where: Where) -> "Snapshot":
-        """The passages for which a filter holds: no more in memory than the whole."""
-        ...
-
-    def of_question(self, question: str, vector: NDArray[np.float32]) -> "Snapshot":
-        """What is near a question, in memory."""
-        ...
-
-    def of_passages(self, passage_ids: Sequence[str], names: Sequence[str] = ()) -> "Snapshot":
-        """What is near passages, and near the entities of these names, in memory."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -79,27 +49,41 @@ class Snapshot:
     """Of a view: the rows that its passages have there."""
 
     @property
-    def parts(self) -> "Parts | None":
-        """Of an index that is too large to hold: what makes snapshots of parts of it; None: all is here."""
-        return None
+    def location(self) -> Location:
+        """The folder."""
+        return Folder(self.folder)
+
+    def filter(self, where: Where) -> "Snapshot":
+        """Return a view of the passages for which a filter holds."""
+        from triplebeam.index.folder.view import view, visible_rows  # which derives snapshots
+
+        rows = visible_rows(self.passages, where)
+        return view(self, rows) if self.whole is None else view(self.whole, self.rows[rows])
+
+    def graph(
+        self,
+        question: str = "",
+        vector: NDArray[np.float32] | None = None,
+        *,
+        passages: Sequence[str] = (),
+        entities: Sequence[str] = (),
+    ) -> "Snapshot":
+        """Return the snapshot itself: all graphs are here."""
+        return self
 
     def triples_about(self, name: str) -> NDArray[np.int64]:
-        """The triples with an entity, by its name, as subject or object, in the order of their passages."""
+        """Return the triples with an entity, by its name, as subject or object, in the order of their passages."""
         number = self.entities.numbers.get(entity_key(name))
         return np.zeros(0, np.int64) if number is None else self.triples.of_entity(number)
 
-    def entity_meant(self, name: str) -> str:
-        """By a name that no entity has, as the end of an error message; empty where that is not known."""
+    def suggest_entity(self, name: str) -> str:
+        """Return the end of an error message about a name that no entity has."""
         return "" if entity_key(name) in self.entities.numbers else nearest(name, self.entities.names)
 
     @classmethod
     def open(cls, folder: Path) -> "Snapshot":
         """Open the published generation. Nothing is written, so a read-only folder will do."""
         with explain_open_files():
-            if address := Address.of(folder):
-                from triplebeam.index.opensearch.snapshot import open_cluster
-
-                return open_cluster(address, folder)
             return retry_on_publish(folder, lambda: cls._open(folder, read_manifest(folder)))
 
     @classmethod
@@ -129,11 +113,3 @@ class Snapshot:
             passage_graph=PassageGraph.open(arrays),
             references=arrays.array(REFERENCES),
         )
-
-
-def refresh_folder(folder: Path) -> None:
-    """Where an index is on a cluster: look what is published there, and let its folder say so."""
-    if address := Address.of(folder):
-        from triplebeam.index.opensearch.snapshot import look
-
-        look(address, folder)

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from triplebeam.errors import IndexChangedError
+from triplebeam.errors import BadInputError, IndexChangedError
 from triplebeam.index.arrays.array_set import MemoryArrays
 from triplebeam.index.arrays.keys import Keys, as_keys, key_of, read_keys
 from triplebeam.index.content.annotations import Annotations
@@ -30,18 +30,35 @@ from triplebeam.index.content.content import Content
 from triplebeam.index.content.corrected import Correcting
 from triplebeam.index.folder.generation import write_generation
 from triplebeam.index.folder.manifest import check_files, find_manifest, generation_folder
+from triplebeam.index.folder.passages import PassageTable
 from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.index.folder.vectors import copy_stored
 from triplebeam.index.store.corrections import Corrections
 from triplebeam.passage import Passage
 from triplebeam.system.open_files import explain_open_files
 from triplebeam.triple import entity_key
+from triplebeam.where import Where
 
 
 def view(whole: Snapshot, rows: NDArray[np.int64]) -> Snapshot:
     """Derive a snapshot of the passages at these rows, which are in rising order."""
     with explain_open_files():
         return _view(whole, rows)
+
+
+def visible_rows(passages: PassageTable, where: Where) -> NDArray[np.int64]:
+    """The rows of the passages for which a filter holds; there must be one."""
+    fields = list(passages.fields())
+    known: dict[str, set[str]] = {}
+    for each in fields:
+        for name, value in each.items():
+            known.setdefault(name, set()).add(value)
+    where.check(known)
+    rows = [row for row, each in enumerate(fields) if where.holds(each)]
+    if not rows:
+        meant = "".join(f" (did you mean {value!r}?)" for value in where.other_case(known)[:1])
+        raise BadInputError(f"no passage matches the filter {str(where)!r}{meant}: change a value or drop a condition.")
+    return np.array(rows, np.int64)
 
 
 def _view(whole: Snapshot, rows: NDArray[np.int64]) -> Snapshot:

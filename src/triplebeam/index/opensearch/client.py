@@ -15,12 +15,12 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, wait
 from dataclasses import dataclass, field
-from functools import cached_property, lru_cache
+from functools import cached_property
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from triplebeam.errors import ClusterError, EndpointError
-from triplebeam.index.opensearch.address import Address
+from triplebeam.index.location import Cluster
 from triplebeam.system.cancellation import cancel_on, check_cancelled, sleep
 
 if TYPE_CHECKING:
@@ -56,9 +56,9 @@ class Write(NamedTuple):
 
 @dataclass(frozen=True)
 class Client:
-    """Sends requests to the hosts of an address, in turns. Safe to use from many threads."""
+    """Sends requests to the hosts of a cluster, in turns. Safe to use from many threads."""
 
-    address: Address
+    cluster: Cluster
     tries: int = _TRIES
     seconds: float = _SECONDS
     """How long a reply may take."""
@@ -72,11 +72,11 @@ class Client:
 
         from triplebeam.system.bounded_replies import BoundedClient
 
-        auth = (self.address.user, self.address.password) if self.address.user else None
+        auth = self.cluster.credentials if self.cluster.credentials[0] else None
         timeout = httpx2.Timeout(self.seconds, connect=min(self.seconds, _SECONDS_TO_CONNECT))
         plain = {"Accept-Encoding": "identity"}  # replies are mostly vectors: packing them costs more than it saves
         made = BoundedClient(
-            self.seconds, _MAX_REPLY_BYTES, auth=auth, verify=self.address.verify, timeout=timeout, headers=plain
+            self.seconds, _MAX_REPLY_BYTES, auth=auth, verify=self.cluster.verify, timeout=timeout, headers=plain
         )
         weakref.finalize(self, made.close)
         return made
@@ -199,13 +199,13 @@ class Client:
                 )
             except EndpointError as error:
                 raise ClusterError(
-                    f"OpenSearch at {self.address.place} sent more than {_MAX_REPLY_BYTES // 1_000_000:,} MB in one"
+                    f"OpenSearch at {self.cluster} sent more than {_MAX_REPLY_BYTES // 1_000_000:,} MB in one"
                     " reply: check the address."
                 ) from error
             except (TransportError, DecodingError) as error:
                 self._next[0] += 1
                 problem = self._no_reply(error)
-                if not self._reached[0] and number > len(self.address.hosts):
+                if not self._reached[0] and number > len(self.cluster.hosts):
                     break
             else:
                 self._reached[0] = True
@@ -234,13 +234,12 @@ class Client:
 
         tls = advise_on_tls(error)
         advice = f"{tls}, or add ?verify=no to the address." if tls else "is it running?"
-        return ClusterError(f"OpenSearch at {self.address.place} cannot be reached ({_reason(error)}): {advice}")
+        return ClusterError(f"OpenSearch at {self.cluster} cannot be reached ({_reason(error)}): {advice}")
 
     def not_a_cluster(self) -> ClusterError:
         """The error where a reply has not the form that OpenSearch's have."""
         return ClusterError(
-            f"what replies at {self.address.place} is not OpenSearch, or is a login page in front of it: check the"
-            " address."
+            f"what replies at {self.cluster} is not OpenSearch, or is a login page in front of it: check the address."
         )
 
     def _objects(self, found: object, count: int) -> list[Json]:
@@ -250,7 +249,7 @@ class Client:
         return found
 
     def _host(self) -> str:
-        urls = self.address.urls()
+        urls = self.cluster.urls
         return urls[self._next[0] % len(urls)]
 
     def error(self, status: int, reply: Json) -> ClusterError:
@@ -264,23 +263,12 @@ class Client:
                 kind, reason = "", str(said_otherwise)
         if status in (401, 403):
             return ClusterError(
-                f"OpenSearch at {self.address.place} refuses the request ({status}): check the user, the password and"
+                f"OpenSearch at {self.cluster} refuses the request ({status}): check the user, the password and"
                 " the user's role.",
                 status,
             )
         said = " ".join(": ".join(filter(None, (kind, reason))).split())[:300]
-        return ClusterError(f"OpenSearch at {self.address.place} replied {status} ({said}).", status, kind)
-
-
-def client_of(address: Address, tries: int = _TRIES, seconds: float = _SECONDS) -> Client:
-    """The client of an address, always the same one, so that its connections are used again."""
-    return _client(address, (address.user, address.password), tries, seconds)
-
-
-@lru_cache(maxsize=64)
-def _client(address: Address, _credentials: tuple[str, str], tries: int, seconds: float) -> Client:
-    """By the name and the password, too: addresses are equal without them."""
-    return Client(address, tries, seconds)
+        return ClusterError(f"OpenSearch at {self.cluster} replied {status} ({said}).", status, kind)
 
 
 class _Encoded(NamedTuple):

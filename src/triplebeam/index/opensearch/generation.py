@@ -3,11 +3,10 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
 
-from triplebeam.errors import BadInputError, ClusterError, IndexChangedError, IndexDamagedError
+from triplebeam.errors import ClusterError, IndexChangedError, IndexDamagedError
+from triplebeam.index.location import Cluster
 from triplebeam.index.manifest import Manifest, check_format
-from triplebeam.index.opensearch.address import Address
 from triplebeam.index.opensearch.client import Client, Json
 
 _PAGE = 2000
@@ -15,30 +14,9 @@ _PAGE = 2000
 _TOGETHER = 100
 
 
-class NotInMemory:
-    """A member that needs a whole index in memory: what reads it learns that a cluster does not offer it."""
-
-    def __init__(self, what: str) -> None:
-        self._what = what
-
-    def __get__(self, owner: object | None, kind: type | None = None) -> Any:
-        """The member itself where a class is looked at."""
-        if owner is None:
-            return self
-        raise too_large(self._what)
-
-
-def too_large(what: str) -> BadInputError:
-    """The error where a whole index is needed."""
-    return BadInputError(
-        f"this needs {what} as a whole, and an index on OpenSearch does not have that in memory: use an index in a"
-        " folder for it."
-    )
-
-
-def index_name(address: Address, kind: str, number: int) -> str:
+def index_name(cluster: Cluster, kind: str, number: int) -> str:
     """The name of one index of a generation."""
-    return f"{address.prefix}-{kind}-{number:06d}"
+    return f"{cluster.prefix}-{kind}-{number:06d}"
 
 
 @dataclass(frozen=True)
@@ -79,7 +57,7 @@ class Published:
         for start in range(0, len(bodies), _TOGETHER):
             window = bodies[start : start + _TOGETHER]
             header = {
-                "index": index_name(self.client.address, kind, self.number),
+                "index": index_name(self.client.cluster, kind, self.number),
                 "search_type": "dfs_query_then_fetch",
                 "allow_partial_search_results": False,  # half of an answer would pass for all of it
             }
@@ -104,9 +82,7 @@ class Published:
 
     def changed(self) -> IndexChangedError:
         """The error where the indices are gone."""
-        return IndexChangedError(
-            f"the index at {self.client.address.place} has changed since it was opened: open it again."
-        )
+        return IndexChangedError(f"the index at {self.client.cluster} has changed since it was opened: open it again.")
 
     def sources(self, kind: str, ids: Sequence[str]) -> list[Json | None]:
         """The documents of these ids, in their order; None where there is none that may be seen."""
@@ -125,12 +101,12 @@ class Published:
     def scan(self, kind: str, **body: object) -> Iterator[Json]:
         """All documents that may be seen, in no order."""
         query = self.among_visible(kind, {"match_all": {}})
-        return scan(self.client, index_name(self.client.address, kind, self.number), query=query, **body)
+        return scan(self.client, index_name(self.client.cluster, kind, self.number), query=query, **body)
 
 
 def published_generation(client: Client) -> Published | None:
     """What is published at an address; None where nothing is."""
-    alias = f"{client.address.prefix}-passages"
+    alias = f"{client.cluster.prefix}-passages"
     try:
         found = client.request("GET", f"/{alias}/_mapping")
     except ClusterError as error:
@@ -140,12 +116,12 @@ def published_generation(client: Client) -> Published | None:
     try:
         [(name, description)] = found.items()
         meta = description["mappings"]["_meta"]
-        check_format(f"the index at {client.address.place}", meta["manifest"]["format"])
+        check_format(f"the index at {client.cluster}", meta["manifest"]["format"])
         number, manifest = int(name.rpartition("-")[2]), Manifest.model_validate(meta["manifest"])
         return Published(client, number, meta["owner"], meta["stemmers"], manifest, meta["layouts"])
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise IndexDamagedError(
-            f"{alias} at {client.address.place} is not an alias of one index that Triplebeam has published: choose"
+            f"{alias} at {client.cluster} is not an alias of one index that Triplebeam has published: choose"
             " another prefix, or remove what has that name from the cluster and run `triplebeam index` again."
         ) from error
 

@@ -2,27 +2,22 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from triplebeam.errors import BadInputError
-from triplebeam.index.folder.passages import PassageTable
 from triplebeam.index.opensearch.client import Json
 from triplebeam.index.opensearch.documents import fields_of, key, passage_number, passage_of
-from triplebeam.index.opensearch.generation import NotInMemory, Published
+from triplebeam.index.opensearch.generation import Published
 from triplebeam.passage import Passage
 
 #: Passages that are kept in memory.
 _KEPT = 20_000
 
 
-class ClusterPassages(PassageTable):
-    """`PassageTable` over a cluster. The row of a passage is its number; there are more numbers than passages."""
-
-    rows_by_title: Any = NotInMemory("the list of titles")
-    write_derived: Any = NotInMemory("the list of titles")
+class ClusterPassages:
+    """`PassageLookup` over a cluster. The row of a passage is its number; there are more numbers than passages."""
 
     def __init__(self, published: Published) -> None:
         self._published = published
@@ -36,10 +31,6 @@ class ClusterPassages(PassageTable):
         if len(self._known) > _KEPT:
             self._known.clear()
         self._known |= {source["number"]: passage_of(source) for source in sources}
-
-    def row(self, passage_id: str) -> int:
-        """The number of a passage, which must be there."""
-        return passage_number(self[passage_id].id)
 
     def rows(self, passage_ids: Iterable[str]) -> list[int]:
         """The numbers of these passages, which must be there: one request."""
@@ -82,10 +73,6 @@ class ClusterPassages(PassageTable):
             raise self._published.changed()
         return [known[number].id for number in numbers]
 
-    def at(self, row: int) -> Passage:
-        """The passage of a number."""
-        return self[self.ids([row])[0]]
-
     # -- all of them, which takes as long as there are many
 
     def __iter__(self) -> Iterator[Passage]:
@@ -100,12 +87,12 @@ class ClusterPassages(PassageTable):
         return sorted((each["document"], each["position"], each["content"]["title"], each["id"]) for each in sources)
 
     @cached_property
-    def documents(self) -> Sequence[str]:  # type: ignore[override]
+    def documents(self) -> Sequence[str]:
         """The document of every passage."""
         return [document for document, *_ in self._listed]
 
     @cached_property
-    def titles(self) -> Sequence[str]:  # type: ignore[override]
+    def titles(self) -> Sequence[str]:
         """The title of every passage."""
         return [title for _, _, title, _ in self._listed]
 

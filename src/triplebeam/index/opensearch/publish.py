@@ -13,16 +13,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import islice
-from pathlib import Path
 
 from triplebeam.errors import BadInputError, ClusterError, IndexChangedError
 from triplebeam.index.content.content import Content
-from triplebeam.index.content.vector_cache import VectorCache
-from triplebeam.index.folder import manifest as manifests
+from triplebeam.index.content.vector_cache import VectorCache, remove_encoded
 from triplebeam.index.folder.previous import PreviousGeneration
-from triplebeam.index.folder.publish import describe, withdraw
+from triplebeam.index.folder.publish import describe
+from triplebeam.index.location import Cluster
 from triplebeam.index.manifest import GraphStatistics, Manifest, VectorSpace
-from triplebeam.index.opensearch.address import Address
 from triplebeam.index.opensearch.client import Client, Json, Write
 from triplebeam.index.opensearch.documents import KINDS, VECTORS, Draft, Drafts, finished, layouts, mapping, settings
 from triplebeam.index.opensearch.generation import Published, index_name, published_generation, scan
@@ -38,15 +36,14 @@ _OWNER = "opensearch_owner"
 
 
 @dataclass(frozen=True)
-class OnCluster:
+class ClusterPublisher:
     """A generation is three indices of a cluster; the folder keeps documents, triples and vectors."""
 
-    address: Address
-    folder: Path
+    cluster: Cluster
 
     @cached_property
     def _client(self) -> Client:
-        return Client(self.address)
+        return Client(self.cluster)
 
     @property
     def previous(self) -> PreviousGeneration:
@@ -58,7 +55,7 @@ class OnCluster:
         there = published_generation(self._client)
         if there and there.owner != _owner(store):
             raise BadInputError(
-                f"the index at {self.address.place} was published from another machine or folder, where its documents"
+                f"the index at {self.cluster} was published from another machine or folder, where its documents"
                 " are: write to it from there, or choose another prefix."
             )
 
@@ -73,6 +70,11 @@ class OnCluster:
         except IndexChangedError:  # one of its indices is gone
             return None
 
+    def revision(self) -> int | None:
+        """Return the revision of the published generation."""
+        there = published_generation(self._client)
+        return there.manifest.revision if there else None
+
     def publish(
         self, store: Store, contents: Content, encoded: VectorCache, space: VectorSpace, progress: Progress
     ) -> Manifest:
@@ -80,7 +82,7 @@ class OnCluster:
         client, before = self._client, published_generation(self._client)
         number = _remove_generations(client, before) + 1
         drafts = Drafts(contents)
-        parts = _divided(before) if before else self.address
+        parts = _divided(before) if before else self.cluster
         found_by = layouts(drafts.counts(), parts.shards)
         made = _Publishing(client, encoded, space.dimension, before, number, found_by, parts)
         progress("publish", 0, len(KINDS))
@@ -90,13 +92,13 @@ class OnCluster:
         manifest = describe(store, contents, space, f"{made.number:06d}", _uncounted(contents))
         made.remember(_owner(store), drafts.stemmers, manifest)
         _show(client, made.number)
-        manifests.publish_manifest(self.folder, manifest)
+        self.cluster.write_address()
         return manifest
 
     def withdraw(self) -> None:
         """Readers find no index any more, and no removed text stays on the cluster."""
         _remove_generations(self._client, None)
-        withdraw(self.folder)
+        remove_encoded(self.cluster.state)
 
 
 def _owner(store: Store) -> str:
@@ -108,15 +110,15 @@ def _owner(store: Store) -> str:
     return known
 
 
-def _divided(before: Published) -> Address:
+def _divided(before: Published) -> Cluster:
     """The address with the shards and copies that its index has: those that it names are for a new index."""
-    address = before.client.address
-    path = f"/{index_name(address, 'passages', before.number)}/_settings"
+    cluster = before.client.cluster
+    path = f"/{index_name(cluster, 'passages', before.number)}/_settings"
     [found] = before.client.request("GET", path, flat_settings="true").values()
     known = found["settings"]
     expands = known.get("index.auto_expand_replicas", "false") != "false"
     replicas = None if expands else int(known["index.number_of_replicas"])
-    return replace(address, shards=int(known["index.number_of_shards"]), replicas=replicas)
+    return replace(cluster, shards=int(known["index.number_of_shards"]), replicas=replicas)
 
 
 def _uncounted(contents: Content) -> GraphStatistics:
@@ -134,16 +136,16 @@ class _Publishing:
     before: Published | None
     number: int
     layouts: Mapping[str, str]
-    parts: Address
+    parts: Cluster
     """How an index that is made from nothing is divided and copied."""
 
     def name(self, kind: str) -> str:
-        return index_name(self.client.address, kind, self.number)
+        return index_name(self.client.cluster, kind, self.number)
 
     def write(self, kind: str, drafts: Drafts) -> None:
         """Make an index of one kind, from the one before where there is one, and check that all is there."""
         alike = self.before and self.before.layouts.get(kind) == self.layouts[kind]
-        source = index_name(self.client.address, kind, self.before.number) if self.before and alike else ""
+        source = index_name(self.client.cluster, kind, self.before.number) if self.before and alike else ""
         known = self._clone(kind, source) if source and self.client.exists(source) else self._create(kind)
         self.client.write(self._differences(kind, drafts, known))
         self.client.request("POST", f"/{self.name(kind)}/_refresh")
@@ -217,7 +219,7 @@ class _Publishing:
         found = self.client.request("GET", f"/{self.name(kind)}/_count")["count"]
         if found != expected:
             raise ClusterError(
-                f"{self.client.address.place} has {found:,} {kind} where {expected:,} were written, so nothing was"
+                f"{self.client.cluster} has {found:,} {kind} where {expected:,} were written, so nothing was"
                 " published: run the same command again."
             )
 
@@ -232,9 +234,9 @@ def _show(client: Client, number: int) -> None:
     """Point the aliases to the new indices, all at once."""
     actions: list[Json] = []
     for kind in KINDS:
-        alias = f"{client.address.prefix}-{kind}"
+        alias = f"{client.cluster.prefix}-{kind}"
         actions.append({"remove": {"index": f"{alias}-*", "alias": alias, "must_exist": False}})
-        actions.append({"add": {"index": index_name(client.address, kind, number), "alias": alias}})
+        actions.append({"add": {"index": index_name(client.cluster, kind, number), "alias": alias}})
     client.request("POST", "/_aliases", {"actions": actions})
 
 
@@ -244,8 +246,8 @@ def _remove_generations(client: Client, keep: Published | None) -> int:
     Returns the highest number that was there. The next is above it: documents that somebody sent to a generation, and
     gave up on, do not get into another.
     """
-    pattern = re.compile(rf"{re.escape(client.address.prefix)}-({'|'.join(KINDS)})-(\d{{6,}})")
-    found = client.request("GET", f"/{client.address.prefix}-*/_mapping", expand_wildcards="all")
+    pattern = re.compile(rf"{re.escape(client.cluster.prefix)}-({'|'.join(KINDS)})-(\d{{6,}})")
+    found = client.request("GET", f"/{client.cluster.prefix}-*/_mapping", expand_wildcards="all")
     numbers = {name: int(match[2]) for name in found if (match := pattern.fullmatch(name))}
     for name, number in numbers.items():
         if not (keep and number == keep.number) and _is_ours(found[name]):

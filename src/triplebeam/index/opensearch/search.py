@@ -5,16 +5,16 @@ Documents are known by their numbers, which are the same in every generation.
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from triplebeam.index.arrays.quantize import restored
-from triplebeam.index.folder.vectors import VectorIndex
 from triplebeam.index.opensearch.client import Json
 from triplebeam.index.opensearch.documents import GRAPH, MOST_RESULTS, SPACES, compared, decode
-from triplebeam.index.opensearch.generation import NotInMemory, Published
+from triplebeam.index.opensearch.generation import Published
+from triplebeam.index.protocols import Found
 from triplebeam.text.terms import ENGLISH, query_stems
 
 #: Candidates of the graph at least: it misses fewer of the nearest when it looks for more.
@@ -26,7 +26,6 @@ _MORE = 10
 #: Words of a query that are searched for: a cluster takes 1,024 clauses, and a word may be two.
 _MOST_WORDS = 500
 
-Found: TypeAlias = tuple[NDArray[np.int64], NDArray[np.float32]]
 #: Called with the documents of a reply, which may be asked for soon.
 Remember: TypeAlias = Callable[[Sequence[Json]], None]
 
@@ -68,15 +67,8 @@ class ClusterTerms:
         return _best_first(_words_query(query_stems(query, self._published.stemmers)), k)
 
 
-class ClusterVectors(VectorIndex):
+class ClusterVectors:
     """The documents nearest to a vector."""
-
-    stored: Any = NotInMemory("the list of vectors")
-    rows: Any = NotInMemory("the list of vectors")
-    at: Any = NotInMemory("the list of vectors")
-    cosines: Any = NotInMemory("the list of vectors")
-    is_large: Any = False
-    """Nothing is read here."""
 
     def __init__(self, published: Published, kind: str, remember: Remember) -> None:
         self._published, self._kind, self._remember = published, kind, remember

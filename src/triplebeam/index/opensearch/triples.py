@@ -1,19 +1,19 @@
 """Triples of a cluster: `TripleStore` by requests, each for as many triples as may be."""
 
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from triplebeam.errors import BadInputError
 from triplebeam.index.arrays.quantize import restored
-from triplebeam.index.folder.triple_graph import TripleGraph
 from triplebeam.index.opensearch.client import Json
 from triplebeam.index.opensearch.documents import MOST_RESULTS, decode, entity, triple_of
-from triplebeam.index.opensearch.generation import NotInMemory, Published
+from triplebeam.index.opensearch.generation import Published
 from triplebeam.index.opensearch.passages import ClusterPassages
-from triplebeam.index.opensearch.search import ClusterVectors, Found, cosines, similar, triples_fetched
+from triplebeam.index.opensearch.search import ClusterVectors, cosines, similar, triples_fetched
+from triplebeam.index.protocols import Found, Numbers
 from triplebeam.triple import Triple
 
 #: Triples that are kept in memory: a walk of a few steps meets some thousands.
@@ -29,19 +29,12 @@ class Known(NamedTuple):
     code: str
 
 
-class ClusterTriples(TripleGraph):
-    """`TripleGraph` over a cluster, as far as `triplebeam.index.protocols.TripleStore` goes. Ids are numbers."""
-
-    ends: Any = NotInMemory("the graph of entities")
-    of_entity: Any = NotInMemory("the graph of entities")
-    entity_names: Any = NotInMemory("the graph of entities")
-    triple_entities: Any = NotInMemory("the graph of entities")
-    triple_passages: Any = NotInMemory("the list of triples")
-    vector_index: Any = NotInMemory("the vectors of triples")
+class ClusterTriples:
+    """`SourceTriples` over a cluster."""
 
     def __init__(self, published: Published, passages: ClusterPassages) -> None:
         self._published = published
-        self.passages = self._texts = passages
+        self._passages = passages
         self._known: dict[int, Known] = {}
         self._vectors = ClusterVectors(published, "triples", self.remember)
 
@@ -73,12 +66,8 @@ class ClusterTriples(TripleGraph):
     def triples_of(self, passage_ids: Sequence[str]) -> NDArray[np.int64]:
         """The triples of these passages."""
         numbers = self._by_passage(passage_ids)
-        self._texts.of([id_ for id_ in passage_ids if id_ not in numbers])  # those without triples must be there
+        self._passages.of([id_ for id_ in passage_ids if id_ not in numbers])  # those without triples must be there
         return np.array([number for id_ in passage_ids for number in numbers.get(id_, ())], np.int64)
-
-    def triples_at(self, rows: Sequence[int] | NDArray[np.int64]) -> NDArray[np.int64]:
-        """The triples of the passages of these numbers."""
-        return self.triples_of(self._texts.ids(rows))
 
     def about(self, name: str) -> NDArray[np.int64]:
         """The triples with an entity, by its name, as subject or object, in the order of their passages."""
@@ -106,11 +95,11 @@ class ClusterTriples(TripleGraph):
             found.setdefault(source["passage"], []).append(source["number"])
         return found
 
-    def passage_of(self, triple_ids: Sequence[int] | NDArray[np.int64]) -> list[str]:
+    def passage_of(self, triple_ids: Numbers) -> list[str]:
         """The passage of each triple."""
         return [each.passage for each in self.known(triple_ids)]
 
-    def vectors(self, triple_ids: Sequence[int] | NDArray[np.int64]) -> NDArray[np.float32]:
+    def vectors(self, triple_ids: Numbers) -> NDArray[np.float32]:
         """The stored unit vector of each triple."""
         return restored(decode("triples", [each.code for each in self.known(triple_ids)], self._published.dimension))
 
@@ -123,9 +112,7 @@ class ClusterTriples(TripleGraph):
         found = [numbers for numbers, _ in self._vectors.nearest_many(vectors, k)]
         return np.array(found, np.int64).reshape(len(found), max(map(len, found), default=0))
 
-    def neighbours(
-        self, triple_ids: Sequence[int] | NDArray[np.int64], query: NDArray[np.float32], limit: int
-    ) -> list[NDArray[np.int64]]:
+    def neighbours(self, triple_ids: Numbers, query: NDArray[np.float32], limit: int) -> list[NDArray[np.int64]]:
         """The most similar to the query among the triples that share an entity with each of these.
 
         The cluster ranks the triples of each entity once; the two lists of a triple's ends are merged here.

@@ -14,7 +14,7 @@ from triplebeam.serve.cli.display import out, warn
 from triplebeam.serve.cli.options import (
     AsJson,
     EmbedderName,
-    IndexFolder,
+    IndexPlace,
     NoCache,
     Offline,
     WhereText,
@@ -40,7 +40,7 @@ _METHODS = {Effort.low: "single_step", Effort.high: "agent", Effort.auto: "auto"
 
 
 def ask(
-    folder: IndexFolder,
+    folder: IndexPlace,
     question: Annotated[str, typer.Argument(metavar="QUESTION", show_default=False)],
     effort: Annotated[
         Effort,

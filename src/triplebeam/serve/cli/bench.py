@@ -13,7 +13,7 @@ from triplebeam.evaluate.run import Evaluation
 from triplebeam.evaluate.summary import summary
 from triplebeam.serve.cli.display import warn
 from triplebeam.serve.cli.evaluation_display import Again, Limit, draw_evaluation, draw_recommendation
-from triplebeam.serve.cli.options import AsJson, EmbedderName, IndexFolder, Offline, WhereText
+from triplebeam.serve.cli.options import AsJson, EmbedderName, IndexPlace, Offline, WhereText
 from triplebeam.serve.cli.progress_display import shown_progress
 from triplebeam.settings import read_settings
 
@@ -29,7 +29,7 @@ _DEFAULT_METHODS = (
 
 
 def bench(
-    folder: IndexFolder,
+    folder: IndexPlace,
     questions: Annotated[
         Path,
         typer.Argument(
@@ -80,7 +80,7 @@ def bench(
         triplebeam bench my.index questions.jsonl -m hybrid+naive_ge -m agent --seed 0
     """
     corpus = Corpus(
-        name=folder.name,
+        name=folder.state.name,
         index=folder,
         questions=questions,
         methods=tuple(dict.fromkeys(method or _DEFAULT_METHODS)),

@@ -7,7 +7,8 @@ from triplebeam.extract.triples_file import TriplesFile
 from triplebeam.generate.accounting import Account, price
 from triplebeam.index.build.extraction import group_failures
 from triplebeam.index.build.report import BuildReport
-from triplebeam.index.folder.snapshot import Snapshot
+from triplebeam.index.location import Location
+from triplebeam.index.stores import open_source
 from triplebeam.serve.cli.display import err, warn
 from triplebeam.serve.cli.language_names import not_parsed
 from triplebeam.settings import Settings
@@ -17,7 +18,7 @@ _SUSPICIOUS = 0.2
 _IDS_SHOWN, _REASONS_SHOWN = 3, 5
 
 
-def tell(folder: Path, report: BuildReport, *, quiet: bool = False) -> None:
+def tell(folder: Location, report: BuildReport, *, quiet: bool = False) -> None:
     """What was done, what was not and why."""
     console = err()
     for skipped in report.skipped:
@@ -55,7 +56,7 @@ def tell_of_exit_code(report: BuildReport) -> None:
     warn(f"Exit code 1, because of problems listed above: {reasons}.")
 
 
-def _tell_of_failures(folder: Path, report: BuildReport) -> None:
+def _tell_of_failures(folder: Location, report: BuildReport) -> None:
     if not report.failures:
         return
     groups = group_failures(report.failures)
@@ -94,9 +95,9 @@ def tell_of_doubts(report: BuildReport, budget: float | None) -> None:
         )
 
 
-def tell_of_unknown_passages(folder: Path, triples: Path) -> None:
+def tell_of_unknown_passages(folder: Location, triples: Path) -> None:
     """Triples of passages that are not in the index are useless, and most likely a mistake."""
-    passages = Snapshot.open(folder).passages
+    passages = open_source(folder).passages
     unknown = [passage_id for passage_id in TriplesFile(triples).passage_ids if passage_id not in passages]
     if unknown:
         warn(

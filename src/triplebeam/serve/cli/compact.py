@@ -7,11 +7,11 @@ import typer
 
 from triplebeam.assemble.indexing import purge_index
 from triplebeam.serve.cli.display import err
-from triplebeam.serve.cli.options import AsJson, IndexFolder
+from triplebeam.serve.cli.options import AsJson, IndexPlace
 from triplebeam.settings import read_settings
 
 
-def compact(folder: IndexFolder, as_json: AsJson = False) -> None:
+def compact(folder: IndexPlace, as_json: AsJson = False) -> None:
     """Rewrite an index so that no byte of removed documents is left, and forget cached replies about them.
 
     Searches are the same before and after. Run it after `triplebeam remove` or `triplebeam sync` if the documents were

@@ -12,14 +12,15 @@ from triplebeam.assemble.indexing import correction_matches, read_corrections
 from triplebeam.errors import BadInputError
 from triplebeam.evaluate.numbers import plural
 from triplebeam.index.content.corrected import LineMatches
+from triplebeam.index.location import Location
 from triplebeam.serve.cli.display import err, warn
-from triplebeam.serve.cli.options import AsJson, EmbedderName, IndexFolder, Offline
+from triplebeam.serve.cli.options import AsJson, EmbedderName, IndexPlace, Offline
 from triplebeam.serve.cli.progress_display import shown_progress
 from triplebeam.settings import read_settings
 
 
 def correct(
-    folder: IndexFolder,
+    folder: IndexPlace,
     file: Annotated[
         Path | None,
         typer.Argument(
@@ -62,7 +63,7 @@ def correct(
     with shown_progress(quiet=as_json) as progress:
         index = Index(folder, read_settings(embedder=embedder, offline=offline or None), progress=progress)
         if file is None and not remove:
-            lines = correction_matches(folder)
+            lines = correction_matches(folder.state)
             if not as_json:
                 typer.echo(index.corrections(), nl=False)
         else:
@@ -88,7 +89,7 @@ def _as_json(lines: Sequence[LineMatches], dry_run: bool) -> dict[str, object]:
     }
 
 
-def _show(folder: Path, lines: Sequence[LineMatches], *, dry_run: bool, changed: bool) -> None:
+def _show(folder: Location, lines: Sequence[LineMatches], *, dry_run: bool, changed: bool) -> None:
     console = err()
     for each in lines:
         if not each.matches:

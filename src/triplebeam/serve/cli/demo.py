@@ -34,7 +34,7 @@ def demo(
         index = build(folder, read_settings(offline=offline or None), progress)
         comparisons = compare(index)
     console = out()
-    counts = index.snapshot.manifest.counts
+    counts = index.source.manifest.counts
     console.print(
         f"Indexed {counts['passages']} passages: {counts['triples']} triples between {counts['entities']} entities,"
         " extracted by rules on this machine.\n"

@@ -3,7 +3,6 @@
 import json
 from collections.abc import Iterator
 from dataclasses import asdict
-from pathlib import Path
 from typing import Annotated
 from urllib.parse import urlsplit
 
@@ -14,10 +13,11 @@ from triplebeam.errors import ModelMissingError, TriplebeamError
 from triplebeam.extract.health import Check, check_model
 from triplebeam.generate.connect import WithParameters
 from triplebeam.generate.openai_compatible import OpenAICompatible
-from triplebeam.index.folder.manifest import find_manifest
-from triplebeam.index.folder.snapshot import Snapshot
+from triplebeam.index.location import Location
+from triplebeam.index.store.lookup import read_embedder
+from triplebeam.index.stores import open_source
 from triplebeam.serve.cli.display import out
-from triplebeam.serve.cli.options import AsJson
+from triplebeam.serve.cli.options import AsJson, read_location
 from triplebeam.settings import Settings, read_settings
 from triplebeam.weights import ENGLISH_PARSER, ensure
 
@@ -26,7 +26,8 @@ _MARKS = {"ok": "[green]✔[/green]", "note": "[yellow]–[/yellow]", "broken": 
 
 def doctor(
     folder: Annotated[
-        Path | None, typer.Argument(metavar="INDEX", help="An index to check as well.", show_default=False)
+        Location | None,
+        typer.Argument(metavar="INDEX", help="An index to check as well.", show_default=False, parser=read_location),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
@@ -55,7 +56,7 @@ def doctor(
         raise typer.Exit(1)
 
 
-def _checks(settings: Settings, folder: Path | None) -> Iterator[Check]:
+def _checks(settings: Settings, folder: Location | None) -> Iterator[Check]:
     yield from _model(settings)
     yield _embedder(settings, folder)
     yield _parser(settings)
@@ -83,12 +84,12 @@ def _model(settings: Settings) -> Iterator[Check]:
     yield from check_model(with_parameters, lambda: model.refused)
 
 
-def _embedder(settings: Settings, folder: Path | None) -> Check:
+def _embedder(settings: Settings, folder: Location | None) -> Check:
     name = settings.embedder or DEFAULT_EMBEDDER
     try:
-        there = find_manifest(folder) if folder else None
+        there = read_embedder(folder.state) if folder else None
         if there and not settings.embedder:
-            name = there.embedder.name
+            name = there.name
         # A check downloads nothing.
         vectors = make_embedder(name, settings.model_copy(update={"offline": True})).embed(["Hamburg is a port."])
     except ModelMissingError as error:
@@ -113,9 +114,9 @@ def _not_here(check: str, name: str, settings: Settings, error: Exception) -> Ch
     return Check(check, "note", f"{name} is not in {settings.home} yet", advice)
 
 
-def _index(folder: Path) -> Iterator[Check]:
+def _index(folder: Location) -> Iterator[Check]:
     try:
-        counts = Snapshot.open(folder).manifest.counts
+        counts = open_source(folder).manifest.counts
     except TriplebeamError as error:
         yield Check("index", "broken", str(error))
         return

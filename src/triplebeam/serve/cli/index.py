@@ -12,6 +12,7 @@ from triplebeam.errors import BadInputError
 from triplebeam.evaluate.numbers import plural
 from triplebeam.generate.accounting import account
 from triplebeam.index.build.report import BuildReport
+from triplebeam.index.location import Location
 from triplebeam.ingest import Reading, Scan, Skipped, Unreadable, read_sources, scan_sources
 from triplebeam.serve.cli.build_report import (
     tell,
@@ -26,7 +27,7 @@ from triplebeam.serve.cli.options import (
     EmbedderName,
     ExtractorName,
     FollowLinks,
-    IndexFolder,
+    IndexPlace,
     Keywords,
     Offline,
     PassageTokens,
@@ -45,7 +46,7 @@ _SOURCES = (
 
 
 def index(
-    folder: IndexFolder,
+    folder: IndexPlace,
     sources: Annotated[
         list[Path] | None,
         typer.Argument(metavar="SOURCE…", help=_SOURCES, show_default=False),
@@ -121,11 +122,11 @@ def index(
         triplebeam index my.index --retry-failed
     """
     _check(sources, extractor, triples, retry_failed, replace_triples, quiet and verbose, dry_run)
-    choice = choose(folder, extractor, triples=triples, keywords=keywords, again=retry_failed)
+    choice = choose(folder.state, extractor, triples=triples, keywords=keywords, again=retry_failed)
     paid = choice.is_paid
     _check_budget(budget, paid)
     settings = read_settings(embedder=embedder, offline=offline or None)
-    names = source_names(folder, sources or [])
+    names = source_names(folder.state, sources or [])
     documents = read_sources(sources or [], encoding, names, follow_links=follow_links)
     if dry_run:
         preview(folder, documents, choice, settings, passage_tokens, split)
@@ -192,7 +193,7 @@ def _check_budget(budget: float | None, paid: bool) -> None:
 
 
 def _tell(
-    folder: Path, report: BuildReport, triples: Path | None, budget: float | None, *, paid: bool, quiet: bool
+    folder: Location, report: BuildReport, triples: Path | None, budget: float | None, *, paid: bool, quiet: bool
 ) -> None:
     """Say what was done; the exit code is 1 where something was left out."""
     tell(folder, report, quiet=quiet)

@@ -1,13 +1,13 @@
 """`triplebeam index --dry-run`: what there is to index, and what extraction by a model will cost."""
 
 from collections.abc import Iterable
-from pathlib import Path
 
 from triplebeam.assemble.extractor_choice import Choice, make_chosen
 from triplebeam.errors import BadInputError
 from triplebeam.extract.llm import LLMExtractor
 from triplebeam.extract.quote import Sample, draw_sample, extract_sample
 from triplebeam.generate.accounting import price_of
+from triplebeam.index.location import Location
 from triplebeam.ingest import Reading, Unreadable, split
 from triplebeam.passage import Document, Passage
 from triplebeam.serve.cli.display import draw_rows, err, warn
@@ -17,7 +17,7 @@ _SAMPLED_PASSAGES = 20
 
 
 def dry_run(
-    folder: Path,
+    folder: Location,
     documents: Iterable[Reading],
     choice: Choice,
     settings: Settings,
@@ -53,7 +53,9 @@ def _split(documents: Iterable[Reading], passage_tokens: int, force: bool) -> li
     return passages
 
 
-def _cost(folder: Path, choice: Choice, settings: Settings, passages: list[Passage], characters: int) -> dict[str, str]:
+def _cost(
+    folder: Location, choice: Choice, settings: Settings, passages: list[Passage], characters: int
+) -> dict[str, str]:
     extractor = make_chosen(folder, choice, settings)
     if not isinstance(extractor, LLMExtractor):
         raise BadInputError("--dry-run estimates the price of --extractor llm only: name it, without --keywords.")

@@ -1,12 +1,13 @@
 """`triplebeam keys`: who may use a server."""
 
 from enum import StrEnum
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
 from triplebeam.errors import nearest
+from triplebeam.index.location import Location
+from triplebeam.serve.cli.options import read_location
 from triplebeam.serve.cli.serve import check_installed
 from triplebeam.serve.library import Library
 from triplebeam.settings import read_settings
@@ -17,12 +18,13 @@ if TYPE_CHECKING:
 
 keys = typer.Typer(help="The keys of a server: who may read, who may write.", no_args_is_help=True)
 
-Folder: TypeAlias = Annotated[
-    Path,
+Served: TypeAlias = Annotated[
+    Location,
     typer.Argument(
         metavar="DIR",
         help="The data folder passed to `triplebeam serve`; if there is none, the first index.",
         show_default=False,
+        parser=read_location,
     ),
 ]
 
@@ -36,7 +38,7 @@ class RoleName(StrEnum):
 
 @keys.command()
 def create(
-    folder: Folder,
+    folder: Served,
     role: Annotated[RoleName, typer.Option(help="read: search and ask. write: also add and delete documents.")],
     name: Annotated[str, typer.Option(help="What it is for. Default: key-1, key-2, …", show_default=False)] = "",
     index: Annotated[
@@ -74,7 +76,7 @@ def create(
 
 
 @keys.command("list")
-def list_keys(folder: Folder) -> None:
+def list_keys(folder: Served) -> None:
     """List the names and roles of keys, and what they are bound to. The keys themselves are not stored.
 
     Example:
@@ -87,7 +89,7 @@ def list_keys(folder: Folder) -> None:
 
 
 @keys.command()
-def delete(folder: Folder, name: Annotated[str, typer.Argument(metavar="NAME", show_default=False)]) -> None:
+def delete(folder: Served, name: Annotated[str, typer.Argument(metavar="NAME", show_default=False)]) -> None:
     """Delete a key, with immediate effect. Without any key left, nobody is let in until there is one again.
 
     Example:
@@ -100,12 +102,12 @@ def delete(folder: Folder, name: Annotated[str, typer.Argument(metavar="NAME", s
         typer.echo("No key is left, so a server of this folder refuses every request: create a key.", err=True)
 
 
-def _of(folder: Path) -> "Keys":
+def _of(folder: Location) -> "Keys":
     check_installed()
     from triplebeam.serve.http.keys import Keys
 
     return Keys(_library(folder).keys_file)
 
 
-def _library(folder: Path) -> Library:
+def _library(folder: Location) -> Library:
     return Library([folder], read_settings())

@@ -1,12 +1,12 @@
 """`triplebeam mcp`: indexes as tools for a model."""
 
 from enum import StrEnum
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from triplebeam.serve.cli.options import EmbedderName, Offline, WhereText, read_place
+from triplebeam.index.location import Location
+from triplebeam.serve.cli.options import EmbedderName, Offline, WhereText, read_location
 from triplebeam.serve.library import Library
 from triplebeam.serve.limits import UNLIMITED
 from triplebeam.serve.running import Runner
@@ -22,12 +22,12 @@ class Transport(StrEnum):
 
 def mcp(
     folders: Annotated[
-        list[Path],
+        list[Location],
         typer.Argument(
             metavar="DIR…",
             help="Indexes, or folders with indexes NAME.index in them.",
             show_default=False,
-            parser=read_place,
+            parser=read_location,
         ),
     ],
     transport: Annotated[

@@ -7,6 +7,8 @@ from typing import Annotated, TypeAlias
 
 import typer
 
+from triplebeam.index.location import Location, parse_location
+
 
 def complete_index(incomplete: str) -> list[str]:
     """Folders with an index, and folders that may hold one further down."""
@@ -35,24 +37,21 @@ def complete_ask_method(incomplete: str) -> list[str]:
     return [name for name in ask_methods() if name.startswith(incomplete)]
 
 
-def read_place(text: str) -> Path:
-    """The folder that is meant, be it by its path or by the address of a cluster."""
-    if "://" not in text:
-        return Path(text)
-    from triplebeam.assemble.place import index_folder
+def read_location(text: str) -> Location:
+    """The index that is meant, be it by the path of a folder or by the address of a cluster."""
     from triplebeam.settings import read_settings
 
-    return index_folder(text, read_settings())
+    return parse_location(text, read_settings().state)
 
 
-IndexFolder: TypeAlias = Annotated[
-    Path,
+IndexPlace: TypeAlias = Annotated[
+    Location,
     typer.Argument(
         metavar="INDEX",
         help="The index: a folder, or opensearch://HOST:9200/PREFIX.",
         show_default=False,
         autocompletion=complete_index,
-        parser=read_place,
+        parser=read_location,
     ),
 ]
 AsJson: TypeAlias = Annotated[bool, typer.Option("--json", help="Print JSON on stdout.")]

@@ -8,13 +8,13 @@ import typer
 from triplebeam.assemble import open_index
 from triplebeam.evaluate.numbers import plural
 from triplebeam.serve.cli.display import err
-from triplebeam.serve.cli.options import AsJson, EmbedderName, IndexFolder, Offline
+from triplebeam.serve.cli.options import AsJson, EmbedderName, IndexPlace, Offline
 from triplebeam.serve.cli.progress_display import shown_progress
 from triplebeam.settings import read_settings
 
 
 def remove(
-    folder: IndexFolder,
+    folder: IndexPlace,
     documents: Annotated[
         list[str],
         typer.Argument(

@@ -6,13 +6,13 @@ import typer
 
 from triplebeam.assemble.indexing import index_builder
 from triplebeam.serve.cli.display import err, warn
-from triplebeam.serve.cli.options import AsJson, EmbedderName, IndexFolder, Offline
+from triplebeam.serve.cli.options import AsJson, EmbedderName, IndexPlace, Offline
 from triplebeam.serve.cli.progress_display import shown_progress
 from triplebeam.settings import read_settings
 
 
 def repair(
-    folder: IndexFolder, as_json: AsJson = False, embedder: EmbedderName = None, offline: Offline = False
+    folder: IndexPlace, as_json: AsJson = False, embedder: EmbedderName = None, offline: Offline = False
 ) -> None:
     """Check every file of an index, and derive again what is damaged or missing from what is not.
 

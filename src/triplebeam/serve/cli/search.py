@@ -8,7 +8,7 @@ import typer
 
 from triplebeam.assemble import DEFAULT_METHOD, Index, open_index
 from triplebeam.serve.cli.display import draw_hit, err, out
-from triplebeam.serve.cli.options import AsJson, EmbedderName, IndexFolder, Offline, WhereText, complete_search_method
+from triplebeam.serve.cli.options import AsJson, EmbedderName, IndexPlace, Offline, WhereText, complete_search_method
 from triplebeam.serve.cli.progress_display import shown_progress
 from triplebeam.serve.found import Found, found, remark
 from triplebeam.serve.shapes import search_json
@@ -16,7 +16,7 @@ from triplebeam.settings import read_settings
 
 
 def search(
-    folder: IndexFolder,
+    folder: IndexPlace,
     question: Annotated[str, typer.Argument(metavar="QUESTION", show_default=False)],
     method: Annotated[
         str | None,

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from triplebeam.errors import BadInputError, ExtraMissingError, TriplebeamError
-from triplebeam.serve.cli.options import EmbedderName, Offline, read_place
+from triplebeam.index.location import Location
+from triplebeam.serve.cli.options import EmbedderName, Offline, read_location
 from triplebeam.serve.library import Library
 from triplebeam.serve.limits import MEGABYTE, Limits
 from triplebeam.settings import read_settings
@@ -35,12 +36,12 @@ _ENDPOINT = "openai:"
 
 def serve(
     folders: Annotated[
-        list[Path],
+        list[Location],
         typer.Argument(
             metavar="DIR…",
             help="Indexes, or a data folder: each NAME.index in it is served, and new indexes are created in it.",
             show_default=False,
-            parser=read_place,
+            parser=read_location,
         ),
     ],
     host: Annotated[str, typer.Option(help="The address to listen on. Any but loopback needs a key.")] = "127.0.0.1",
@@ -114,12 +115,12 @@ def _is_loopback(host: str) -> bool:
         return False
 
 
-def _folder_of_keys(library: Library, folders: list[Path]) -> Path:
+def _folder_of_keys(library: Library, folders: list[Location]) -> Location:
     """The folder among those given whose keys count: the one to pass to `triplebeam keys`."""
-    return next((folder for folder in folders if folder.resolve() == library.keys_file.parent.resolve()), folders[0])
+    return next((each for each in folders if each.state.resolve() == library.keys_file.parent.resolve()), folders[0])
 
 
-def _check_keys(keys: "Keys", host: str, local: bool, folder: Path) -> None:
+def _check_keys(keys: "Keys", host: str, local: bool, folder: Location) -> None:
     if not local and not keys.entries():
         raise BadInputError(
             f"{host} can be reached from other machines and there is no key: create one with `triplebeam keys create"
@@ -175,6 +176,6 @@ def _search_once(library: Library) -> None:
     with suppress(TriplebeamError):
         for name in library.names()[:1]:
             index = library.index(name)
-            embedder = library.settings.embedder or index.snapshot.manifest.embedder.name
+            embedder = library.settings.embedder or index.source.manifest.embedder.name
             if not embedder.startswith(_ENDPOINT):
                 index.search("warm up", k=1)

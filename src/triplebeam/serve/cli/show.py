@@ -13,13 +13,13 @@ from triplebeam.errors import BadInputError, nearest
 from triplebeam.ingest import document_id
 from triplebeam.passage import Passage
 from triplebeam.serve.cli.display import draw_text, draw_triple, out, own_triples
-from triplebeam.serve.cli.options import AsJson, IndexFolder
+from triplebeam.serve.cli.options import AsJson, IndexPlace
 from triplebeam.serve.found import headings, path_of
 from triplebeam.serve.shapes import document_json, passage_json
 
 
 def show(
-    folder: IndexFolder,
+    folder: IndexPlace,
     id_: Annotated[
         str,
         typer.Argument(
@@ -57,7 +57,7 @@ def _document(index: Index, id_: str) -> str:
             return name
     known = [*documents, *(passage.id for passage in index)]
     raise BadInputError(
-        f"there is no passage or document {id_!r} in {index.folder}{nearest(id_, known)}: `triplebeam search` prints"
+        f"there is no passage or document {id_!r} in {index.location}{nearest(id_, known)}: `triplebeam search` prints"
         f" the ids of passages; a document is named by its path, such as {known[0]!r}."
     )
 

@@ -1,7 +1,6 @@
 """`triplebeam status`: what is in an index."""
 
 import json
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -9,17 +8,18 @@ import typer
 from triplebeam.evaluate.numbers import plural
 from triplebeam.index.build.checking import check_index
 from triplebeam.index.content.topics import FULL_WEIGHT_EXCLUSIVE, MIN_EXCLUSIVE
-from triplebeam.index.folder.snapshot import Snapshot
+from triplebeam.index.location import Location
 from triplebeam.index.manifest import GraphStatistics, Manifest
 from triplebeam.index.store.corrections import CorrectionCounts
 from triplebeam.index.store.lookup import StoreState, read_store_state
+from triplebeam.index.stores import open_source
 from triplebeam.serve.cli.display import draw_rows
 from triplebeam.serve.cli.language_names import not_parsed
-from triplebeam.serve.cli.options import AsJson, IndexFolder
+from triplebeam.serve.cli.options import AsJson, IndexPlace
 
 
 def status(
-    folder: IndexFolder,
+    folder: IndexPlace,
     deep: Annotated[bool, typer.Option("--deep", help="Read all files and check that they are undamaged.")] = False,
     as_json: AsJson = False,
 ) -> None:
@@ -31,16 +31,16 @@ def status(
 
         triplebeam status my.index --deep
     """
-    manifest, store = Snapshot.open(folder).manifest, read_store_state(folder)
+    manifest, store = open_source(folder).manifest, read_store_state(folder.state)
     if deep:
-        check_index(folder)
+        check_index(folder.state)
     if as_json:
         typer.echo(json.dumps(manifest.model_dump() | {"store": store and store.model_dump()}, indent=2))
         return
     draw_rows(_rows(folder, manifest, store), 13)
 
 
-def _rows(folder: Path, manifest: Manifest, store: StoreState | None) -> dict[str, str]:
+def _rows(folder: Location, manifest: Manifest, store: StoreState | None) -> dict[str, str]:
     """What there is to say of an index, by its label."""
     counts, size = manifest.counts, sum(manifest.files.values()) / 1e6
     rows = {

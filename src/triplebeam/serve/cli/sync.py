@@ -14,9 +14,10 @@ from triplebeam.assemble.indexing import source_names
 from triplebeam.errors import TriplebeamError
 from triplebeam.evaluate.numbers import plural
 from triplebeam.index.build.report import BuildReport
+from triplebeam.index.location import Location
 from triplebeam.ingest import FolderFiles, settled
 from triplebeam.serve.cli.display import err, warn
-from triplebeam.serve.cli.options import AsJson, EmbedderName, FollowLinks, IndexFolder, Offline, complete_extractor
+from triplebeam.serve.cli.options import AsJson, EmbedderName, FollowLinks, IndexPlace, Offline, complete_extractor
 from triplebeam.serve.cli.progress_display import shown_progress
 from triplebeam.settings import read_settings
 
@@ -24,7 +25,7 @@ _SHOWN = 20
 
 
 def sync(
-    folder: IndexFolder,
+    folder: IndexPlace,
     folders: Annotated[
         list[Path],
         typer.Argument(
@@ -72,14 +73,14 @@ def sync(
         sync_once = partial(
             index.sync, *folders, extractor=extractor, encoding=encoding, dry_run=dry_run, follow_links=follow_links
         )
-        once = partial(_once, index.folder, sync_once, dry_run, as_json)
+        once = partial(_once, index.location, sync_once, dry_run, as_json)
         if watch and not dry_run:
             _keep_doing(index, folders, once, interval, follow_links)
         elif once():
             raise typer.Exit(1)
 
 
-def _once(folder: Path, sync_once: Callable[[], BuildReport], dry_run: bool, as_json: bool) -> bool:
+def _once(folder: Location, sync_once: Callable[[], BuildReport], dry_run: bool, as_json: bool) -> bool:
     """Do it and print what was done; True where something could not be read or extracted."""
     report = sync_once()
     if as_json:
@@ -130,7 +131,7 @@ def _as_json(report: BuildReport, dry_run: bool) -> dict[str, object]:
     }
 
 
-def _show(folder: Path, report: BuildReport, dry_run: bool) -> None:
+def _show(folder: Location, report: BuildReport, dry_run: bool) -> None:
     console = err()
     kinds = {
         "add": report.added,

@@ -10,7 +10,7 @@ import typer
 from triplebeam.assemble import Index, open_index
 from triplebeam.assemble.indexing import known_documents
 from triplebeam.errors import BadInputError
-from triplebeam.serve.cli.options import AsJson, IndexFolder
+from triplebeam.serve.cli.options import AsJson, IndexPlace
 from triplebeam.text.characters import showable
 
 #: So many go into one request where an index is on a cluster.
@@ -18,7 +18,7 @@ _PASSAGES_AT_A_TIME = 100
 
 
 def triples(
-    folder: IndexFolder,
+    folder: IndexPlace,
     of: Annotated[
         str | None,
         typer.Option(
@@ -73,8 +73,8 @@ def _passages(index: Index, document: str | None) -> Iterator[str]:
 
 def _about(index: Index, name: str) -> list[int]:
     """The numbers of the triples with an entity, in the order of their passages."""
-    found: list[int] = index.snapshot.triples_about(name).tolist()
+    found: list[int] = index.source.triples_about(name).tolist()
     if not found:
-        meant = index.snapshot.entity_meant(name)
+        meant = index.source.suggest_entity(name)
         raise BadInputError(f"no triple has the entity {name!r}{meant}: the whole name must match; case is ignored.")
     return found

@@ -9,7 +9,6 @@ from pydantic import BaseModel, Field
 from starlette.responses import Response
 
 from triplebeam.errors import TriplebeamError
-from triplebeam.index.folder.manifest import is_index
 from triplebeam.serve.http.keys import may_read, sees_everything, sees_names
 from triplebeam.serve.library import Library
 from triplebeam.serve.library_errors import message_of
@@ -75,7 +74,7 @@ def schema(request: Request) -> dict[str, Any]:
 
 def _state(library: Library, name: str) -> str:
     try:
-        if is_index(library.folder(name)):
+        if library.is_published(name):
             index = library.index(name)
             _ = index.embedder  # loaded, and compared with the one it was built with
             if library.can_ask:

@@ -111,7 +111,7 @@ async def sync(request: Request, name: str) -> JobReply:
 
 async def _sent(request: Request, name: str, kind: Kind) -> JobReply:
     library: Library = request.app.state.library
-    await run_in_threadpool(library.folder, name)
+    await run_in_threadpool(library.location, name)
     content = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     with explained(library.home):
         if content == "multipart/form-data":

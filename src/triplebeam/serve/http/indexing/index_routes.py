@@ -1,6 +1,5 @@
 """Routes: list indexes, create one, and delete one."""
 
-from pathlib import Path
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Depends, Request
@@ -8,14 +7,12 @@ from pydantic import BaseModel, Field
 
 from triplebeam.assemble import DEFAULT_AGENT, DEFAULT_METHOD
 from triplebeam.errors import TriplebeamError
-from triplebeam.index.folder.manifest import is_index, read_manifest, retry_on_publish
-from triplebeam.index.manifest import Manifest
 from triplebeam.serve.http.errors import HTTPProblem
 from triplebeam.serve.http.indexing.job_runner import JobRunner
 from triplebeam.serve.http.indexing.job_store import Job
 from triplebeam.serve.http.keys import library_of, may_write
 from triplebeam.serve.library import Library
-from triplebeam.serve.library_errors import NothingVisibleError, message_of
+from triplebeam.serve.library_errors import NothingVisibleError, UnknownIndexError, message_of
 
 router = APIRouter(tags=["indexes"])
 
@@ -85,7 +82,7 @@ def delete(request: Request, name: str) -> None:
     """Delete an index of the data folder with its documents, unless a job has yet to change it."""
     library: Library = request.app.state.library
     jobs: JobRunner = request.app.state.jobs
-    library.folder(name)
+    library.location(name)
     if jobs.store and any(not job.has_ended for job in jobs.store.all(name)):
         raise HTTPProblem(409, "busy", f"there are jobs for {name!r}: cancel them, or wait until they have ended.")
     library.delete(name)
@@ -93,11 +90,12 @@ def delete(request: Request, name: str) -> None:
 
 
 def _row(library: Library, name: str) -> IndexRow:
-    folder = library.folder(name)
-    if not is_index(folder):
-        return IndexRow(name=name, status="empty")
     try:
-        manifest = library.index(name).snapshot.manifest if library.is_bound else _manifest(folder)
+        if not library.is_published(name):
+            return IndexRow(name=name, status="empty")
+        manifest = library.manifest(name)
+    except UnknownIndexError:
+        raise
     except NothingVisibleError:
         return IndexRow(name=name, status="empty")
     except TriplebeamError as error:
@@ -111,7 +109,3 @@ def _row(library: Library, name: str) -> IndexRow:
         embedder=manifest.embedder.name,
         status="ready",
     )
-
-
-def _manifest(folder: Path) -> Manifest:
-    return retry_on_publish(folder, lambda: read_manifest(folder))

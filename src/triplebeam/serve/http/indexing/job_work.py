@@ -13,6 +13,7 @@ from triplebeam.extract.extractor import Extractor
 from triplebeam.generate.accounting import account
 from triplebeam.index.build.build import IndexBuilder
 from triplebeam.index.build.report import BuildReport
+from triplebeam.index.location import Location
 from triplebeam.index.store.corrections import parse_corrections
 from triplebeam.ingest import Reading
 from triplebeam.passage import Document
@@ -48,14 +49,14 @@ class Work:
     _noted: float = 0.0
 
     @property
-    def index(self) -> Path:
-        """The folder of the index."""
-        return self.library.folder(self.job.index)
+    def index(self) -> Location:
+        """Where the index is."""
+        return self.library.location(self.job.index)
 
     def builder(self, extractor: str | Extractor | None = "none") -> IndexBuilder:
         """What writes to the index."""
         settings = self.library.settings
-        embedder = self.library.embedder(embedder_name(self.index, settings))
+        embedder = self.library.embedder(embedder_name(self.index.state, settings))
         return index_builder(self.index, settings, extractor=extractor, embedder=embedder, progress=self.progress)
 
     def extractor(self) -> str | Extractor | None:

@@ -94,7 +94,7 @@ def _submitted(request: Request, name: str, kind: Kind, wanted: JobRequest) -> J
 def _folder(request: Request, name: str) -> Path:
     """The folder of an index that has had documents."""
     library: Library = request.app.state.library
-    folder = library.folder(name)
+    folder = library.location(name).state
     if not has_store(folder):
         raise EmptyIndexError(f"the index {name!r} has no documents yet: add some first.")
     return folder

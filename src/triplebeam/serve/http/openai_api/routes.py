@@ -118,6 +118,6 @@ async def model(request: Request, model_id: str) -> Model:
     """One model, also one with parameters in brackets, which the list does not contain."""
     runner = runner_of(request)
     index, method = index_and_method(runner.library, model_id)
-    await runner.run(runner.library.folder, index)
+    await runner.run(runner.library.location, index)
     Method.parse(method)
     return Model(id=model_id)

@@ -30,14 +30,14 @@ from triplebeam.index.folder.passages import PassageTable
 from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.index.folder.triple_graph import TripleGraph
 from triplebeam.index.folder.vectors import VectorIndex
+from triplebeam.index.manifest import Manifest
 from triplebeam.index.opensearch.client import Json
 from triplebeam.index.opensearch.documents import decode, entity, key, passage_of, triple_of
 from triplebeam.index.opensearch.generation import Published
-from triplebeam.index.opensearch.search import ClusterTerms, similar
-from triplebeam.index.opensearch.snapshot import ClusterSnapshot
+from triplebeam.index.opensearch.search import ClusterTerms, ClusterVectors, similar
+from triplebeam.index.opensearch.triples import ClusterTriples
 from triplebeam.index.store.corrections import Corrections
 from triplebeam.triple import entity_key
-from triplebeam.where import Where
 
 #: Passages that each way of searching begins with.
 SEEDS = 100
@@ -56,24 +56,20 @@ _MOST_TRIPLES = 100_000
 
 
 @dataclass(frozen=True)
-class Nearby:
-    """Fetches neighbourhoods of one index."""
+class Neighbourhoods:
+    """Fetches neighbourhoods in one index."""
 
-    whole: ClusterSnapshot = field(repr=False)
+    published: Published
+    passage_terms: ClusterTerms = field(repr=False)
+    triple_terms: ClusterTerms = field(repr=False)
+    passage_vectors: ClusterVectors = field(repr=False)
+    triples: ClusterTriples = field(repr=False)
     passages: int = PASSAGES
-
-    @property
-    def _published(self) -> Published:
-        return self.whole.published
-
-    def where(self, where: Where) -> Snapshot:
-        """The passages for which a filter holds, on the cluster as before."""
-        return self.whole.where(where)
 
     def of_question(self, question: str, vector: NDArray[np.float32]) -> Snapshot:
         """What is near a question."""
         seeds = self._seeds(question, vector)
-        triples = self.whole.triples.known(self.whole.triples.search(vector, _SEED_TRIPLES)[0])
+        triples = self.triples.known(self.triples.search(vector, _SEED_TRIPLES)[0])
         leading = [hit for hits in seeds for hit in hits[:_LEADING]]
         ends = {end for triple in triples for end in triple.ends}
         ends |= {end for triple in self._triples([hit["id"] for hit in leading]) for end in triple["ends"]}
@@ -94,7 +90,7 @@ class Nearby:
         found = {each["id"]: each for each in self._passages(passage_ids)}
         if names:
             body = {"query": {"terms": {"entities": list(map(entity, names))}}, "size": self.passages}
-            found |= {hit["id"]: hit for hit in _sources(self._published.search("passages", body))}
+            found |= {hit["id"]: hit for hit in _sources(self.published.search("passages", body))}
         ends = {end for triple in self._triples(list(found)[:SEEDS]) for end in triple["ends"]}
         for hit in self._mentioning(ends):
             found.setdefault(hit["id"], hit)
@@ -103,20 +99,20 @@ class Nearby:
     def _seeds(self, question: str, vector: NDArray[np.float32]) -> list[list[Json]]:
         """Passages by words, by meaning, by title and by the entities in the question."""
         bodies = [
-            self.whole.passage_terms.body(question, SEEDS),
-            self.whole.passage_vectors.body(vector, SEEDS),
+            self.passage_terms.body(question, SEEDS),
+            self.passage_vectors.body(vector, SEEDS),
             {"query": similar("passages", vector, {"terms": {"title_keys": _phrases(question)}}), "size": SEEDS},
             {"query": similar("passages", vector, {"terms": {"entities": _named(question)}}), "size": SEEDS},
         ]
-        return [_sources(reply) for reply in self._published.search_many("passages", bodies)]
+        return [_sources(reply) for reply in self.published.search_many("passages", bodies)]
 
     def _passages(self, passage_ids: Iterable[str]) -> list[Json]:
         keys = [key(id_) for id_ in dict.fromkeys(passage_ids)]
-        return [source for source in self._published.sources("passages", keys) if source]
+        return [source for source in self.published.sources("passages", keys) if source]
 
     def _triples(self, passage_ids: Sequence[str]) -> list[Json]:
         body = {"query": {"terms": {"passage": list(dict.fromkeys(passage_ids))}}, "size": _MOST_TRIPLES}
-        return _sources(self._published.search("triples", body))
+        return _sources(self.published.search("triples", body))
 
     def _mentioning(
         self, ends: Iterable[str], question: str = "", vector: NDArray[np.float32] | None = None
@@ -125,15 +121,15 @@ class Nearby:
         words.
         """
         keys = sorted(ends)
-        counts = [source["passages"] if source else 0 for source in self._published.sources("entities", keys)]
+        counts = [source["passages"] if source else 0 for source in self.published.sources("entities", keys)]
         rare = [each for each, count in zip(keys, counts, strict=True) if 0 < count <= _MOST_PASSAGES]
         sharing: Json = {"bool": {"filter": {"terms": {"entities": rare}}}}
         if vector is None:
-            return _sources(self._published.search("passages", {"query": sharing, "size": self.passages}))
-        words = self.whole.passage_terms.body(question, 0)["query"]
+            return _sources(self.published.search("passages", {"query": sharing, "size": self.passages}))
+        words = self.passage_terms.body(question, 0)["query"]
         queries = similar("passages", vector, sharing), {"bool": {"must": [words], "filter": [sharing]}}
         bodies = [{"query": query, "size": self.passages // 2} for query in queries]
-        found = map(_sources, self._published.search_many("passages", bodies))
+        found = map(_sources, self.published.search_many("passages", bodies))
         return [hit for pair in zip_longest(*found) for hit in pair if hit]
 
     def _made(self, sources: list[Json]) -> Snapshot:
@@ -141,19 +137,27 @@ class Nearby:
         sources.sort(key=lambda each: (each["document"], each["position"]))
         rows = {each["id"]: row for row, each in enumerate(sources)}
         triples = sorted(self._triples(list(rows)), key=lambda each: (rows[each["passage"]], each["place"]))
-        contents = _contents(sources, triples, rows, self.whole)
+        contents = _contents(sources, triples, rows, self.published.manifest)
         keys = [entity(name) for name in contents.entity_names]
-        known = dict(zip(keys, self._published.sources("entities", keys), strict=True))
+        known = dict(zip(keys, self.published.sources("entities", keys), strict=True))
         counted = np.array([(known[each] or {"passages": 1})["passages"] for each in keys], np.int64)
-        vectors = _Fetched(sources, triples, known, self._published.dimension)
+        vectors = _Fetched(sources, triples, known, self.published.dimension)
         arrays = MemoryArrays()
         write_generation(arrays, contents, vectors, MemoryArrays(), in_whole=counted)
-        made = _opened(arrays, self.whole)
-        return replace(
-            made,
-            passage_terms=_NearbyTerms(self.whole.passage_terms, sources),
-            triple_terms=_NearbyTerms(self.whole.triple_terms, triples),
-            entities=replace(made.entities, counted=counted),
+        passages = PassageTable(arrays)
+        graph = TripleGraph(arrays, passages)
+        return Snapshot(
+            folder=self.published.client.cluster.state,
+            manifest=self.published.manifest,
+            arrays=arrays,
+            passages=passages,
+            triples=graph,
+            passage_terms=_NearbyTerms(self.passage_terms, sources),
+            triple_terms=_NearbyTerms(self.triple_terms, triples),
+            passage_vectors=VectorIndex(arrays, "passage_vectors"),
+            entities=replace(EntityGraph.open(arrays, graph), counted=counted),
+            passage_graph=PassageGraph.open(arrays),
+            references=arrays.array(REFERENCES),
         )
 
 
@@ -204,7 +208,7 @@ class _Fetched:
         return stored
 
 
-def _contents(sources: Sequence[Json], triples: Sequence[Json], rows: dict[str, int], whole: Snapshot) -> Content:
+def _contents(sources: Sequence[Json], triples: Sequence[Json], rows: dict[str, int], whole: Manifest) -> Content:
     contents = [each["content"] for each in sources]
     links = [(row, rows[there]) for row, content in enumerate(contents) for there in content["links"] if there in rows]
     return Content(
@@ -218,26 +222,8 @@ def _contents(sources: Sequence[Json], triples: Sequence[Json], rows: dict[str, 
             links=np.array(sorted(links), np.int64).reshape(-1, 2),
         ),
         correcting=Correcting(Corrections()),
-        in_context=whole.manifest.embedder.triples_in_context,
-        keyword_passages=whole.manifest.keyword_passages,
-    )
-
-
-def _opened(arrays: MemoryArrays, whole: Snapshot) -> Snapshot:
-    passages = PassageTable(arrays)
-    triples = TripleGraph(arrays, passages)
-    return Snapshot(
-        folder=whole.folder,
-        manifest=whole.manifest,
-        arrays=arrays,
-        passages=passages,
-        triples=triples,
-        passage_terms=whole.passage_terms,
-        triple_terms=whole.triple_terms,
-        passage_vectors=VectorIndex(arrays, "passage_vectors"),
-        entities=EntityGraph.open(arrays, triples),
-        passage_graph=PassageGraph.open(arrays),
-        references=arrays.array(REFERENCES),
+        in_context=whole.embedder.triples_in_context,
+        keyword_passages=whole.keyword_passages,
     )
 
 

@@ -1,0 +1,185 @@
+"""A published generation on a cluster, open for reading."""
+
+import logging
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from triplebeam.errors import BadInputError, ClusterError, IndexMissingError
+from triplebeam.index.folder.snapshot import Snapshot
+from triplebeam.index.location import Cluster
+from triplebeam.index.manifest import GraphStatistics, Manifest
+from triplebeam.index.opensearch.client import Client
+from triplebeam.index.opensearch.filters import condition_of
+from triplebeam.index.opensearch.generation import Published, published_generation
+from triplebeam.index.opensearch.neighbourhood import Neighbourhoods
+from triplebeam.index.opensearch.passages import ClusterPassages
+from triplebeam.index.opensearch.search import ClusterTerms, ClusterVectors
+from triplebeam.index.opensearch.triples import ClusterTriples
+from triplebeam.where import Where
+
+_LOG = logging.getLogger("triplebeam")
+_SECONDS_TO_LOOK, _SECONDS_BETWEEN_LOOKS = 3.0, 1.0
+#: The most that a cluster takes.
+_COUNTED_EXACTLY = 40_000
+
+
+@dataclass(frozen=True)
+class ClusterSource:
+    """A generation on a cluster, or its passages that may be seen. Graphs are made around a question."""
+
+    published: Published
+
+    @property
+    def location(self) -> Cluster:
+        """The cluster."""
+        return self.published.client.cluster
+
+    @property
+    def manifest(self) -> Manifest:
+        """What is in it."""
+        return self.published.manifest
+
+    @cached_property
+    def passages(self) -> ClusterPassages:
+        """Its passages."""
+        return ClusterPassages(self.published)
+
+    @cached_property
+    def triples(self) -> ClusterTriples:
+        """Its triples."""
+        return ClusterTriples(self.published, self.passages)
+
+    @cached_property
+    def passage_terms(self) -> ClusterTerms:
+        """BM25 over passages."""
+        return ClusterTerms(self.published, "passages", self.passages.remember)
+
+    @cached_property
+    def triple_terms(self) -> ClusterTerms:
+        """BM25 over triples."""
+        return ClusterTerms(self.published, "triples", self.triples.remember)
+
+    @cached_property
+    def passage_vectors(self) -> ClusterVectors:
+        """The vectors of passages."""
+        return ClusterVectors(self.published, "passages", self.passages.remember)
+
+    @cached_property
+    def _neighbourhoods(self) -> Neighbourhoods:
+        return Neighbourhoods(self.published, self.passage_terms, self.triple_terms, self.passage_vectors, self.triples)
+
+    def filter(self, where: Where) -> "ClusterSource":
+        """Return the passages for which a filter holds, on the cluster as before."""
+        visible = self.published.filtered(condition_of(where, self.published))
+        return ClusterSource(replace(visible, manifest=_manifest_of(visible)))
+
+    def graph(
+        self,
+        question: str = "",
+        vector: NDArray[np.float32] | None = None,
+        *,
+        passages: Sequence[str] = (),
+        entities: Sequence[str] = (),
+    ) -> Snapshot:
+        """Return what is near a question, or near passages and entities, in memory."""
+        if vector is not None:
+            return self._neighbourhoods.of_question(question, vector)
+        if not (passages or entities):
+            raise BadInputError(
+                "this needs the graph of the whole index, and an index on OpenSearch does not have that in memory: use"
+                " an index in a folder for it."
+            )
+        return self._neighbourhoods.of_passages(passages, entities)
+
+    def triples_about(self, name: str) -> NDArray[np.int64]:
+        """Return the triples with an entity, by its name."""
+        return self.triples.about(name)
+
+    def suggest_entity(self, name: str) -> str:
+        """Return nothing: names are not searched by their letters."""
+        return ""
+
+
+def open_cluster(cluster: Cluster) -> ClusterSource:
+    """Open what is published on a cluster."""
+    published = published_generation(Client(cluster))
+    if published is None:
+        raise IndexMissingError(f"there is no index at {cluster}: make one with `triplebeam index {cluster} SOURCE…`.")
+    return ClusterSource(published)
+
+
+@dataclass
+class ClusterWatch:
+    """Looks which generation is published: at most once a second, and without waiting for long."""
+
+    cluster: Cluster
+    _known: object = field(default=None, init=False)
+    _next_look: float = field(default=0.0, init=False)
+
+    @cached_property
+    def _client(self) -> Client:
+        return Client(self.cluster, tries=len(self.cluster.hosts) + 1, seconds=_SECONDS_TO_LOOK)
+
+    def version(self) -> object:
+        """Return what changes with a generation; None where nothing is published.
+
+        Where the cluster does not reply, what is known stays: the search itself has more patience, and fails if it
+        must.
+        """
+        if self._known is not None and time.monotonic() < self._next_look:
+            return self._known
+        try:
+            there = published_generation(self._client)
+            self._known = there and (there.number, there.manifest.created)
+        except ClusterError as error:
+            if self._known is None:
+                raise
+            _LOG.warning("whether there is a new generation is not known: %s", error)
+        self._next_look = time.monotonic() + _SECONDS_BETWEEN_LOOKS
+        return self._known
+
+
+def _manifest_of(visible: Published) -> Manifest:
+    """The manifest of the passages that may be seen. What is not counted on a cluster is left out.
+
+    How much walks count in the default search is measured on the whole index, as the rarity of words is.
+    """
+    passages = _counted(visible, "passages", documents="document", entities="entities")
+    triples = _counted(visible, "triples", passages="passage")
+    return visible.manifest.model_copy(
+        update={
+            "counts": {
+                "documents": passages["documents"],
+                "passages": passages["found"],
+                "triples": triples["found"],
+                "passages_without_extraction": 0,
+                "passages_failed": 0,
+                "passages_without_triples": max(0, passages["found"] - triples["passages"]),
+                "triples_rejected": 0,
+                "entities": passages["entities"],
+            },
+            "triples_by_extractor": {},
+            "unread_languages": {},
+            "corrections": None,
+            "passage_graph": GraphStatistics(nodes=passages["found"], edges=0, edges_by_kind={}, nodes_without_edges=0),
+        }
+    )
+
+
+def _counted(visible: Published, kind: str, **distinct: str) -> dict[str, int]:
+    """How many documents of a kind may be seen, as ``found``, and how many distinct values some fields of them have:
+    exactly up to some ten thousand, above by an estimate of a few percent.
+    """
+    aggregations = {
+        name: {"cardinality": {"field": field, "precision_threshold": _COUNTED_EXACTLY}}
+        for name, field in distinct.items()
+    }
+    body = {"query": {"match_all": {}}, "size": 0, "track_total_hits": True, "aggs": aggregations}
+    reply = visible.search(kind, body)
+    counts = {name: int(reply["aggregations"][name]["value"]) for name in distinct}
+    return {"found": int(reply["hits"]["total"]["value"]), **counts}
