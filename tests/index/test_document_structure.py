@@ -8,7 +8,7 @@ import pytest
 from triplebeam.extract.extractor import Extraction
 from triplebeam.index.folder.passages import PassageTable, write_passages
 from triplebeam.index.store.store import Store
-from triplebeam.ingest import split
+from triplebeam.ingest.split import split
 from triplebeam.passage import Document, Heading, Link
 
 TEXT = "One\n\nFirst part.\n\nTwo\n\nSecond part."

@@ -20,7 +20,8 @@ from triplebeam.index.build.build import IndexBuilder
 from triplebeam.index.build.compact import compact
 from triplebeam.index.build.writing import writing
 from triplebeam.index.store.store import Store
-from triplebeam.ingest import FolderFiles, SourceNames, split
+from triplebeam.ingest import FolderFiles, SourceNames
+from triplebeam.ingest.split import split
 from triplebeam.passage import Document
 from triplebeam.settings import Settings
 from triplebeam.testing.hashed_words import HashedWords

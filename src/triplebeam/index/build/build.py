@@ -29,7 +29,8 @@ from triplebeam.index.store.replacing import Replaces, kind_of
 from triplebeam.index.store.store import Store
 from triplebeam.index.build.sync import Differences
 from triplebeam.index.build.writing import check_is_there, looking, nothing_left, writing
-from triplebeam.ingest import FolderFiles, Reading, Skipped, Unreadable, split, watched
+from triplebeam.ingest import FolderFiles, Reading, Skipped, Unreadable, watched
+from triplebeam.ingest.split import split
 from triplebeam.passage import PASSAGE_TOKENS, Document
 from triplebeam.system.progress import Progress, silent
 

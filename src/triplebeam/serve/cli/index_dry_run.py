@@ -8,7 +8,8 @@ from triplebeam.errors import BadInputError
 from triplebeam.extract.llm import LLMExtractor
 from triplebeam.extract.quote import Sample, draw_sample, extract_sample
 from triplebeam.generate.accounting import price_of
-from triplebeam.ingest import Reading, Unreadable, split
+from triplebeam.ingest import Reading, Unreadable
+from triplebeam.ingest.split import split
 from triplebeam.passage import Document, Passage
 from triplebeam.serve.cli.display import draw_rows, err, warn
 from triplebeam.settings import Settings
