@@ -1,3 +1,5 @@
+from triplebeam.assemble.evaluation import Corpus as Corpus
+from triplebeam.assemble.evaluation import Evaluator as Evaluator
 from triplebeam.assemble.index import DEFAULT_AGENT as DEFAULT_AGENT
 from triplebeam.assemble.index import DEFAULT_METHOD as DEFAULT_METHOD
 from triplebeam.assemble.index import Index as Index
@@ -19,3 +21,9 @@ from triplebeam.assemble.models import HOW_TO_CONFIGURE as HOW_TO_CONFIGURE
 from triplebeam.assemble.models import make_embedder as make_embedder
 from triplebeam.assemble.models import make_extractor as make_extractor
 from triplebeam.assemble.models import make_model as make_model
+from triplebeam.assemble.place import index_folder as index_folder
+from triplebeam.assemble.table import ask_methods as ask_methods
+from triplebeam.assemble.table import search_methods as search_methods
+from triplebeam.assemble.tuning import measure_shares as measure_shares
+from triplebeam.settings import Settings as Settings
+from triplebeam.settings import read_settings as read_settings

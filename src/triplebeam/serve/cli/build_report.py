@@ -2,15 +2,15 @@
 
 from pathlib import Path
 
+from triplebeam import assemble
 from triplebeam.evaluate.numbers import plural
 from triplebeam.extract.triples_file import TriplesFile
 from triplebeam.generate.accounting import Account, price
 from triplebeam.index.build.extraction import grouped
 from triplebeam.index.build.report import BuildReport
 from triplebeam.index.folder.snapshot import Snapshot
-from triplebeam.serve.cli.display import err, warn
+from triplebeam.serve.cli.console import err, warn
 from triplebeam.serve.cli.language_names import not_parsed
-from triplebeam.settings import Settings
 
 #: If a larger share of passages has no triples, the model is probably too weak.
 _SUSPICIOUS = 0.2
@@ -68,7 +68,7 @@ def _tell_of_failures(folder: Path, report: BuildReport) -> None:
     warn(f"Retry them with `triplebeam index {folder} --retry-failed`.")
 
 
-def tell_cost(settings: Settings, bill: Account) -> None:
+def tell_cost(settings: "assemble.Settings", bill: Account) -> None:
     """What the calls of a run cost."""
     usage = bill.usage
     paid = price(usage, settings.endpoint("extraction").model or "", settings.prices)

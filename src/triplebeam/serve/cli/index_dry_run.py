@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from pathlib import Path
 
+from triplebeam import assemble
 from triplebeam.assemble.extractor_choice import Choice, make_chosen
 from triplebeam.errors import BadInputError
 from triplebeam.extract.llm import LLMExtractor
@@ -11,8 +12,7 @@ from triplebeam.generate.accounting import price_of
 from triplebeam.ingest import Reading, Unreadable
 from triplebeam.ingest.split import split
 from triplebeam.passage import Document, Passage
-from triplebeam.serve.cli.display import draw_rows, err, warn
-from triplebeam.settings import Settings
+from triplebeam.serve.cli.console import draw_rows, err, warn
 
 _SAMPLED_PASSAGES = 20
 
@@ -21,7 +21,7 @@ def dry_run(
     folder: Path,
     documents: Iterable[Reading],
     choice: Choice,
-    settings: Settings,
+    settings: "assemble.Settings",
     passage_tokens: int,
     split_passages: bool,
 ) -> None:
@@ -54,7 +54,9 @@ def _split(documents: Iterable[Reading], passage_tokens: int, force: bool) -> li
     return passages
 
 
-def _cost(folder: Path, choice: Choice, settings: Settings, passages: list[Passage], characters: int) -> dict[str, str]:
+def _cost(
+    folder: Path, choice: Choice, settings: "assemble.Settings", passages: list[Passage], characters: int
+) -> dict[str, str]:
     extractor = make_chosen(folder, choice, settings)
     if not isinstance(extractor, LLMExtractor):
         raise BadInputError("--dry-run estimates the price of --extractor llm only: name it, without --keywords.")
@@ -64,7 +66,7 @@ def _cost(folder: Path, choice: Choice, settings: Settings, passages: list[Passa
     return {"model": model, **_estimates(extract_sample(extractor, chosen), characters, model, settings)}
 
 
-def _estimates(sample: Sample, characters: int, model: str, settings: Settings) -> dict[str, str]:
+def _estimates(sample: Sample, characters: int, model: str, settings: "assemble.Settings") -> dict[str, str]:
     triples = sum(len(extraction.triples) for extraction in sample.extractions)
     failures = [extraction.failure for extraction in sample.extractions if extraction.failure]
     tokens_in = [usage.tokens_in + usage.cached_tokens_in for usage in sample.usages]

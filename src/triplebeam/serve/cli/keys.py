@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
+from triplebeam import assemble
 from triplebeam.errors import nearest
 from triplebeam.serve.cli.serve import check_installed
 from triplebeam.serve.library import Library
-from triplebeam.settings import read_settings
 from triplebeam.where import parse, warn_of_other_spellings
 
 if TYPE_CHECKING:
@@ -108,4 +108,4 @@ def _of(folder: Path) -> "Keys":
 
 
 def _library(folder: Path) -> Library:
-    return Library([folder], read_settings())
+    return Library([folder], assemble.read_settings())

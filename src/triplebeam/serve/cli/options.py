@@ -7,6 +7,8 @@ from typing import Annotated, TypeAlias
 
 import typer
 
+from triplebeam import assemble
+
 
 def complete_index(incomplete: str) -> list[str]:
     """Folders with an index, and folders that may hold one further down."""
@@ -23,26 +25,17 @@ def complete_extractor(incomplete: str) -> list[str]:
 
 def complete_search_method(incomplete: str) -> list[str]:
     """Methods that find passages, by name."""
-    from triplebeam.assemble.table import search_methods
-
-    return [name for name in search_methods() if name.startswith(incomplete)]
+    return [name for name in assemble.search_methods() if name.startswith(incomplete)]
 
 
 def complete_ask_method(incomplete: str) -> list[str]:
     """Methods that answer, by name."""
-    from triplebeam.assemble.table import ask_methods
-
-    return [name for name in ask_methods() if name.startswith(incomplete)]
+    return [name for name in assemble.ask_methods() if name.startswith(incomplete)]
 
 
 def read_place(text: str) -> Path:
     """The folder that is meant, be it by its path or by the address of a cluster."""
-    if "://" not in text:
-        return Path(text)
-    from triplebeam.assemble.place import index_folder
-    from triplebeam.settings import read_settings
-
-    return index_folder(text, read_settings())
+    return assemble.index_folder(text, assemble.read_settings()) if "://" in text else Path(text)
 
 
 IndexFolder: TypeAlias = Annotated[

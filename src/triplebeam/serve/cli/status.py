@@ -14,7 +14,7 @@ from triplebeam.index.folder.passage_graph import GraphStatistics
 from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.index.store.corrections import CorrectionCounts
 from triplebeam.index.store.remembered import StoreState, store_state
-from triplebeam.serve.cli.display import draw_rows
+from triplebeam.serve.cli.console import draw_rows
 from triplebeam.serve.cli.language_names import not_parsed
 from triplebeam.serve.cli.options import AsJson, IndexFolder
 

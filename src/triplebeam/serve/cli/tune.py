@@ -5,15 +5,13 @@ from typing import Annotated
 
 import typer
 
-from triplebeam.assemble import open_index
-from triplebeam.assemble.tuning import measure_shares
+from triplebeam import assemble
 from triplebeam.errors import BadInputError
 from triplebeam.evaluate.numbers import percent, points, probability
 from triplebeam.evaluate.questions import read_questions
 from triplebeam.index.build.writing import set_share
-from triplebeam.serve.cli.display import out
+from triplebeam.serve.cli.console import out
 from triplebeam.serve.cli.options import EmbedderName, IndexFolder, Offline
-from triplebeam.settings import read_settings
 
 
 def tune(
@@ -41,13 +39,13 @@ def tune(
     """
     if reset == (questions is not None):
         raise BadInputError("give a file of questions, or --reset to go by the index's own measure again.")
-    index = open_index(folder, settings=read_settings(embedder=embedder, offline=offline or None))
+    index = assemble.open_index(folder, settings=assemble.read_settings(embedder=embedder, offline=offline or None))
     if questions is None:
         set_share(folder, None)
         own = index.snapshot.manifest.ownership.share
         out().print(f"{folder}: graph walks have weight {own:.2f}, as the index measures it.")
         return
-    tuning = measure_shares(index, read_questions(questions))
+    tuning = assemble.measure_shares(index, read_questions(questions))
     for share, recall in tuning.recall.items():
         note = ", the index's own" if share == tuning.own else ""
         out().print(f"weight {share:.2f}: {percent(recall)} % (mean of R@5 and R@10){note}")
