@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from triplebeam.embed.embedder import Embedder
-from triplebeam.embed.windows import EncodeWindows, encode_here
+from triplebeam.embed.embedder import EncodeWindows, encode_here
 from triplebeam.errors import BadInputError, SourceError
 from triplebeam.extract.extractor import Extractor
 from triplebeam.index.build.report import BuildReport

@@ -12,7 +12,7 @@ from itertools import accumulate, chain, tee
 from typing import TypeVar
 
 from triplebeam.embed.embedder import Embedder, Span, finite
-from triplebeam.embed.windows import EncodeWindows, Window, encode_here
+from triplebeam.embed.embedder import EncodeWindows, Window, encode_here
 from triplebeam.index.content.contents import Contents
 from triplebeam.index.content.encoded import EncodedTexts
 from triplebeam.system.progress import Progress, silent

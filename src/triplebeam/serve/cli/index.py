@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from triplebeam import assemble
-from triplebeam.assemble.extractor_choice import choose
+from triplebeam.assemble.indexing import choose
 from triplebeam.errors import BadInputError
 from triplebeam.evaluate.numbers import plural
 from triplebeam.generate.accounting import account
