@@ -56,7 +56,7 @@ def _reader_of_claims(request: pytest.FixtureRequest, monkeypatch: pytest.Monkey
         prepare(home, offline=False)
     else:
         monkeypatch.setattr("triplebeam.support.find.states", _states)
-    monkeypatch.setattr("triplebeam.assemble.context.prepare", lambda *_, **__: None)  # tests' homes have no weights
+    monkeypatch.setattr("triplebeam.support.prepare", lambda *_, **__: None)  # tests' homes have no weights
 
 
 def _states(claim: Claim) -> bool:

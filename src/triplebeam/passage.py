@@ -1,10 +1,10 @@
 """A document and the passages it is cut into: what is searched, ranked and quoted."""
 
-from collections.abc import Collection, Mapping
+import re
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from datetime import date
 from typing import NamedTuple, Protocol
-
-from triplebeam.metadata import metadata_terms
 
 
 class Heading(NamedTuple):
@@ -27,6 +27,16 @@ class Link(NamedTuple):
 PASSAGE_TOKENS = 200
 #: A title that more passages of an index have than this says nothing about each of them.
 SHARED_TITLE = 5
+#: Of the metadata of a file, what comes from the file system; it may change while the document does not.
+FILE_FIELDS = frozenset(("path", "type", "modified"))
+_DATE = re.compile(r"(\d{4}-\d{2}-\d{2})(?:[T ].*)?")
+_LONGEST_NAME = 100
+_LETTER = re.compile(r"[^\W\d_]")
+#: In English, whatever the system's language is.
+_MONTHS = (
+    "January", "February", "March", "April", "May", "June",
+    "July", "August", "September", "October", "November", "December",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,3 +95,27 @@ class Passages(Protocol):
     def __getitem__(self, passage_id: str, /) -> Passage:
         """The passage of that id."""
         ...
+
+
+def metadata_terms(metadata: Mapping[str, str]) -> Iterator[str]:
+    """What goes into the term index: dates in words, and names twice, as the words of a title.
+
+    "What did TechCrunch report in October 2023?" names a source and a date, which stand in the fields of a row and not
+    in its text. Fields of the file system say nothing that a question asks for.
+    A name is a short text; an address, a number or a whole text in a field is none.
+    """
+    for name, value in metadata.items():
+        if name in FILE_FIELDS:
+            continue
+        if day := _day(value.strip()):
+            yield f"{_MONTHS[day.month - 1]} {day.day} {day.year}"
+        elif len(value) <= _LONGEST_NAME and _LETTER.search(value) and "://" not in value:
+            yield f"{value}\n{value}"
+
+
+def _day(value: str) -> date | None:
+    match = _DATE.fullmatch(value)
+    try:
+        return date.fromisoformat(match[1]) if match else None
+    except ValueError:
+        return None

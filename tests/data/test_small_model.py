@@ -33,7 +33,6 @@ from triplebeam.index.protocols import TripleStore
 from triplebeam.ingest.json_lines import read_json_lines
 from triplebeam.methods.gear import LLMReader, PassageLink, SyncGE
 from triplebeam.methods.gear.score import ChainScorer
-from triplebeam.methods.shared.question_answering import AlwaysAnswerer
 from triplebeam.passage import Document, Passage
 from triplebeam.ranking import Ranking
 from triplebeam.support.claim import Claim
@@ -87,6 +86,24 @@ class Replies:
 
 
 @dataclass(frozen=True)
+class RecordedBelow(Below):
+    """The searches of an agent, as they were recorded: its retriever counts as expanded already."""
+
+    recorded_link: PassageLink | None = None
+    expanded = True
+
+    @property
+    def named(self) -> bool:
+        """Whether a retriever is in the method's name."""
+        return bool(self.method.parts)
+
+    def link(self) -> PassageLink:
+        """What linked facts to passages."""
+        assert self.recorded_link
+        return self.recorded_link
+
+
+@dataclass(frozen=True)
 class Asked:
     """A question with what was recorded for it: a context for agents without an index."""
 
@@ -95,6 +112,7 @@ class Asked:
     passages: Mapping[str, Passage] = field(repr=False)
     seed: int = 0
     triples: None = None
+    always_answer: bool = True
 
     @property
     def model(self) -> LanguageModel:
@@ -102,11 +120,6 @@ class Asked:
         return Accounted(Replies(self.recorded["replies"]))
 
     reading_model = model
-
-    @property
-    def answerer(self) -> AlwaysAnswerer:
-        """The reader of all rows."""
-        return AlwaysAnswerer(model=self.model, passages=self.passages)
 
     def answer(self) -> Answer:
         """What the agent of its method answers now."""
@@ -131,14 +144,7 @@ class Asked:
             triples=cast("TripleStore", None),
             scorer=cast("ChainScorer", None),
         )
-        return Below(
-            context=cast("Context", self),
-            method=method.text,
-            named=bool(method.parts),
-            expanded=True,
-            retriever=lambda: sync if walks else base,
-            link=lambda: link,
-        )
+        return RecordedBelow(method, cast("Context", self), sync if walks else base, link)
 
 
 @pytest.fixture(autouse=True)

@@ -7,7 +7,7 @@ import pytest
 
 from triplebeam.extract.extractor import Extraction
 from triplebeam.index.store.store import Store
-from triplebeam.ingest import split
+from triplebeam.ingest.split import split
 from triplebeam.passage import Document
 from triplebeam.text.lines import line_numbers
 from triplebeam.triple import Triple

@@ -8,8 +8,7 @@ import pytest
 from small_world import WordEmbedder
 from triplebeam.index.build.build import IndexBuilder
 from triplebeam.index.folder.snapshot import Snapshot
-from triplebeam.metadata import metadata_terms
-from triplebeam.passage import Document, Passage
+from triplebeam.passage import Document, Passage, metadata_terms
 from triplebeam.retrieve.bm25 import BM25
 
 

@@ -24,7 +24,8 @@ from triplebeam.index.build.purge import purge
 from triplebeam.index.build.writing import open_for_write
 from triplebeam.index.location import Folder
 from triplebeam.index.store.store import Store
-from triplebeam.ingest import FolderFiles, SourceNames, split
+from triplebeam.ingest import FolderFiles, SourceNames
+from triplebeam.ingest.split import split
 from triplebeam.passage import Document
 from triplebeam.settings import Settings
 from triplebeam.testing.hashed_words import HashedWords

@@ -15,8 +15,9 @@ from triplebeam.index.build.report import BuildReport
 from triplebeam.index.folder.manifest import is_index
 from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.index.store.store import Store
-from triplebeam.ingest import FolderFiles, SourceNames, split
+from triplebeam.ingest import FolderFiles, SourceNames
 from triplebeam.ingest.folder_files import covers
+from triplebeam.ingest.split import split
 from triplebeam.passage import Document, Passage
 from triplebeam.testing.hashed_words import HashedWords
 from triplebeam.triple import Triple

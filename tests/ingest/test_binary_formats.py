@@ -10,7 +10,7 @@ from made_files import MADE, make_pdf, make_xlsx, zip_of
 
 from triplebeam.errors import SourceError
 from triplebeam.ingest.epub import read_epub
-from triplebeam.ingest.formats import BINARY_READERS
+from triplebeam.ingest.formats import read_content
 from triplebeam.ingest.office import read_xlsx
 from triplebeam.ingest.pdf import clean_lines, read_pdf
 from triplebeam.ingest.title import sensible_title
@@ -64,11 +64,11 @@ def test_a_missing_library_is_named_with_its_extra(monkeypatch: pytest.MonkeyPat
 def test_damaged_files_are_told_whatever_the_damage() -> None:
     rolls = random.Random(7)
     names = ("title.pdf", "tables.docx", "slides.pptx", "sheets.xlsx", "chapters.epub", "lists.odt", "latin.eml")
-    whole = [(MADE[name](), BINARY_READERS[name[name.index(".") :]]) for name in names]
-    whole.append((rb"{\rtf1\ansi Text {\b bold} here.\par Next.}", BINARY_READERS[".rtf"]))
-    for data, read in whole * 20:
+    whole = [(MADE[name](), name[name.index(".") :]) for name in names]
+    whole.append((rb"{\rtf1\ansi Text {\b bold} here.\par Next.}", ".rtf"))
+    for data, ending in whole * 20:
         damaged = bytearray(data[: rolls.choice([len(data), rolls.randrange(1, len(data))])])
         for _ in range(rolls.choice([1, 10, 100])):
             damaged[rolls.randrange(len(damaged))] = rolls.randrange(256)
         with contextlib.suppress(SourceError):  # any other error fails the test
-            read(bytes(damaged))
+            read_content(bytes(damaged), ending)

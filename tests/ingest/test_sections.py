@@ -3,9 +3,9 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from triplebeam.ingest import split
 from triplebeam.ingest.html import html_content
 from triplebeam.ingest.plain import plain_content
+from triplebeam.ingest.split import split
 from triplebeam.ingest.text import Content
 from triplebeam.passage import Document, Passage
 

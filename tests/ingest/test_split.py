@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from triplebeam.errors import BadInputError
-from triplebeam.ingest import split
+from triplebeam.ingest.split import split
 from triplebeam.passage import Document, Passage
 
 

@@ -8,7 +8,8 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from triplebeam.serve.cli.display import draw_text, err, out
+from triplebeam.serve.cli.console import err, out
+from triplebeam.serve.cli.display import draw_text
 
 
 def drawn(text: str, **options: bool) -> str:

@@ -111,7 +111,7 @@ def test_missing_weights_are_named(tmp_path: Path) -> None:
 def test_missing_weights_are_found_out_before_a_model_is_asked(
     world: Snapshot, tmp_path: Path, words: Embedder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("triplebeam.assemble.context.prepare", prepare)
+    monkeypatch.setattr("triplebeam.support.prepare", prepare)
     model = Scripted([])
     index = Index.of(world, Settings(home=tmp_path, offline=True), words, model)
     with pytest.raises(ModelMissingError, match=r"granite.* is not complete"):

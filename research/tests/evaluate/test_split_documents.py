@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from triplebeam.evaluate.questions import Question, read_questions
-from triplebeam.ingest import read_sources, split
+from triplebeam.ingest import read_sources
+from triplebeam.ingest.split import split
 from triplebeam.passage import Document
 
 FOLDER = Path(__file__).parents[3] / "benchmarks" / "split-documents"

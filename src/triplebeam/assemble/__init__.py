@@ -1,37 +1,8 @@
-"""From names to objects: the one place that knows every method, extractor, embedder and model by its name."""
+"""From names to objects: the one place that knows every method, extractor, embedder and model by its name.
 
-from triplebeam.assemble.index import (
-    DEFAULT_AGENT,
-    DEFAULT_METHOD,
-    Index,
-    check_question,
-    check_text,
-    create_index,
-    open_index,
-)
-from triplebeam.assemble.method import Method
-from triplebeam.assemble.models import (
-    DEFAULT_EMBEDDER,
-    EXTRACTORS,
-    HOW_TO_CONFIGURE,
-    make_embedder,
-    make_extractor,
-    make_model,
-)
+Its names are listed in ``__init__.pyi`` and loaded when they are first used.
+"""
 
-__all__ = [
-    "DEFAULT_AGENT",
-    "DEFAULT_EMBEDDER",
-    "DEFAULT_METHOD",
-    "EXTRACTORS",
-    "HOW_TO_CONFIGURE",
-    "Index",
-    "Method",
-    "check_question",
-    "check_text",
-    "create_index",
-    "make_embedder",
-    "make_extractor",
-    "make_model",
-    "open_index",
-]
+from triplebeam.exports import read_exports
+
+__getattr__, __dir__, __all__ = read_exports(__file__)

@@ -11,15 +11,17 @@ from typing import Any, TypeVar
 
 from triplebeam.answer import Agent
 from triplebeam.assemble.context import Context
+from triplebeam.assemble.method import Method, Part
 from triplebeam.assemble.retrievers import Scorer, dense, sync_ge
 from triplebeam.errors import BadInputError
 from triplebeam.methods.agent import Auto, EvidenceAgent, SingleStep
 from triplebeam.methods.agent.read import QuotingReader
 from triplebeam.methods.ge_reasoning import GEReasoning
-from triplebeam.methods.gear import GeAR, PassageLink, SyncGE
+from triplebeam.methods.gear import GeAR, NaiveGE, PassageLink, SyncGE
 from triplebeam.methods.gnn_ret.agent import RGNNRet
+from triplebeam.methods.grounded_reasoning import GroundedReasoning
 from triplebeam.methods.read_once import ReadOnce
-from triplebeam.methods.shared.question_answering import QuestionAnswerer
+from triplebeam.methods.shared.question_answering import AlwaysAnswerer, QuestionAnswerer
 from triplebeam.methods.shared.question_answering import question_first as before_passages
 from triplebeam.methods.shared.sub_questions import SubAnswerer
 from triplebeam.retrieve.retriever import Retriever
@@ -28,27 +30,65 @@ A = TypeVar("A", bound=Agent)
 R = TypeVar("R", QuestionAnswerer, SubAnswerer)
 #: Inside an agent SyncGE takes ten base passages (GeAR, appendix C.2).
 _SYNCED_BASE_K = 10
+#: Where a method's own base cannot search triples, this one does.
+_LINKING_BASE = "hybrid"
 
 
 @dataclass(frozen=True)
 class Below:
     """What an agent is built over: the index, and the retriever after its colon, made when it is asked for."""
 
+    method: Method
     context: Context
-    method: str
-    """The whole name, for messages."""
-    named: bool
-    """A retriever is named after the colon, or given; where it is not, ``retriever`` makes the agent's default."""
-    expanded: bool
-    """It is expanded already."""
-    retriever: Callable[[], Retriever]
-    link: Callable[[], PassageLink]
-    """What links facts to passages, in GeAR."""
+    given: Retriever | None = None
+    """A retriever of the caller's own, instead of one after the colon."""
+
+    @property
+    def named(self) -> bool:
+        """A retriever is named after the colon, or given."""
+        return bool(self.method.parts) or self.given is not None
+
+    @property
+    def expanded(self) -> bool:
+        """The retriever is expanded already."""
+        return len(self.method.parts) > 1 or isinstance(self.given, NaiveGE | SyncGE)
+
+    @property
+    def answerer(self) -> AlwaysAnswerer | None:
+        """What reads the answer of every agent, if it must answer; None: each agent's own."""
+        context = self.context
+        return AlwaysAnswerer(model=context.model, passages=context.passages) if context.always_answer else None
+
+    def retriever(self) -> Retriever:
+        """The one that is given or named, else the agent's default."""
+        if self.given is not None:
+            return self.given
+        if self.method.parts:
+            return Method(self.method.text.partition(":")[2], parts=self.method.parts).retriever(self.context)
+        assert self.method.agent
+        return Method.parse(self.method.agent.row.base or "hybrid").retriever(self.context)
+
+    def link(self) -> PassageLink:
+        """What links facts to passages, in GeAR: the same base where it can search triples, else hybrid, for facts; the
+        one given for passages.
+        """
+        base = next(iter(self.method.parts), None)
+        if base is None or "over" not in base.row.parameters:
+            base = Method.parse(_LINKING_BASE).parts[0]
+        passages = self.given.base if isinstance(self.given, NaiveGE | SyncGE) else self.given
+        return PassageLink(
+            passages=self._search(base, "passages") if passages is None else passages,
+            triples=self._search(base, "triples"),
+        )
+
+    def _search(self, base: Part, over: str) -> Retriever:
+        found: Retriever = replace(base, values={**base.values, "over": over}).build(self.context, self.context)
+        return found
 
     def no_retrieval(self, agent: str) -> Mapping[str, Any]:
         """The fields of an agent that retrieves nothing; a retriever that is named is refused."""
         if self.named:
-            raise BadInputError(f"{agent} answers without passages: leave the retriever of {self.method!r} out.")
+            raise BadInputError(f"{agent} answers without passages: leave the retriever of {self.method.text!r} out.")
         return NO_RETRIEVAL
 
     def synced(self, *, scorer: Scorer = "cascade") -> Retriever:
@@ -56,6 +96,10 @@ class Below:
         if self.expanded:
             return self.retriever()
         return replace(sync_ge(self.context, self.retriever(), scorer=scorer), base_k=_SYNCED_BASE_K)
+
+    def assemble(self, kind: type[A]) -> A:
+        """Make an agent of that class, with all that it has a field for."""
+        return assembled(kind, self)
 
 
 #: What fills a field of an agent, by the field's name.
@@ -67,7 +111,7 @@ _FILLED: Mapping[str, Callable[[Below], object]] = {
     "graph": lambda below: below.context.snapshot.passage_graph,
     "similarity": lambda below: dense(below.context),
     "seed": lambda below: below.context.seed,
-    "answerer": lambda below: below.context.answerer,
+    "answerer": lambda below: below.answerer,
 }
 NO_RETRIEVAL: Mapping[str, Any] = {"retriever": None, "passages": None}
 
@@ -88,7 +132,7 @@ def single_step(below: Below) -> SingleStep:
     retriever = below.synced()
     if not isinstance(retriever, SyncGE):
         raise BadInputError(
-            f"single_step reads before it walks: {below.method!r} needs +sync_ge last, or a base alone."
+            f"single_step reads before it walks: {below.method.text!r} needs +sync_ge last, or a base alone."
         )
     reader = QuotingReader(model=below.context.reading_model, passages=below.context.passages)
     return assembled(SingleStep, below, retriever=replace(retriever, reader=reader))
@@ -126,7 +170,7 @@ def choose_readers(below: Below, question_first: bool) -> dict[str, Any]:
 def make_answerer(below: Below) -> QuestionAnswerer:
     """Return what reads the last answer: the evaluation's, or the default."""
     made = QuestionAnswerer(model=below.context.model, passages=below.context.passages)
-    return below.context.answerer or made
+    return below.answerer or made
 
 
 def put_question_first(made: R) -> R:
@@ -138,3 +182,8 @@ def ge_reasoning(below: Below, *, retrieval: bool = True, stored: bool = False) 
     """The index's triples for ``stored=yes`` instead of extracting them; ``retrieval=no`` is the closed book."""
     given = {} if retrieval else below.no_retrieval("ge_reasoning[retrieval=no]")
     return assembled(GEReasoning, below, triples=below.context.triples if stored else None, **given)
+
+
+def grounded_reasoning(below: Below) -> GroundedReasoning:
+    """Our own form of GE-Reasoning."""
+    return below.assemble(GroundedReasoning)

@@ -23,8 +23,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from triplebeam.embed.embedder import Embedder
-from triplebeam.embed.windows import Window, encoded
+from triplebeam.embed.embedder import Embedder, Window, encoded
 from triplebeam.errors import BadInputError, EmbedderMismatchError, ExtraMissingError, TriplebeamError
 from triplebeam.extract.extractor import Extraction
 from triplebeam.extract.local import LocalExtractor

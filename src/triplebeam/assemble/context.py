@@ -6,6 +6,7 @@ from functools import cached_property
 from pathlib import Path
 from threading import Lock
 
+from triplebeam import support
 from triplebeam.assemble.models import make_embedder, make_model
 from triplebeam.embed.cached import CachedEmbedder
 from triplebeam.embed.embedder import Embedder
@@ -14,10 +15,8 @@ from triplebeam.generate.language_model import LanguageModel
 from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.index.folder.view import view, visible_rows
 from triplebeam.index.protocols import PassageLookup, Source, SourceTriples
-from triplebeam.methods.shared.question_answering import AlwaysAnswerer
 from triplebeam.retrieve.retriever import Retriever
 from triplebeam.settings import Settings
-from triplebeam.support import prepare
 from triplebeam.system.progress import Progress, silent
 from triplebeam.where import Where
 
@@ -94,13 +93,9 @@ class Context:
         """The language model that reasons and answers; its calls count towards the open accounts."""
         if self.whole:
             return self.whole.model
-        prepare(self.settings.home, offline=self.settings.offline, progress=self.progress)  # what it reads is checked
+        # What it reads is checked.
+        support.prepare(self.settings.home, offline=self.settings.offline, progress=self.progress)
         return Accounted(self.given_model) if self.given_model else make_model(self.settings)
-
-    @cached_property
-    def answerer(self) -> AlwaysAnswerer | None:
-        """What reads the answer of every agent, if it must answer; None: each agent's own."""
-        return AlwaysAnswerer(model=self.model, passages=self.passages) if self.always_answer else None
 
     @cached_property
     def reading_model(self) -> LanguageModel:

@@ -5,17 +5,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from triplebeam import assemble, support
 from triplebeam.answer import Agent, Answer, Evidence, Run, Step
 from triplebeam.assemble.context import Context
 from triplebeam.assemble.given_documents import Given, as_list, read_given
-from triplebeam.assemble.indexing import (
-    correction_matches,
-    index_builder,
-    known_documents,
-    purge_index,
-    read_corrections,
-    source_names,
-)
 from triplebeam.assemble.method import Method, expand
 from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError, IndexMissingError
@@ -35,7 +28,6 @@ from triplebeam.passage import Passage
 from triplebeam.ranking import Ranking, Result, with_passages
 from triplebeam.retrieve.retriever import Retriever, retrieve_many
 from triplebeam.settings import Settings, read_settings
-from triplebeam.support import fault_of, prepare
 from triplebeam.system.cancellation import in_thread
 from triplebeam.system.progress import Progress, silent
 from triplebeam.where import Where, parse
@@ -206,9 +198,9 @@ class Index:
         """
         self._check_writable()
         listed = as_list(documents)
-        names = source_names(self.folder, (each for each in listed if isinstance(each, Path)))
+        names = assemble.source_names(self.folder, (each for each in listed if isinstance(each, Path)))
         readings = read_given(listed, self.documents(), encoding, names, follow_links=follow_links)
-        builder = index_builder(
+        builder = assemble.index_builder(
             self.location,
             self.settings,
             extractor=extractor,
@@ -241,9 +233,9 @@ class Index:
         """
         self._check_writable()
         paths = [Path(folder) for folder in folders]
-        names = source_names(self.folder, paths)
+        names = assemble.source_names(self.folder, paths)
         files = FolderFiles.of(paths, names, encoding, follow_links=follow_links)
-        builder = index_builder(
+        builder = assemble.index_builder(
             self.location,
             self.settings,
             extractor="none" if dry_run else extractor,
@@ -265,8 +257,8 @@ class Index:
         self._check_writable()
         if self.is_empty:
             raise BadInputError(f"there is no document to remove: the index at {self.location} is empty.")
-        known = known_documents(self.folder, self.passages, documents)
-        builder = index_builder(self.location, self.settings, extractor="none", embedder=self.given_embedder)
+        known = assemble.known_documents(self.folder, self.passages, documents)
+        builder = assemble.index_builder(self.location, self.settings, extractor="none", embedder=self.given_embedder)
         report = builder.remove(known)
         self._reopen(builder.embedder)
         return report
@@ -281,12 +273,14 @@ class Index:
         ``dry_run`` nothing is written.
         """
         self._check_writable()
-        read = read_corrections(corrections)
+        read = assemble.read_corrections(corrections)
         if not dry_run:
-            builder = index_builder(self.location, self.settings, extractor="none", embedder=self.given_embedder)
+            builder = assemble.index_builder(
+                self.location, self.settings, extractor="none", embedder=self.given_embedder
+            )
             builder.correct(read)
             self._reopen(builder.embedder)
-        return correction_matches(self.folder, read)
+        return assemble.correction_matches(self.folder, read)
 
     def corrections(self) -> str:
         """The corrections of the index, as JSON lines."""
@@ -296,7 +290,7 @@ class Index:
     def compact(self) -> PurgeReport:
         """Rewrite the files so that no byte of what was removed is left, and forget cached replies about it."""
         self._check_writable()
-        done = purge_index(self.location, self.settings)
+        done = assemble.purge_index(self.location, self.settings)
         if self._context is not None:
             self._reopen(self._context.embedder)
         return done
@@ -371,8 +365,8 @@ class Index:
             return "the answer quotes nothing that supports it"
         if fact.span.passage_id not in self.passages:
             return f"the index has no passage {fact.span.passage_id!r}"
-        prepare(self.settings.home, offline=self.settings.offline, progress=self.progress)
-        return fault_of(fact.triple, fact.span, self.passages[fact.span.passage_id])
+        support.prepare(self.settings.home, offline=self.settings.offline, progress=self.progress)
+        return support.fault_of(fact.triple, fact.span, self.passages[fact.span.passage_id])
 
     async def search_async(
         self,

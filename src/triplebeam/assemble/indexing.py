@@ -4,13 +4,20 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
-from triplebeam.assemble.extractor_choice import choose, make_chosen
-from triplebeam.assemble.models import DEFAULT_EMBEDDER, completions_file, make_embedder
+from triplebeam.assemble.models import (
+    DEFAULT_EMBEDDER,
+    EXTRACTORS,
+    HOW_TO_CONFIGURE,
+    completions_file,
+    make_embedder,
+    make_extractor,
+)
 from triplebeam.embed import load_embedder
 from triplebeam.embed.embedder import Embedder
-from triplebeam.errors import BadInputError, nearest
-from triplebeam.extract.extractor import Extractor
+from triplebeam.errors import BadInputError, ModelMissingError, nearest
+from triplebeam.extract.extractor import KEYWORDS_MARK, Extractor
 from triplebeam.generate.accounting import Account, price, price_of
 from triplebeam.generate.completion_cache import CompletionStore
 from triplebeam.index.build.build import IndexBuilder
@@ -22,8 +29,8 @@ from triplebeam.index.content.corrected import LineMatches
 from triplebeam.index.location import Cluster, Location, parse_location
 from triplebeam.index.protocols import PassageLookup
 from triplebeam.index.store.corrections import Corrections
-from triplebeam.index.store.lookup import read_embedder, read_source_files, read_source_names
-from triplebeam.index.store.policy import OverwritePolicy
+from triplebeam.index.store.lookup import read_embedder, read_extractor, read_source_files, read_source_names
+from triplebeam.index.store.policy import OverwritePolicy, kind_of
 from triplebeam.index.stores import publisher_of
 from triplebeam.ingest import SourceNames, document_id
 from triplebeam.ingest.folder_files import covers
@@ -182,3 +189,62 @@ def _known(known: Mapping[str, None], sources: Mapping[str, str], document: str,
             return below
     there = f"has {len(known):,}, such as {next(iter(known))!r}" if known else "is empty"
     raise BadInputError(f"there is no document {document!r} in the index{nearest(document, known)}, which {there}.")
+
+
+class Choice(NamedTuple):
+    """An extractor by its name, or a file of triples; with or without a model's keywords."""
+
+    extractor: str = "local"
+    triples: Path | None = None
+    keywords: bool = False
+    is_remembered: bool = False
+
+    @property
+    def is_paid(self) -> bool:
+        """Does it call a language model?"""
+        return self.keywords or (self.triples is None and self.extractor.startswith("llm"))
+
+
+def choose(
+    folder: Path,
+    extractor: str | None = None,
+    *,
+    triples: Path | None = None,
+    keywords: bool = False,
+    again: bool = False,
+) -> Choice:
+    """What is named comes first. ``again``: what failed is retried with a model, unless another extractor is named."""
+    if extractor or triples:
+        return Choice(extractor or "local", triples, keywords)
+    own = _remembered(folder)
+    if again and not own.is_paid:
+        return Choice("llm", None, keywords)
+    return own._replace(keywords=keywords or own.keywords)
+
+
+def make_chosen(
+    place: Path | Location, choice: Choice, settings: Settings, progress: Progress = silent, *, refresh: bool = False
+) -> Extractor | None:
+    """The extractor; where the index goes on with one that cannot be made here, the two ways on are named."""
+    if choice.is_remembered and choice.is_paid and not settings.endpoint("extraction").model:
+        raise ModelMissingError(
+            f"{place} goes on with the extractor it was built with, {choice.extractor}"
+            f"{' with keywords' if choice.keywords else ''}, which needs a language model: {HOW_TO_CONFIGURE}; or name"
+            " --extractor local, which extracts new passages without one and keeps the triples that are there."
+        )
+    if choice.is_remembered and choice.extractor not in EXTRACTORS:
+        raise BadInputError(
+            f"{place} goes on with the extractor it was built with, {choice.extractor!r}, which is not one of"
+            f" Triplebeam's: pass it to `Index.add` again, or name another, such as local, for new passages."
+        )
+    return make_extractor(
+        choice.extractor, choice.triples, settings, progress, refresh=refresh, keywords=choice.keywords
+    )
+
+
+def _remembered(folder: Path) -> Choice:
+    name = read_extractor(folder)
+    if name is None:
+        return Choice()
+    kind = kind_of(name)
+    return Choice("local" if kind == "given" else kind, None, KEYWORDS_MARK in name, is_remembered=True)

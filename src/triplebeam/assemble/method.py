@@ -13,12 +13,10 @@ from pathlib import Path
 from typing import Any
 
 from triplebeam.answer import Agent
-from triplebeam.assemble.agents import Below, assembled
 from triplebeam.assemble.context import Context
 from triplebeam.assemble.table import RESEARCH_METHODS, Row, find_method, list_agents, list_retrievers
 from triplebeam.errors import BadInputError, nearest
 from triplebeam.index.folder.snapshot import Snapshot
-from triplebeam.methods.gear import NaiveGE, PassageLink, SyncGE
 from triplebeam.passage import Passages
 from triplebeam.plugins import research_missing
 from triplebeam.ranking import Ranking
@@ -40,8 +38,6 @@ _FORMER_PARAMETERS = (
     *("paper", "calls", "searches", "quotations", "ranking", "answer_from", "stop_when_stuck", "attempts"),
     *("grounded", "max_attempts", "announce_last", "own_answer", "retrieved"),
 )
-#: Where a method's own base cannot search triples, this one does.
-_LINKING_BASE = "hybrid"
 
 
 @dataclass(frozen=True)
@@ -66,7 +62,7 @@ class Part:
             kept = fields if self.row.parameters[name].is_field else arguments
             kept[name] = value.retriever(context) if isinstance(value, Method) else value
         build: Any = self.row.build
-        built: Any = assembled(build, *place) if isinstance(build, type) else build(*place, **arguments)
+        built: Any = place[0].assemble(build) if isinstance(build, type) else build(*place, **arguments)
         return replace(built, **fields) if fields else built
 
 
@@ -156,32 +152,10 @@ class Method:
             )
         if given is not None and self.parts:
             raise BadInputError(f"{self.text!r} names a base, and another is given: leave out one of the two.")
-        agent: Agent = self.agent.build(context, self._below(context, self.agent.row.base, given))
+        from triplebeam.assemble.agents import Below  # every agent: imported when one is asked for
+
+        agent: Agent = self.agent.build(context, Below(self, context, given))
         return agent
-
-    def _below(self, context: Context, default: str, given: Retriever | None) -> Below:
-        named = (
-            Method(self.text.partition(":")[2], parts=self.parts) if self.parts else Method.parse(default or "hybrid")
-        )
-        return Below(
-            context=context,
-            method=self.text,
-            named=bool(self.parts) or given is not None,
-            expanded=len(self.parts) > 1 or isinstance(given, NaiveGE | SyncGE),
-            retriever=lambda: named.retriever(context) if given is None else given,
-            link=lambda: self._link(context, given),
-        )
-
-    def _link(self, context: Context, given: Retriever | None) -> PassageLink:
-        """Facts are linked by the same base where it can search triples, else by hybrid; passages by the one given."""
-        base = next(iter(self.parts), None)
-        if base is None or "over" not in base.row.parameters:
-            base = Method.parse(_LINKING_BASE).parts[0]
-        passages = given.base if isinstance(given, NaiveGE | SyncGE) else given
-        return PassageLink(
-            passages=_over(base, "passages").build(context, context) if passages is None else passages,
-            triples=_over(base, "triples").build(context, context),
-        )
 
 
 def expand(context: Context, below: Retriever, expansions: "str | tuple[Part, ...]") -> Retriever:
@@ -193,10 +167,6 @@ def expand(context: Context, below: Retriever, expansions: "str | tuple[Part, ..
             raise BadInputError(f"{part.row.name} finds passages by itself: it expands nothing.")
         below = part.build(context, context, below)
     return below
-
-
-def _over(base: Part, over: str) -> Part:
-    return replace(base, values={**base.values, "over": over})
 
 
 def _retriever_parts(text: str, method: str) -> tuple[Part, ...]:

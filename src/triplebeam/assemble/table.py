@@ -2,19 +2,21 @@
 rows through the entry point ``triplebeam.methods``.
 
 A row has the line for people, and the class of the method or the function that builds it, from which its parameters are
-read. An expansion named alone, and an agent without a colon, use the ``base`` of their row.
+read. Triplebeam's own are named by their module, which is imported when the method is used: the table itself is cheap.
+An expansion named alone, and an agent without a colon, use the ``base`` of their row.
 """
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache, cached_property
-from typing import Literal
+from pkgutil import resolve_name
+from typing import Any, Literal, TypeAlias
 
-from triplebeam.assemble import agents, retrievers
-from triplebeam.assemble.gnn_ret import gnn_ret
 from triplebeam.assemble.parameters import Parameter, parameters_of
-from triplebeam.methods.grounded_reasoning import GroundedReasoning
 from triplebeam.plugins import load_plugins
+
+#: What builds a method: a class, a function, or a function of this package as ``module:name``.
+Builder: TypeAlias = Callable[..., object] | str
 
 
 @dataclass(frozen=True)
@@ -24,7 +26,7 @@ class Row:
     name: str
     kind: Literal["base", "expansion", "agent"]
     line: str
-    build: Callable[..., object] = field(repr=False)
+    builder: Builder = field(repr=False)
     base: str = ""
     uses_graph: bool = False
     reads_graph: bool = False
@@ -35,66 +37,76 @@ class Row:
     """Other forms that are worth showing to people, with a line each."""
 
     @cached_property
+    def build(self) -> Callable[..., Any]:
+        """The class of the method, or the function that builds it."""
+        return resolve_name(f"{__package__}.{self.builder}") if isinstance(self.builder, str) else self.builder
+
+    @cached_property
     def parameters(self) -> Mapping[str, Parameter]:
         """What it takes in brackets."""
         return parameters_of(self.build)
 
 
-def base_row(name: str, line: str, build: Callable[..., object]) -> Row:
+def base_row(name: str, line: str, builder: Builder) -> Row:
     """Describe a method that searches by itself."""
-    return Row(name, "base", line, build)
+    return Row(name, "base", line, builder)
 
 
-def graph_row(name: str, line: str, build: Callable[..., object], variants: Mapping[str, str] | None = None) -> Row:
+def graph_row(name: str, line: str, builder: Builder, variants: Mapping[str, str] | None = None) -> Row:
     """Describe a method that walks a graph."""
-    return Row(name, "base", line, build, uses_graph=True, reads_graph=True, variants=variants or {})
+    return Row(name, "base", line, builder, uses_graph=True, reads_graph=True, variants=variants or {})
 
 
-def agent_row(name: str, line: str, build: Callable[..., object], base: str = "") -> Row:
+def agent_row(name: str, line: str, builder: Builder, base: str = "") -> Row:
     """Describe a method that answers."""
-    return Row(name, "agent", line, build, base, uses_graph=True, uses_model=True)
+    return Row(name, "agent", line, builder, base, uses_graph=True, uses_model=True)
 
 
 # Ours search the blend where no base is named, the papers' methods what their papers search: GeAR's hybrid, GNN-Ret's
 # baselines dense, GE-Reasoning BM25.
 _ROWS = [
     graph_row(
-        "blend", "plain search, hops over titles; graph walks where passages have their own topic", retrievers.blend
+        "blend", "plain search, hops over titles; graph walks where passages have their own topic", "retrievers:blend"
     ),
-    base_row("bm25", "shared words, rare ones counting more", retrievers.bm25),
-    base_row("dense", "similarity of meaning", retrievers.dense),
-    base_row("hybrid", "words and meaning, fused by rank", retrievers.hybrid),
-    Row("scaled_hybrid", "base", "words and meaning, added by score", retrievers.scaled_hybrid, reads_graph=True),
+    base_row("bm25", "shared words, rare ones counting more", "retrievers:bm25"),
+    base_row("dense", "similarity of meaning", "retrievers:dense"),
+    base_row("hybrid", "words and meaning, fused by rank", "retrievers:hybrid"),
+    Row(
+        "scaled_hybrid", "base", "words and meaning, added by score",
+        "retrievers:scaled_hybrid", reads_graph=True,
+    ),
     Row(
         "naive_ge", "expansion", "hybrid, then a walk along chains of triples",
-        retrievers.naive_ge, "hybrid", uses_graph=True,
+        "retrievers:naive_ge", "hybrid", uses_graph=True,
     ),
     Row(
         "sync_ge", "expansion", "the same, after a language model has read the first passages",
-        retrievers.sync_ge, "hybrid", uses_graph=True, uses_model=True,
+        "retrievers:sync_ge", "hybrid", uses_graph=True, uses_model=True,
     ),
     Row(
         "gnn_ret", "expansion", "messages over the graph of passages, from the most similar in meaning",
-        gnn_ret, "dense", uses_graph=True, reads_graph=True,
+        "gnn_ret:gnn_ret", "dense", uses_graph=True, reads_graph=True,
         variants={"scaled_hybrid+gnn_ret": "messages over the graph of passages, from words and meaning"},
     ),
     graph_row(
-        "hipporag", "PageRank over entities, from those a language model names in the question", retrievers.hipporag,
+        "hipporag", "PageRank over entities, from those a language model names in the question", "retrievers:hipporag",
         {"hipporag[entities=verbatim]": "PageRank over entities, from those found word for word in the question"},
     ),
-    graph_row("hipporag2", "PageRank over entities and passages, from the nearest triples", retrievers.hipporag2),
-    agent_row("auto", "single_step first; agent only when that does not answer it", agents.auto, "blend"),
-    agent_row("single_step", "one step: reads, walks along triples, answers", agents.single_step, "blend"),
-    agent_row("agent", "reads, walks and reasons step by step until the facts suffice", agents.agent, "blend"),
-    agent_row("grounded_reasoning", "the question as a graph, filled in from passages", GroundedReasoning, "bm25"),
-    agent_row("gear", "GeAR's agent: SyncGE, gist, verdict, next query, step by step", agents.gear, "hybrid"),
+    graph_row("hipporag2", "PageRank over entities and passages, from the nearest triples", "retrievers:hipporag2"),
+    agent_row("auto", "single_step first; agent only when that does not answer it", "agents:auto", "blend"),
+    agent_row("single_step", "one step: reads, walks along triples, answers", "agents:single_step", "blend"),
+    agent_row("agent", "reads, walks and reasons step by step until the facts suffice", "agents:agent", "blend"),
     agent_row(
-        "ge_reasoning", "GE-Reasoning: the question as a graph, solved part by part", agents.ge_reasoning, "bm25"
+        "grounded_reasoning", "the question as a graph, filled in from passages", "agents:grounded_reasoning", "bm25"
+    ),
+    agent_row("gear", "GeAR's agent: SyncGE, gist, verdict, next query, step by step", "agents:gear", "hybrid"),
+    agent_row(
+        "ge_reasoning", "GE-Reasoning: the question as a graph, solved part by part", "agents:ge_reasoning", "bm25"
     ),
     agent_row(
-        "rgnn_ret", "sub-questions, each searched through the graph of passages", agents.rgnn_ret, "gnn_ret[beta=0.9]"
+        "rgnn_ret", "sub-questions, each searched through the graph of passages", "agents:rgnn_ret", "gnn_ret[beta=0.9]"
     ),
-    agent_row("read", "one search, then an answer from the best passages", agents.read, "hybrid"),
+    agent_row("read", "one search, then an answer from the best passages", "agents:read", "hybrid"),
 ]  # fmt: skip
 _OWN: Mapping[str, Row] = {row.name: row for row in _ROWS}
 #: Methods of the research package, by name: without it they are refused with a sentence that says what to install.

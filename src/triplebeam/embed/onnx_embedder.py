@@ -5,7 +5,6 @@ Each processor works on a batch of its own: measured, that is a sixth faster tha
 of a text's tokens are pooled as the model asks and scaled to length one; rows come back in the order of the texts.
 """
 
-import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property, partial
@@ -20,6 +19,7 @@ from triplebeam.embed.gpu import open_on_gpu
 from triplebeam.embed.model_folder import ModelFolder, Pooling
 from triplebeam.errors import ModelMissingError
 from triplebeam.system.cancellation import check_cancelled
+from triplebeam.system.processors import processors
 
 Precision: TypeAlias = Literal["fp32", "int8"]
 #: Tokens per batch: few enough for what a layer computes to stay in a processor's cache.
@@ -218,15 +218,6 @@ def batches(lengths: Sequence[int], most: int = TOKENS_PER_BATCH) -> Iterator[ND
         rows = max(1, most // lengths[order[start]])
         yield order[start : start + rows]
         start += rows
-
-
-def processors() -> int:
-    """Processors this process may use, which can be fewer than the machine has. ``OMP_NUM_THREADS`` is the usual way to
-    say so; a cluster sets it for each of its workers.
-    """
-    most = os.environ.get("OMP_NUM_THREADS", "")
-    there = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return min(there, int(most)) if most.isdecimal() and int(most) else there
 
 
 def open_tokenizer(folder: ModelFolder) -> Any:

@@ -1,27 +1,14 @@
-"""Which reader takes which file: the one table."""
+"""Which reader takes which file: the one table. A reader is a function of this package, as ``module:name``, imported
+when a file of its ending is read.
+"""
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from pkgutil import resolve_name
+from typing import Any
 
-from triplebeam.ingest.archive import gunzipped
-from triplebeam.ingest.asciidoc import asciidoc_content
-from triplebeam.ingest.docx import read_docx
-from triplebeam.ingest.epub import read_epub
-from triplebeam.ingest.html import html_content
-from triplebeam.ingest.json_lines import read_json_lines
-from triplebeam.ingest.mail import read_mail, read_mailbox
-from triplebeam.ingest.man_page import man_page_content
-from triplebeam.ingest.markdown import markdown_content, notebook_content
-from triplebeam.ingest.odt import read_odt
-from triplebeam.ingest.office import read_pptx, read_rtf, read_xlsx
-from triplebeam.ingest.pdf import read_pdf
-from triplebeam.ingest.plain import plain_content
-from triplebeam.ingest.restructured_text import restructured_text_content
-from triplebeam.ingest.source_code import code_content, configuration_content, python_content, script_content
-from triplebeam.ingest.tables import csv_content, json_content
 from triplebeam.ingest.text import Content, decode
-from triplebeam.ingest.xml import xml_content
 from triplebeam.passage import Document
 from triplebeam.text.word_set import word_set
 
@@ -31,46 +18,46 @@ _MANUAL_SECTIONS = ".1 .2 .3 .4 .5 .6 .7 .8"
 _SOURCE_CODE = ".c .h .cc .cpp .hpp .java .go .rs .rb .pl .sh .lua .swift .kt .scala .cs .sql .r .jl .hs"
 
 #: The file is one document, of text.
-TEXT_READERS: Mapping[str, Callable[[str], Content]] = {
-    ".txt": plain_content,
-    ".text": plain_content,
-    ".md": markdown_content,
-    ".markdown": markdown_content,
-    ".html": html_content,
-    ".htm": html_content,
-    ".xhtml": html_content,
-    ".rst": restructured_text_content,
-    ".adoc": asciidoc_content,
-    ".asciidoc": asciidoc_content,
-    ".csv": csv_content,
-    ".tsv": csv_content,
-    ".json": json_content,
-    ".ipynb": notebook_content,
-    ".py": python_content,
-    ".xml": xml_content,
-    **dict.fromkeys(_SOURCE_CODE.split(), code_content),
-    **dict.fromkeys(_SCRIPTS.split(), script_content),
-    **dict.fromkeys(_CONFIGURATION.split(), configuration_content),
-    **dict.fromkeys(_MANUAL_SECTIONS.split(), man_page_content),
+TEXT_READERS: Mapping[str, str] = {
+    ".txt": "plain:plain_content",
+    ".text": "plain:plain_content",
+    ".md": "markdown:markdown_content",
+    ".markdown": "markdown:markdown_content",
+    ".html": "html:html_content",
+    ".htm": "html:html_content",
+    ".xhtml": "html:html_content",
+    ".rst": "restructured_text:restructured_text_content",
+    ".adoc": "asciidoc:asciidoc_content",
+    ".asciidoc": "asciidoc:asciidoc_content",
+    ".csv": "tables:csv_content",
+    ".tsv": "tables:csv_content",
+    ".json": "tables:json_content",
+    ".ipynb": "markdown:notebook_content",
+    ".py": "source_code:python_content",
+    ".xml": "xml:xml_content",
+    **dict.fromkeys(_SOURCE_CODE.split(), "source_code:code_content"),
+    **dict.fromkeys(_SCRIPTS.split(), "source_code:script_content"),
+    **dict.fromkeys(_CONFIGURATION.split(), "source_code:configuration_content"),
+    **dict.fromkeys(_MANUAL_SECTIONS.split(), "man_page:man_page_content"),
 }
 
 #: The file is one document, of a form of its own.
-BINARY_READERS: Mapping[str, Callable[[bytes], Content]] = {
-    ".pdf": read_pdf,
-    ".docx": read_docx,
-    ".pptx": read_pptx,
-    ".xlsx": read_xlsx,
-    ".odt": read_odt,
-    ".epub": read_epub,
-    ".rtf": read_rtf,
-    ".eml": read_mail,
-    ".mbox": read_mailbox,
+BINARY_READERS: Mapping[str, str] = {
+    ".pdf": "pdf:read_pdf",
+    ".docx": "docx:read_docx",
+    ".pptx": "office:read_pptx",
+    ".xlsx": "office:read_xlsx",
+    ".odt": "odt:read_odt",
+    ".epub": "epub:read_epub",
+    ".rtf": "office:read_rtf",
+    ".eml": "mail:read_mail",
+    ".mbox": "mail:read_mailbox",
 }
 
 #: Each line of the file is one.
-LINE_READERS: Mapping[str, Callable[[Path, str], Iterator[tuple[int, Document | str]]]] = {
-    ".jsonl": read_json_lines,
-    ".jsonl.gz": read_json_lines,
+LINE_READERS: Mapping[str, str] = {
+    ".jsonl": "json_lines:read_json_lines",
+    ".jsonl.gz": "json_lines:read_json_lines",
 }
 
 #: Every file ending that is read. Files of text may be gzipped.
@@ -103,7 +90,18 @@ def ending_of(path: Path) -> str | None:
 def read_content(data: bytes, ending: str, encoding: str | None = None) -> Content:
     """Read the bytes of a file that is one document."""
     if ending.endswith(_GZIP):
-        data, ending = gunzipped(data), ending.removesuffix(_GZIP)
-    if ending in BINARY_READERS:
-        return BINARY_READERS[ending](data)
-    return TEXT_READERS.get(ending, plain_content)(decode(data, encoding))
+        data, ending = _reader("archive:gunzipped")(data), ending.removesuffix(_GZIP)
+    binary = ending in BINARY_READERS
+    reader = BINARY_READERS[ending] if binary else TEXT_READERS.get(ending, TEXT_READERS[_PLAIN])
+    content: Content = _reader(reader)(data if binary else decode(data, encoding))
+    return content
+
+
+def read_lines(path: Path, name: str, ending: str) -> Iterator[tuple[int, Document | str]]:
+    """Read a file whose lines are documents: each with its number, or what is wrong with it."""
+    lines: Iterator[tuple[int, Document | str]] = _reader(LINE_READERS[ending])(path, name)
+    return lines
+
+
+def _reader(place: str) -> Any:
+    return resolve_name(f"{__package__}.{place}")

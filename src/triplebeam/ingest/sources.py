@@ -10,7 +10,7 @@ from urllib.parse import unquote, urlsplit
 
 from triplebeam.errors import BadInputError, SourceError
 from triplebeam.ingest.folder_walk import FolderWalk, stat_of
-from triplebeam.ingest.formats import LINE_READERS, ending_of, read_content
+from triplebeam.ingest.formats import LINE_READERS, ending_of, read_content, read_lines
 from triplebeam.ingest.generated import NoDocumentError
 from triplebeam.ingest.outcome import Reading, Skipped, Unreadable
 from triplebeam.ingest.text import Content
@@ -120,7 +120,7 @@ def _outcomes(path: Path, name: str, encoding: str | None) -> Iterator[tuple[int
     if path.stat().st_size == 0:
         yield None, Skipped(str(path), "the file is empty")
     elif ending is not None and ending in LINE_READERS:
-        yield from _or_empty(LINE_READERS[ending](path, name))
+        yield from _or_empty(read_lines(path, name, ending))
     else:
         yield from _or_empty(_documents(path, name, ending or path.suffix.lower(), encoding))
 

@@ -2,17 +2,16 @@
 
 from collections.abc import Mapping
 from dataclasses import asdict
-from typing import Annotated, NotRequired, cast
+from typing import TYPE_CHECKING, Annotated, NotRequired, cast
 
 from pydantic import Field
 from typing_extensions import TypedDict
 
+from triplebeam import assemble
 from triplebeam.answer import Answer, Evidence, Outcome, Step
-from triplebeam.assemble import Index
 from triplebeam.generate.accounting import price
 from triplebeam.passage import Passage, Passages
 from triplebeam.ranking import Hit
-from triplebeam.serve.conversation import FollowUp
 from triplebeam.serve.shapes import (
     FollowUpShape,
     RankedPassageShape,
@@ -26,6 +25,9 @@ from triplebeam.serve.shapes import (
 from triplebeam.serve.snippet import snippet
 from triplebeam.serve.verdict import verdict
 from triplebeam.text.terms import ENGLISH
+
+if TYPE_CHECKING:
+    from triplebeam.serve.conversation import FollowUp
 
 
 class ReadFactShape(TypedDict):
@@ -110,7 +112,7 @@ def answer_json(
     *,
     stemmers: Mapping[str, str] | None = None,
     price: float | None = None,
-    follow_up: FollowUp | None = None,
+    follow_up: "FollowUp | None" = None,
 ) -> AnswerShape:
     """The whole answer. ``stemmers`` are those of its passages (`found.stemmers`). ``price`` is in US dollars, and is
     left out where it is not known.
@@ -158,7 +160,7 @@ def step_json(step: Step) -> StepShape:
     return written
 
 
-def price_of_answer(answer: Answer, index: Index) -> float | None:
+def price_of_answer(answer: Answer, index: "assemble.Index") -> float | None:
     """US dollars; None where the model's price is not known.
 
     A usage does not say which model's tokens it counts, so an answer by two models has no price.

@@ -13,7 +13,7 @@ from itertools import chain, islice
 
 import numpy as np
 
-from triplebeam.assemble import Index
+from triplebeam import assemble
 from triplebeam.index.content.definitions import defined_terms, is_code
 from triplebeam.index.content.references import LINK
 from triplebeam.passage import Passage
@@ -27,7 +27,7 @@ MENTIONS, DESCRIBED_IN, LINKS_TO = "mentions", "is described in", "links to"
 class CrossReferences:
     """Those among the hits of one question, best first."""
 
-    index: Index = field(repr=False)
+    index: "assemble.Index" = field(repr=False)
     question: str
     hits: Sequence[Passage] = field(repr=False)
 

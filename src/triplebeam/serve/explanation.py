@@ -23,7 +23,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from triplebeam.assemble import Index
+from triplebeam import assemble
 from triplebeam.index.folder.passages import title_keys
 from triplebeam.passage import Passage
 from triplebeam.ranking import Hit
@@ -44,7 +44,7 @@ _LINKS = ("titles", "owners")
 class Explanation:
     """The chains that explain the hits of one question."""
 
-    index: Index
+    index: "assemble.Index"
     question: str
     _names: dict[str, bool] = field(default_factory=dict, init=False, repr=False)
 

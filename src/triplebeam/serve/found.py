@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from triplebeam.assemble import Index
+from triplebeam import assemble
 from triplebeam.passage import Passage
 from triplebeam.ranking import Hit
 from triplebeam.serve.cross_references import CrossReferences, telling_facts
@@ -32,7 +32,7 @@ class Found:
     """The id of the first hit above with nearly the same text, if there is one."""
 
 
-def found(index: Index, question: str, hits: Iterable[Hit]) -> list[Found]:
+def found(index: "assemble.Index", question: str, hits: Iterable[Hit]) -> list[Found]:
     """Look at the hits of a question."""
     hits = list(hits)
     index = index.around([*(hit.passage_id for hit in hits), *(hop.passage_id for hit in hits for hop in hit.hops[:1])])
@@ -53,7 +53,7 @@ def found(index: Index, question: str, hits: Iterable[Hit]) -> list[Found]:
     ]
 
 
-def stemmers(index: Index, passage_ids: Sequence[str]) -> dict[str, str]:
+def stemmers(index: "assemble.Index", passage_ids: Sequence[str]) -> dict[str, str]:
     """The stemmer of each of these passages, by id, as its words were indexed."""
     rows = index.passages.rows(passage_ids)
     return dict(zip(passage_ids, index.source.passage_terms.stemmers_of(rows), strict=True))

@@ -3,15 +3,15 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
+from triplebeam import assemble
 from triplebeam.answer import Answer, Step
-from triplebeam.assemble import Index
 from triplebeam.generate.language_model import Usage
 
 #: How a command ends that a model failed.
 MODEL_FAILED_EXIT_CODE = 3
 
 
-def make_failed_answer(index: Index, question: str, failure: str, steps: Sequence[Step] = ()) -> Answer:
+def make_failed_answer(index: "assemble.Index", question: str, failure: str, steps: Sequence[Step] = ()) -> Answer:
     """The answer where the endpoint is gone, with the steps that were taken before."""
     answer = Answer(
         question=question,
@@ -24,7 +24,7 @@ def make_failed_answer(index: Index, question: str, failure: str, steps: Sequenc
     return add_passages(index, answer)
 
 
-def add_passages(index: Index, answer: Answer) -> Answer:
+def add_passages(index: "assemble.Index", answer: Answer) -> Answer:
     """The answer, with the passages of one search where the model failed before the agent had found any."""
     if answer.outcome != "model_failed" or answer.ranking:
         return answer

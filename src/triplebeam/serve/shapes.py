@@ -6,17 +6,19 @@ field that may be missing is left out rather than null.
 
 from collections.abc import Sequence
 from dataclasses import asdict
-from typing import Annotated, NotRequired, TypeAlias, cast
+from typing import TYPE_CHECKING, Annotated, NotRequired, TypeAlias, cast
 
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from triplebeam.assemble import Index
+from triplebeam import assemble
 from triplebeam.generate.language_model import Usage
 from triplebeam.passage import Passage
-from triplebeam.serve.conversation import FollowUp
 from triplebeam.serve.found import Found, path_of, remark
 from triplebeam.serve.snippet import Snippet
+
+if TYPE_CHECKING:
+    from triplebeam.serve.conversation import FollowUp
 
 TripleShape: TypeAlias = Annotated[tuple[str, str, str], Field(description="Subject, predicate, object.")]
 
@@ -109,13 +111,15 @@ def search_json(question: str, method: str, found: Sequence[Found]) -> SearchSha
     return {**written, "remark": words} if (words := remark(question, method, found)) else written
 
 
-def passage_json(index: Index, passage: Passage) -> PassageShape:
+def passage_json(index: "assemble.Index", passage: Passage) -> PassageShape:
     """A passage with its triples."""
     triples = index.triples.triples_of([passage.id]).tolist()
     return {**place_json(passage), "triples": [index.triples.triple(id_) for id_ in triples]}
 
 
-def document_json(index: Index, document_id: str, offset: int = 0, limit: int | None = None) -> DocumentShape:
+def document_json(
+    index: "assemble.Index", document_id: str, offset: int = 0, limit: int | None = None
+) -> DocumentShape:
     """A document with its passages, from the one at ``offset`` on."""
     passages = index.passages.of_document(document_id)
     shown = passages[offset:] if limit is None else passages[offset : offset + limit]
@@ -127,7 +131,7 @@ def document_json(index: Index, document_id: str, offset: int = 0, limit: int | 
     }
 
 
-def follow_up_json(follow_up: FollowUp) -> FollowUpShape:
+def follow_up_json(follow_up: "FollowUp") -> FollowUpShape:
     """A message of a conversation, and what was made of it."""
     written = cast("FollowUpShape", asdict(follow_up))
     if not follow_up.problem:

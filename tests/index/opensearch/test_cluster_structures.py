@@ -232,7 +232,7 @@ def test_triples_of_a_cluster_are_printed(
     rows = [Passage(f"p{number}", "text", "", f"d{number}") for number in range(2)]
     monkeypatch.setattr(ClusterPassages, "__iter__", lambda self: iter(rows))
     monkeypatch.setattr(ClusterPassages, "documents", [row.document_id for row in rows])
-    monkeypatch.setattr("triplebeam.serve.cli.triples.open_index", lambda place: Index.of(snapshot, Settings(), words))
+    monkeypatch.setattr("triplebeam.assemble.open_index", lambda place: Index.of(snapshot, Settings(), words))
     result = CliRunner().invoke(app, ["triples", "films", *options])
     assert [line.strip() for line in result.output.splitlines()] == printed
 

@@ -39,7 +39,7 @@ def test_state(client: TestClient) -> None:
 
 
 def test_a_server_that_answers_needs_the_weights_that_check_facts(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("triplebeam.assemble.context.prepare", prepare)
+    monkeypatch.setattr("triplebeam.support.prepare", prepare)
     with make() as searches, make(model=Scripted([])) as answers:
         assert searches.get("/ready").status_code == 200
         ready = answers.get("/ready")

@@ -67,7 +67,7 @@ def _commands(folder: Path, written: "Written") -> list[str]:
 
 
 def _tell(folder: Path, written: "Written", commands: list[str]) -> None:
-    from triplebeam.serve.cli.display import out
+    from triplebeam.serve.cli.console import out
 
     hops = ", ".join(f"{count:,} of {hops} hops" for hops, count in written.hops.items())
     left_out = ", ".join(f"{count:,} {reason}" for reason, count in written.left_out.items())

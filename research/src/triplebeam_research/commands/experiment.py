@@ -115,7 +115,7 @@ def experiment(
 
 def tell_written(pages: Sequence[Path]) -> None:
     """Where the reports are, on stderr."""
-    from triplebeam.serve.cli.display import err
+    from triplebeam.serve.cli.console import err
 
     err().print(f"Written: {', '.join(map(str, pages))}", style="dim", markup=False)
 
@@ -146,7 +146,7 @@ def _figures(done: "dict[str, Evaluation]") -> dict[str, object]:
 
 def show_plans(planned: Mapping[str, "Sequence[Planned]"], model: str | None, *, as_json: bool) -> None:
     """A table per dataset, or JSON of everything."""
-    from triplebeam.serve.cli.display import out
+    from triplebeam.serve.cli.console import out
 
     if as_json:
         rows = {name: [asdict(each) for each in methods] for name, methods in planned.items()}

@@ -119,7 +119,8 @@ def _draw(
     from rich.markup import escape
 
     from triplebeam.serve.cli.answer_display import usage_line
-    from triplebeam.serve.cli.display import draw_triple, err, out
+    from triplebeam.serve.cli.console import err, out
+    from triplebeam.serve.cli.display import draw_triple
 
     console = out()
     for each in written.questions[:_EXAMPLES]:

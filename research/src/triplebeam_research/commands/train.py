@@ -170,7 +170,7 @@ def _as_json(output: Path | None, weights: "Weights | None", folds: "Sequence[Fo
 
 
 def _draw_folds(base: str, folds: "Sequence[Fold]") -> None:
-    from triplebeam.serve.cli.display import out
+    from triplebeam.serve.cli.console import out
     from triplebeam_research.training.trainer import DEPTHS, mean_recall
 
     console = out()
@@ -187,7 +187,7 @@ def _draw_folds(base: str, folds: "Sequence[Fold]") -> None:
 
 def _draw_weights(output: Path, weights: "Weights") -> None:
     from triplebeam.evaluate.numbers import plural
-    from triplebeam.serve.cli.display import out
+    from triplebeam.serve.cli.console import out
 
     console, source = out(), weights.trained_on
     console.print(

@@ -20,8 +20,9 @@ from numpy.typing import NDArray
 
 from triplebeam.embed.embedder import Kind
 from triplebeam.embed.model_folder import ModelFolder
-from triplebeam.embed.onnx_embedder import batches, open_session, open_tokenizer, processors, unit_rows
+from triplebeam.embed.onnx_embedder import batches, open_session, open_tokenizer, unit_rows
 from triplebeam.errors import BadInputError
+from triplebeam.system.processors import processors
 from triplebeam_research.late_interaction.token_encoder import TokenVectors
 
 #: The layer by which a ColBERT checkpoint is known.

@@ -9,8 +9,7 @@ from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from triplebeam.embed.embedder import Embedder
-from triplebeam.embed.windows import EncodeWindows, encode_here
+from triplebeam.embed.embedder import Embedder, EncodeWindows, encode_here
 from triplebeam.errors import BadInputError, SourceError
 from triplebeam.extract.extractor import Extractor
 from triplebeam.index.build.checking import check_store
@@ -35,7 +34,8 @@ from triplebeam.index.store.corrections import Corrections
 from triplebeam.index.store.policy import OverwritePolicy, kind_of
 from triplebeam.index.store.store import Store
 from triplebeam.index.stores import FolderPublisher, Publisher
-from triplebeam.ingest import FolderFiles, Reading, Skipped, Unreadable, split, watched
+from triplebeam.ingest import FolderFiles, Reading, Skipped, Unreadable, watched
+from triplebeam.ingest.split import split
 from triplebeam.passage import PASSAGE_TOKENS, Document
 from triplebeam.system.progress import Progress, silent
 

@@ -11,8 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate, chain, tee
 from typing import TypeVar
 
-from triplebeam.embed.embedder import Embedder, Span, finite
-from triplebeam.embed.windows import EncodeWindows, Window, encode_here
+from triplebeam.embed.embedder import Embedder, EncodeWindows, Span, Window, encode_here, finite
 from triplebeam.index.content.content import Content
 from triplebeam.index.content.vector_cache import VectorCache
 from triplebeam.system.progress import Progress, silent

@@ -14,8 +14,8 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from triplebeam.embed.onnx_embedder import processors
 from triplebeam.index.arrays.quantize import lengths, restored, scaled
+from triplebeam.system.processors import processors
 
 Part = TypeVar("Part")
 Result = TypeVar("Result")

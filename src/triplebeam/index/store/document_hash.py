@@ -4,8 +4,7 @@ import hashlib
 import json
 from collections.abc import Sequence
 
-from triplebeam.metadata import FILE_FIELDS
-from triplebeam.passage import Document, Passage
+from triplebeam.passage import FILE_FIELDS, Document, Passage
 
 
 def hash_of(document: Document, cuts: Sequence[Sequence[object]]) -> bytes:

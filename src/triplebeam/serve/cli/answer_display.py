@@ -9,7 +9,8 @@ from rich.text import Text
 from triplebeam.answer import Answer, Evidence, Run, Step
 from triplebeam.generate.language_model import Usage
 from triplebeam.passage import Passages
-from triplebeam.serve.cli.display import draw_indented, draw_text, draw_triple, err
+from triplebeam.serve.cli.console import err
+from triplebeam.serve.cli.display import draw_indented, draw_text, draw_triple
 from triplebeam.serve.found import heading, headings
 from triplebeam.serve.snippet import snippet
 from triplebeam.serve.verdict import verdict

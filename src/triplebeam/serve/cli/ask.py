@@ -6,11 +6,11 @@ from typing import Annotated
 
 import typer
 
-from triplebeam.assemble import DEFAULT_METHOD, HOW_TO_CONFIGURE, check_question, open_index
+from triplebeam import assemble
 from triplebeam.errors import EndpointError, ModelMissingError
 from triplebeam.serve.answer_shapes import answer_json, price_of_answer
 from triplebeam.serve.cli.answer_display import draw_answer, take_steps
-from triplebeam.serve.cli.display import out, warn
+from triplebeam.serve.cli.console import out, warn
 from triplebeam.serve.cli.options import (
     AsJson,
     EmbedderName,
@@ -23,7 +23,6 @@ from triplebeam.serve.cli.options import (
 from triplebeam.serve.cli.search import show_passages
 from triplebeam.serve.found import stemmers
 from triplebeam.serve.model_failure import MODEL_FAILED_EXIT_CODE, add_passages, make_failed_answer
-from triplebeam.settings import read_settings
 from triplebeam.text.characters import showable
 
 
@@ -83,22 +82,22 @@ def ask(
 
         triplebeam ask my.index "…" --json > answer.json
     """
-    check_question(question)
-    settings = read_settings(embedder=embedder, offline=offline or None, no_cache=no_cache or None)
-    index = open_index(folder, settings=settings)
+    assemble.check_question(question)
+    settings = assemble.read_settings(embedder=embedder, offline=offline or None, no_cache=no_cache or None)
+    index = assemble.open_index(folder, settings=settings)
     index = index.where(where) if where is not None else index
     if effort is Effort.none or not (settings.model or method):
         if effort is not Effort.none and as_json:  # a program expects an answer, or an error
             raise ModelMissingError(
-                f"no language model is configured, so there is no answer: {HOW_TO_CONFIGURE}; or add --effort none for"
-                " the JSON of `triplebeam search`."
+                f"no language model is configured, so there is no answer: {assemble.HOW_TO_CONFIGURE}; or add"
+                " --effort none for the JSON of `triplebeam search`."
             )
         if effort is not Effort.none:
             warn(
                 f"No language model is configured, so here are the passages and the chains that lead to them. For an"
-                f" answer, {HOW_TO_CONFIGURE}; then ask again."
+                f" answer, {assemble.HOW_TO_CONFIGURE}; then ask again."
             )
-        show_passages(index, question, DEFAULT_METHOD, k, explain=True, as_json=as_json)
+        show_passages(index, question, assemble.DEFAULT_METHOD, k, explain=True, as_json=as_json)
         return
     run = index.run(question, method or _METHODS[effort])
     try:

@@ -6,16 +6,14 @@ from typing import Annotated
 
 import typer
 
-from triplebeam.assemble import DEFAULT_METHOD
-from triplebeam.assemble.evaluation import Corpus, Evaluator
+from triplebeam import assemble
 from triplebeam.evaluate.recommend import Recommendation, can_recommend, recommend
 from triplebeam.evaluate.run import Evaluation
 from triplebeam.evaluate.summary import summary
-from triplebeam.serve.cli.display import warn
+from triplebeam.serve.cli.console import warn
 from triplebeam.serve.cli.evaluation_display import Again, Limit, draw_evaluation, draw_recommendation
 from triplebeam.serve.cli.options import AsJson, EmbedderName, IndexPlace, Offline, WhereText
 from triplebeam.serve.cli.progress_display import shown_progress
-from triplebeam.settings import read_settings
 
 _DEFAULT_METHODS = (
     "bm25",
@@ -79,7 +77,7 @@ def bench(
 
         triplebeam bench my.index questions.jsonl -m hybrid+naive_ge -m agent --seed 0
     """
-    corpus = Corpus(
+    corpus = assemble.Corpus(
         name=folder.state.name,
         index=folder,
         questions=questions,
@@ -87,9 +85,9 @@ def bench(
         query_entities=query_entities,
         where=where,
     )
-    settings = read_settings(embedder=embedder, offline=offline or None)
+    settings = assemble.read_settings(embedder=embedder, offline=offline or None)
     with shown_progress() as progress:
-        evaluator = Evaluator(settings=settings, seeds=seed or (), limit=limit, again=again, progress=progress)
+        evaluator = assemble.Evaluator(settings=settings, seeds=seed or (), limit=limit, again=again, progress=progress)
         evaluation = evaluator.evaluate(corpus)
     advice = _advice(evaluation, k)
     if as_json:
@@ -106,7 +104,7 @@ def _advice(evaluation: Evaluation, k: int) -> Recommendation | None:
     if not evaluation.triples_of_gold:
         warn("The index holds no triples, so there is no graph to judge: index again with --extractor local or llm.")
         return None
-    return recommend(evaluation, k, DEFAULT_METHOD)
+    return recommend(evaluation, k, assemble.DEFAULT_METHOD)
 
 
 def _as_json(evaluation: Evaluation, advice: Recommendation | None) -> dict[str, object]:

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from triplebeam import assemble
 from triplebeam.evaluate.numbers import plural
 from triplebeam.extract.triples_file import TriplesFile
 from triplebeam.generate.accounting import Account, price
@@ -9,9 +10,8 @@ from triplebeam.index.build.extraction import group_failures
 from triplebeam.index.build.report import BuildReport
 from triplebeam.index.location import Location
 from triplebeam.index.stores import open_source
-from triplebeam.serve.cli.display import err, warn
+from triplebeam.serve.cli.console import err, warn
 from triplebeam.serve.cli.language_names import not_parsed
-from triplebeam.settings import Settings
 
 #: If a larger share of passages has no triples, the model is probably too weak.
 _SUSPICIOUS = 0.2
@@ -69,7 +69,7 @@ def _tell_of_failures(folder: Location, report: BuildReport) -> None:
     warn(f"Retry them with `triplebeam index {folder} --retry-failed`.")
 
 
-def tell_cost(settings: Settings, bill: Account) -> None:
+def tell_cost(settings: "assemble.Settings", bill: Account) -> None:
     """What the calls of a run cost."""
     usage = bill.usage
     paid = price(usage, settings.endpoint("extraction").model or "", settings.prices)

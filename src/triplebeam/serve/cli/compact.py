@@ -5,10 +5,9 @@ from dataclasses import asdict
 
 import typer
 
-from triplebeam.assemble.indexing import purge_index
-from triplebeam.serve.cli.display import err
+from triplebeam import assemble
+from triplebeam.serve.cli.console import err
 from triplebeam.serve.cli.options import AsJson, IndexPlace
-from triplebeam.settings import read_settings
 
 
 def compact(folder: IndexPlace, as_json: AsJson = False) -> None:
@@ -21,7 +20,7 @@ def compact(folder: IndexPlace, as_json: AsJson = False) -> None:
 
         triplebeam compact my.index
     """
-    done = purge_index(folder, read_settings())
+    done = assemble.purge_index(folder, assemble.read_settings())
     if as_json:
         typer.echo(json.dumps(asdict(done)))
         return

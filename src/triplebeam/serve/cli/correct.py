@@ -7,16 +7,14 @@ from typing import Annotated
 
 import typer
 
-from triplebeam.assemble.index import Index
-from triplebeam.assemble.indexing import correction_matches, read_corrections
+from triplebeam import assemble
 from triplebeam.errors import BadInputError
 from triplebeam.evaluate.numbers import plural
 from triplebeam.index.content.corrected import LineMatches
 from triplebeam.index.location import Location
-from triplebeam.serve.cli.display import err, warn
+from triplebeam.serve.cli.console import err, warn
 from triplebeam.serve.cli.options import AsJson, EmbedderName, IndexPlace, Offline
 from triplebeam.serve.cli.progress_display import shown_progress
-from triplebeam.settings import read_settings
 
 
 def correct(
@@ -61,13 +59,15 @@ def correct(
     if file and remove:
         raise BadInputError("FILE brings corrections and --remove takes all back: give only one of them.")
     with shown_progress(quiet=as_json) as progress:
-        index = Index(folder, read_settings(embedder=embedder, offline=offline or None), progress=progress)
+        index = assemble.Index(
+            folder, assemble.read_settings(embedder=embedder, offline=offline or None), progress=progress
+        )
         if file is None and not remove:
-            lines = correction_matches(folder.state)
+            lines = assemble.correction_matches(folder.state)
             if not as_json:
                 typer.echo(index.corrections(), nl=False)
         else:
-            if file and not read_corrections(file).lines:
+            if file and not assemble.read_corrections(file).lines:
                 raise BadInputError(
                     f"there are no corrections in {file}: to take all back, run `triplebeam correct {folder} --remove`."
                 )

@@ -7,15 +7,15 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from triplebeam.assemble import Index
+from triplebeam import assemble
 from triplebeam.demo import SHOWN, Comparison, K, asked_through_agent, build, compare
 from triplebeam.ranking import Ranking
 from triplebeam.serve.cli.answer_display import draw_answer, take_steps
-from triplebeam.serve.cli.display import draw_hit, out
+from triplebeam.serve.cli.console import out
+from triplebeam.serve.cli.display import draw_hit
 from triplebeam.serve.cli.options import Offline
 from triplebeam.serve.cli.progress_display import shown_progress
 from triplebeam.serve.found import found
-from triplebeam.settings import read_settings
 
 
 def demo(
@@ -31,7 +31,7 @@ def demo(
         triplebeam demo
     """
     with shown_progress() as progress:
-        index = build(folder, read_settings(offline=offline or None), progress)
+        index = build(folder, assemble.read_settings(offline=offline or None), progress)
         comparisons = compare(index)
     console = out()
     counts = index.source.manifest.counts
@@ -52,7 +52,7 @@ def demo(
     console.print("  triplebeam index my.index path/to/your/documents", markup=False)
 
 
-def _draw_side_by_side(console: Console, index: Index, shown: Comparison) -> None:
+def _draw_side_by_side(console: Console, index: "assemble.Index", shown: Comparison) -> None:
     console.print(f"[bold]{shown.question.question}[/bold]")
     console.print(f"It needs {len(shown.question.gold)} passages; ✔ marks them among the first {K}.\n")
     table = Table(box=None, pad_edge=False, padding=(0, 3, 0, 0))
@@ -65,7 +65,7 @@ def _draw_side_by_side(console: Console, index: Index, shown: Comparison) -> Non
     console.print(table)
 
 
-def _titles(index: Index, shown: Comparison, ranking: Ranking) -> list[str]:
+def _titles(index: "assemble.Index", shown: Comparison, ranking: Ranking) -> list[str]:
     gold = set(shown.question.gold)
     return [
         f"[bold green]✔ {index.passages[id_].title}[/bold green]" if id_ in gold else f"  {index.passages[id_].title}"
@@ -73,7 +73,7 @@ def _titles(index: Index, shown: Comparison, ranking: Ranking) -> list[str]:
     ]
 
 
-def _draw_what_only_the_graph_found(console: Console, index: Index, shown: Comparison) -> None:
+def _draw_what_only_the_graph_found(console: Console, index: "assemble.Index", shown: Comparison) -> None:
     for rank, hit in enumerate(found(index, shown.question.question, shown.graph), start=1):
         if hit.passage.id in shown.only_graph:
             console.print("\nOnly the graph found this passage, by this chain:")

@@ -1,60 +1,24 @@
 """Drawing for people: passages and chains."""
 
-import sys
 from collections.abc import Collection as SizedCollection
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
-from rich.console import Console, ConsoleOptions, RenderableType
+from rich.console import Console
 from rich.markup import escape
-from rich.segment import Segment
 from rich.text import Text
 
-from triplebeam.assemble import Index
+from triplebeam import assemble
 from triplebeam.serve.cross_references import is_made_by, telling_facts
 from triplebeam.serve.found import Found, path_of
 from triplebeam.serve.layout import blocks, filled
 from triplebeam.serve.snippet import highlights, wanted_words
-from triplebeam.text.characters import showable
 from triplebeam.triple import Chain, Triple, entity_key
 
 _MOST_BEGINNINGS = 2
 _MOST_ENDS = 3
 _WIDTH = 96
 _NARROWEST = 24
-
-
-class _Screen(Console):
-    """Shows what documents hold, and obeys nothing of it: an escape sequence in a text is no command."""
-
-    def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
-        """Every text, whatever it is in, comes through here; rich's own commands are no texts."""
-        for segment in super().render(renderable, options):
-            yield segment if segment.control else segment._replace(text=showable(segment.text))
-
-
-def out() -> Console:
-    """Where results go."""
-    # Without a terminal, nothing is cut to its width.
-    return _Screen(highlight=False) if sys.stdout.isatty() else _Screen(highlight=False, soft_wrap=True, width=160)
-
-
-def err() -> Console:
-    """Where everything else goes."""
-    return _Screen(stderr=True, highlight=False, soft_wrap=not sys.stderr.isatty())
-
-
-def warn(text: str) -> None:
-    """Print what somebody should look at."""
-    err().print(text, style="yellow", markup=False)
-
-
-def draw_rows(rows: Mapping[str, str], columns: int) -> None:
-    """Print values with their labels on the left, right-aligned in so many columns."""
-    console = out()
-    for label, value in rows.items():
-        console.print(f"[dim]{label:>{columns}}[/dim]  ", end="")
-        console.print(value, markup=False)
 
 
 def draw_text(console: Console, text: str, highlights: Iterable[tuple[int, int]] = (), *, spaced: bool = False) -> None:
@@ -85,7 +49,13 @@ def draw_indented(console: Console, text: Text, columns: int, *, label: str = ""
 
 
 def draw_hit(
-    console: Console, index: Index, rank: int, found: Found, full: str | None = None, *, explain: bool = False
+    console: Console,
+    index: "assemble.Index",
+    rank: int,
+    found: Found,
+    full: str | None = None,
+    *,
+    explain: bool = False,
 ) -> None:
     """A passage of a ranking, the part that matches best, or the whole with the words of the question ``full``; with
     ``explain``, the chains that explain it.
@@ -107,7 +77,7 @@ def draw_hit(
         draw_chains(console, found.chains, [*own_triples(index, passage.id), *referred])
 
 
-def own_triples(index: Index, passage_id: str) -> list[Triple]:
+def own_triples(index: "assemble.Index", passage_id: str) -> list[Triple]:
     """The triples of a passage."""
     return [index.triples.triple(id_) for id_ in index.triples.triples_of([passage_id]).tolist()]
 

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 import typer
 
-from triplebeam.assemble import DEFAULT_EMBEDDER, HOW_TO_CONFIGURE, make_embedder
+from triplebeam import assemble
 from triplebeam.errors import ModelMissingError, TriplebeamError
 from triplebeam.extract.health import Check, check_model
 from triplebeam.generate.connect import WithParameters
@@ -16,9 +16,8 @@ from triplebeam.generate.openai_compatible import OpenAICompatible
 from triplebeam.index.location import Location
 from triplebeam.index.store.lookup import read_embedder
 from triplebeam.index.stores import open_source
-from triplebeam.serve.cli.display import out
+from triplebeam.serve.cli.console import out
 from triplebeam.serve.cli.options import AsJson, read_location
-from triplebeam.settings import Settings, read_settings
 from triplebeam.weights import ENGLISH_PARSER, ensure
 
 _MARKS = {"ok": "[green]✔[/green]", "note": "[yellow]–[/yellow]", "broken": "[red]✘[/red]"}
@@ -43,7 +42,7 @@ def doctor(
         triplebeam doctor my.index --json
     """
     checks, console = [], out()
-    for check in _checks(read_settings(), folder):
+    for check in _checks(assemble.read_settings(), folder):
         checks.append(check)
         if not as_json:
             console.print(f"{_MARKS[check.state]} {check.name:>18}  ", end="")
@@ -56,7 +55,7 @@ def doctor(
         raise typer.Exit(1)
 
 
-def _checks(settings: Settings, folder: Location | None) -> Iterator[Check]:
+def _checks(settings: "assemble.Settings", folder: Location | None) -> Iterator[Check]:
     yield from _model(settings)
     yield _embedder(settings, folder)
     yield _parser(settings)
@@ -64,18 +63,18 @@ def _checks(settings: Settings, folder: Location | None) -> Iterator[Check]:
         yield from _index(folder)
 
 
-def _model(settings: Settings) -> Iterator[Check]:
+def _model(settings: "assemble.Settings") -> Iterator[Check]:
     """The model for extraction as it is, without cache and retries: what it does now is what is asked."""
     endpoint = settings.endpoint("extraction")
     if not endpoint.model:
-        advice = f"search works without one; to ask questions, {HOW_TO_CONFIGURE}"
+        advice = f"search works without one; to ask questions, {assemble.HOW_TO_CONFIGURE}"
         yield Check("language model", "note", "none is configured", advice)
         return
     key = endpoint.api_key.get_secret_value() if endpoint.api_key else None
     try:
         model = OpenAICompatible(endpoint.model, endpoint.base_url, key, settings.timeout)
     except TriplebeamError as error:
-        yield Check("language model", "broken", str(error), HOW_TO_CONFIGURE)
+        yield Check("language model", "broken", str(error), assemble.HOW_TO_CONFIGURE)
         return
     # Without a user's name and password, if the address has them.
     place = urlsplit(endpoint.base_url).netloc.rpartition("@")[2] if endpoint.base_url else "the default endpoint"
@@ -84,14 +83,16 @@ def _model(settings: Settings) -> Iterator[Check]:
     yield from check_model(with_parameters, lambda: model.refused)
 
 
-def _embedder(settings: Settings, folder: Location | None) -> Check:
-    name = settings.embedder or DEFAULT_EMBEDDER
+def _embedder(settings: "assemble.Settings", folder: Location | None) -> Check:
+    name = settings.embedder or assemble.DEFAULT_EMBEDDER
     try:
         there = read_embedder(folder.state) if folder else None
         if there and not settings.embedder:
             name = there.name
         # A check downloads nothing.
-        vectors = make_embedder(name, settings.model_copy(update={"offline": True})).embed(["Hamburg is a port."])
+        vectors = assemble.make_embedder(name, settings.model_copy(update={"offline": True})).embed(
+            ["Hamburg is a port."]
+        )
     except ModelMissingError as error:
         return _not_here("embedder", name, settings, error)
     except TriplebeamError as error:
@@ -99,7 +100,7 @@ def _embedder(settings: Settings, folder: Location | None) -> Check:
     return Check("embedder", "ok", f"{name}, {vectors.shape[1]} dimensions")
 
 
-def _parser(settings: Settings) -> Check:
+def _parser(settings: "assemble.Settings") -> Check:
     try:
         ensure(ENGLISH_PARSER, settings.home, offline=True)
     except ModelMissingError as error:
@@ -107,7 +108,7 @@ def _parser(settings: Settings) -> Check:
     return Check("English parser", "ok", ENGLISH_PARSER.name)
 
 
-def _not_here(check: str, name: str, settings: Settings, error: Exception) -> Check:
+def _not_here(check: str, name: str, settings: "assemble.Settings", error: Exception) -> Check:
     if settings.offline:
         return Check(check, "broken", str(error), "run `triplebeam model install` once without TRIPLEBEAM_OFFLINE")
     advice = "it is downloaded at first use, or now by `triplebeam model install`"

@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
-from triplebeam.assemble.extractor_choice import choose
-from triplebeam.assemble.indexing import dollar_budget, index_builder, source_names
+from triplebeam import assemble
+from triplebeam.assemble.indexing import choose
 from triplebeam.errors import BadInputError
 from triplebeam.evaluate.numbers import plural
 from triplebeam.generate.accounting import account
@@ -21,7 +21,7 @@ from triplebeam.serve.cli.build_report import (
     tell_of_exit_code,
     tell_of_unknown_passages,
 )
-from triplebeam.serve.cli.display import err, warn
+from triplebeam.serve.cli.console import err, warn
 from triplebeam.serve.cli.index_dry_run import dry_run as preview
 from triplebeam.serve.cli.options import (
     EmbedderName,
@@ -36,7 +36,6 @@ from triplebeam.serve.cli.options import (
     TriplesPath,
 )
 from triplebeam.serve.cli.progress_display import shown_progress
-from triplebeam.settings import read_settings
 
 _SOURCES = (
     "Folders (searched recursively) and files: text, Markdown, HTML, reStructuredText, AsciiDoc, PDF, Word, PowerPoint,"
@@ -125,15 +124,15 @@ def index(
     choice = choose(folder.state, extractor, triples=triples, keywords=keywords, again=retry_failed)
     paid = choice.is_paid
     _check_budget(budget, paid)
-    settings = read_settings(embedder=embedder, offline=offline or None)
-    names = source_names(folder.state, sources or [])
+    settings = assemble.read_settings(embedder=embedder, offline=offline or None)
+    names = assemble.source_names(folder.state, sources or [])
     documents = read_sources(sources or [], encoding, names, follow_links=follow_links)
     if dry_run:
         preview(folder, documents, choice, settings, passage_tokens, split)
         return
     expected = _scan(sources, quiet, follow_links) if sources else 0
     with shown_progress(quiet) as progress, account() as bill:
-        builder = index_builder(
+        builder = assemble.index_builder(
             folder,
             settings,
             extractor=extractor,
@@ -144,7 +143,7 @@ def index(
             split=split,
             again=retry_failed,
             max_failures=max_failures,
-            budget=None if budget is None else dollar_budget(budget, settings, bill),
+            budget=None if budget is None else assemble.dollar_budget(budget, settings, bill),
             names=names,
             progress=progress,
         )

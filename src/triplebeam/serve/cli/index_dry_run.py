@@ -2,16 +2,17 @@
 
 from collections.abc import Iterable
 
-from triplebeam.assemble.extractor_choice import Choice, make_chosen
+from triplebeam import assemble
+from triplebeam.assemble.indexing import Choice, make_chosen
 from triplebeam.errors import BadInputError
 from triplebeam.extract.llm import LLMExtractor
 from triplebeam.extract.quote import Sample, draw_sample, extract_sample
 from triplebeam.generate.accounting import price_of
 from triplebeam.index.location import Location
-from triplebeam.ingest import Reading, Unreadable, split
+from triplebeam.ingest import Reading, Unreadable
+from triplebeam.ingest.split import split
 from triplebeam.passage import Document, Passage
-from triplebeam.serve.cli.display import draw_rows, err, warn
-from triplebeam.settings import Settings
+from triplebeam.serve.cli.console import draw_rows, err, warn
 
 _SAMPLED_PASSAGES = 20
 
@@ -20,7 +21,7 @@ def dry_run(
     folder: Location,
     documents: Iterable[Reading],
     choice: Choice,
-    settings: Settings,
+    settings: "assemble.Settings",
     passage_tokens: int,
     split_passages: bool,
 ) -> None:
@@ -54,7 +55,7 @@ def _split(documents: Iterable[Reading], passage_tokens: int, force: bool) -> li
 
 
 def _cost(
-    folder: Location, choice: Choice, settings: Settings, passages: list[Passage], characters: int
+    folder: Location, choice: Choice, settings: "assemble.Settings", passages: list[Passage], characters: int
 ) -> dict[str, str]:
     extractor = make_chosen(folder, choice, settings)
     if not isinstance(extractor, LLMExtractor):
@@ -65,7 +66,7 @@ def _cost(
     return {"model": model, **_estimates(extract_sample(extractor, chosen), characters, model, settings)}
 
 
-def _estimates(sample: Sample, characters: int, model: str, settings: Settings) -> dict[str, str]:
+def _estimates(sample: Sample, characters: int, model: str, settings: "assemble.Settings") -> dict[str, str]:
     triples = sum(len(extraction.triples) for extraction in sample.extractions)
     failures = [extraction.failure for extraction in sample.extractions if extraction.failure]
     tokens_in = [usage.tokens_in + usage.cached_tokens_in for usage in sample.usages]

@@ -5,12 +5,12 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
+from triplebeam import assemble
 from triplebeam.errors import nearest
 from triplebeam.index.location import Location
 from triplebeam.serve.cli.options import read_location
 from triplebeam.serve.cli.serve import check_installed
 from triplebeam.serve.library import Library
-from triplebeam.settings import read_settings
 from triplebeam.where import parse, warn_of_other_spellings
 
 if TYPE_CHECKING:
@@ -110,4 +110,4 @@ def _of(folder: Location) -> "Keys":
 
 
 def _library(folder: Location) -> Library:
-    return Library([folder], read_settings())
+    return Library([folder], assemble.read_settings())

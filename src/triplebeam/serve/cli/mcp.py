@@ -5,12 +5,12 @@ from typing import Annotated
 
 import typer
 
+from triplebeam import assemble
 from triplebeam.index.location import Location
 from triplebeam.serve.cli.options import EmbedderName, Offline, WhereText, read_location
 from triplebeam.serve.library import Library
 from triplebeam.serve.limits import UNLIMITED
 from triplebeam.serve.running import Runner
-from triplebeam.settings import read_settings
 
 
 class Transport(StrEnum):
@@ -52,7 +52,7 @@ def mcp(
     """
     from triplebeam.serve.mcp import make_server
 
-    library = Library(folders, read_settings(embedder=embedder, offline=offline or None))
+    library = Library(folders, assemble.read_settings(embedder=embedder, offline=offline or None))
     library.open_all()  # what is wrong with an index is said now, not at a model's first call
     if where is not None:
         for name in library.names():

@@ -2,10 +2,10 @@
 
 import typer
 
-from triplebeam.serve.cli.display import err
+from triplebeam import assemble
+from triplebeam.serve.cli.console import err
 from triplebeam.serve.cli.options import Offline
 from triplebeam.serve.cli.progress_display import shown_progress
-from triplebeam.settings import read_settings
 from triplebeam.weights import ENGLISH_PARSER, GRANITE, ensure
 
 model = typer.Typer(help="The models that run on your machine.", no_args_is_help=True)
@@ -24,7 +24,7 @@ def install(offline: Offline = False) -> None:
 
         triplebeam model install
     """
-    settings = read_settings(offline=offline or None)
+    settings = assemble.read_settings(offline=offline or None)
     for weights in (GRANITE, ENGLISH_PARSER):
         with shown_progress() as progress:
             folder = ensure(weights, settings.home, offline=settings.offline, progress=progress)

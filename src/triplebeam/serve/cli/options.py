@@ -7,6 +7,7 @@ from typing import Annotated, TypeAlias
 
 import typer
 
+from triplebeam import assemble
 from triplebeam.index.location import Location, parse_location
 
 
@@ -25,23 +26,17 @@ def complete_extractor(incomplete: str) -> list[str]:
 
 def complete_search_method(incomplete: str) -> list[str]:
     """Methods that find passages, by name."""
-    from triplebeam.assemble.table import search_methods
-
-    return [name for name in search_methods() if name.startswith(incomplete)]
+    return [name for name in assemble.search_methods() if name.startswith(incomplete)]
 
 
 def complete_ask_method(incomplete: str) -> list[str]:
     """Methods that answer, by name."""
-    from triplebeam.assemble.table import ask_methods
-
-    return [name for name in ask_methods() if name.startswith(incomplete)]
+    return [name for name in assemble.ask_methods() if name.startswith(incomplete)]
 
 
 def read_location(text: str) -> Location:
     """The index that is meant, be it by the path of a folder or by the address of a cluster."""
-    from triplebeam.settings import read_settings
-
-    return parse_location(text, read_settings().state)
+    return parse_location(text, assemble.read_settings().state)
 
 
 IndexPlace: TypeAlias = Annotated[

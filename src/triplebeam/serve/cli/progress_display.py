@@ -11,7 +11,7 @@ from typing import NamedTuple
 from rich.progress import BarColumn, Progress, ProgressColumn, SpinnerColumn, Task, TextColumn
 from rich.text import Text
 
-from triplebeam.serve.cli.display import err
+from triplebeam.serve.cli.console import err
 from triplebeam.system.progress import Progress as ProgressCallback
 from triplebeam.system.progress import silent
 

@@ -5,12 +5,11 @@ from typing import Annotated
 
 import typer
 
-from triplebeam.assemble import open_index
+from triplebeam import assemble
 from triplebeam.evaluate.numbers import plural
-from triplebeam.serve.cli.display import err
+from triplebeam.serve.cli.console import err
 from triplebeam.serve.cli.options import AsJson, EmbedderName, IndexPlace, Offline
 from triplebeam.serve.cli.progress_display import shown_progress
-from triplebeam.settings import read_settings
 
 
 def remove(
@@ -41,8 +40,8 @@ def remove(
         triplebeam remove my.index row-17 row-18 --json
     """
     with shown_progress() as progress:
-        index = open_index(
-            folder, settings=read_settings(embedder=embedder, offline=offline or None), progress=progress
+        index = assemble.open_index(
+            folder, settings=assemble.read_settings(embedder=embedder, offline=offline or None), progress=progress
         )
         report = index.remove(*documents)
     removed, left = report.documents_changed, len(index.documents())

@@ -4,11 +4,10 @@ import json
 
 import typer
 
-from triplebeam.assemble.indexing import index_builder
-from triplebeam.serve.cli.display import err, warn
+from triplebeam import assemble
+from triplebeam.serve.cli.console import err, warn
 from triplebeam.serve.cli.options import AsJson, EmbedderName, IndexPlace, Offline
 from triplebeam.serve.cli.progress_display import shown_progress
-from triplebeam.settings import read_settings
 
 
 def repair(
@@ -24,8 +23,8 @@ def repair(
         triplebeam repair my.index
     """
     with shown_progress(quiet=as_json) as progress:
-        settings = read_settings(embedder=embedder, offline=offline or None)
-        report = index_builder(folder, settings, extractor="none", progress=progress).repair()
+        settings = assemble.read_settings(embedder=embedder, offline=offline or None)
+        report = assemble.index_builder(folder, settings, extractor="none", progress=progress).repair()
     if as_json:
         done = {"damaged": report.damaged, "repaired": report.published, "texts_encoded": report.texts_encoded}
         typer.echo(json.dumps(done))

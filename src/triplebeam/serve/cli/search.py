@@ -6,13 +6,13 @@ from typing import Annotated
 
 import typer
 
-from triplebeam.assemble import DEFAULT_METHOD, Index, open_index
-from triplebeam.serve.cli.display import draw_hit, err, out
+from triplebeam import assemble
+from triplebeam.serve.cli.console import err, out
+from triplebeam.serve.cli.display import draw_hit
 from triplebeam.serve.cli.options import AsJson, EmbedderName, IndexPlace, Offline, WhereText, complete_search_method
 from triplebeam.serve.cli.progress_display import shown_progress
 from triplebeam.serve.found import Found, found, remark
 from triplebeam.serve.shapes import search_json
-from triplebeam.settings import read_settings
 
 
 def search(
@@ -51,15 +51,17 @@ def search(
 
         triplebeam search my.index "…" --where 'type = "md" and modified >= "2026-01-01"'
     """
-    settings = read_settings(embedder=embedder, offline=offline or None)
+    settings = assemble.read_settings(embedder=embedder, offline=offline or None)
     with shown_progress() as progress:
-        index = open_index(folder, settings=settings, progress=progress)
+        index = assemble.open_index(folder, settings=settings, progress=progress)
         index = index.where(where) if where is not None else index
-        show_passages(index, question, method or DEFAULT_METHOD, k, explain=explain, full=full, as_json=as_json)
+        show_passages(
+            index, question, method or assemble.DEFAULT_METHOD, k, explain=explain, full=full, as_json=as_json
+        )
 
 
 def show_passages(
-    index: Index, question: str, method: str, k: int, *, explain: bool, as_json: bool, full: bool = False
+    index: "assemble.Index", question: str, method: str, k: int, *, explain: bool, as_json: bool, full: bool = False
 ) -> None:
     """Search, and print what was found."""
     shown = found(index, question, index.search(question, method, k))
@@ -69,7 +71,7 @@ def show_passages(
         _draw(index, question, method, shown, explain, full)
 
 
-def _draw(index: Index, question: str, method: str, shown: list[Found], explain: bool, full: bool) -> None:
+def _draw(index: "assemble.Index", question: str, method: str, shown: list[Found], explain: bool, full: bool) -> None:
     console, copies = out(), Counter(each.like for each in shown)
     for rank, hit in enumerate(shown, start=1):
         if hit.like is None:

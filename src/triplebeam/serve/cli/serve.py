@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from triplebeam import assemble
 from triplebeam.errors import BadInputError, ExtraMissingError, TriplebeamError
 from triplebeam.index.location import Location
 from triplebeam.serve.cli.options import EmbedderName, Offline, read_location
 from triplebeam.serve.library import Library
 from triplebeam.serve.limits import MEGABYTE, Limits
-from triplebeam.settings import read_settings
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
@@ -76,7 +76,7 @@ def serve(
 
     if reports and not reports.is_dir():
         raise BadInputError(f"there is no folder {reports} of reports: check --reports.")
-    library = Library(folders, read_settings(embedder=embedder, offline=offline or None))
+    library = Library(folders, assemble.read_settings(embedder=embedder, offline=offline or None))
     local = _is_loopback(host)
     keys = Keys(library.keys_file, required=not local)
     _check_keys(keys, host, local, _folder_of_keys(library, folders))

@@ -8,11 +8,12 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
-from triplebeam.assemble import Index, open_index
+from triplebeam import assemble
 from triplebeam.errors import BadInputError, nearest
 from triplebeam.ingest import document_id
 from triplebeam.passage import Passage
-from triplebeam.serve.cli.display import draw_text, draw_triple, out, own_triples
+from triplebeam.serve.cli.console import out
+from triplebeam.serve.cli.display import draw_text, draw_triple, own_triples
 from triplebeam.serve.cli.options import AsJson, IndexPlace
 from triplebeam.serve.found import headings, path_of
 from triplebeam.serve.shapes import document_json, passage_json
@@ -38,7 +39,7 @@ def show(
 
         triplebeam show my.index docs/install.md --json
     """
-    index = open_index(folder)
+    index = assemble.open_index(folder)
     passages = [index.passages[id_]] if id_ in index.passages else index.passages.of_document(_document(index, id_))
     if as_json:
         document = passages[0].document_id
@@ -49,7 +50,7 @@ def show(
             _draw(out(), index, passage, below_another=number > 0)
 
 
-def _document(index: Index, id_: str) -> str:
+def _document(index: "assemble.Index", id_: str) -> str:
     """The id of a document, however its path is written."""
     documents = index.passages.document_ids
     for name in (id_, document_id(Path(id_))):
@@ -62,7 +63,7 @@ def _document(index: Index, id_: str) -> str:
     )
 
 
-def _draw(console: Console, index: Index, passage: Passage, *, below_another: bool) -> None:
+def _draw(console: Console, index: "assemble.Index", passage: Passage, *, below_another: bool) -> None:
     if below_another:
         console.print()
     path = path_of(passage)

@@ -13,7 +13,7 @@ from triplebeam.index.manifest import GraphStatistics, Manifest
 from triplebeam.index.store.corrections import CorrectionCounts
 from triplebeam.index.store.lookup import StoreState, read_store_state
 from triplebeam.index.stores import open_source
-from triplebeam.serve.cli.display import draw_rows
+from triplebeam.serve.cli.console import draw_rows
 from triplebeam.serve.cli.language_names import not_parsed
 from triplebeam.serve.cli.options import AsJson, IndexPlace
 

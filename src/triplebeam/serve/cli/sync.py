@@ -9,17 +9,15 @@ from typing import Annotated
 
 import typer
 
-from triplebeam.assemble import Index
-from triplebeam.assemble.indexing import source_names
+from triplebeam import assemble
 from triplebeam.errors import TriplebeamError
 from triplebeam.evaluate.numbers import plural
 from triplebeam.index.build.report import BuildReport
 from triplebeam.index.location import Location
 from triplebeam.ingest import FolderFiles, settled
-from triplebeam.serve.cli.display import err, warn
+from triplebeam.serve.cli.console import err, warn
 from triplebeam.serve.cli.options import AsJson, EmbedderName, FollowLinks, IndexPlace, Offline, complete_extractor
 from triplebeam.serve.cli.progress_display import shown_progress
-from triplebeam.settings import read_settings
 
 _SHOWN = 20
 
@@ -67,9 +65,9 @@ def sync(
 
         triplebeam sync my.index docs/ --watch --interval 10
     """
-    settings = read_settings(embedder=embedder, offline=offline or None)
+    settings = assemble.read_settings(embedder=embedder, offline=offline or None)
     with shown_progress(quiet=as_json or watch) as progress:
-        index = Index(folder, settings, progress=progress)
+        index = assemble.Index(folder, settings, progress=progress)
         sync_once = partial(
             index.sync, *folders, extractor=extractor, encoding=encoding, dry_run=dry_run, follow_links=follow_links
         )
@@ -90,12 +88,14 @@ def _once(folder: Location, sync_once: Callable[[], BuildReport], dry_run: bool,
     return bool(report.unreadable or report.failures)
 
 
-def _keep_doing(index: Index, folders: list[Path], once: partial[bool], interval: float, follow_links: bool) -> None:
+def _keep_doing(
+    index: "assemble.Index", folders: list[Path], once: partial[bool], interval: float, follow_links: bool
+) -> None:
     """After each change that has settled; what goes wrong is printed, and tried again."""
 
     def look() -> object:
         try:
-            names = source_names(index.folder, folders)
+            names = assemble.source_names(index.folder, folders)
             return FolderFiles.of(folders, names, follow_links=follow_links).files
         except TriplebeamError as error:  # a folder that is gone for a while, an index that is busy
             return str(error)

@@ -7,8 +7,7 @@ from typing import Annotated
 
 import typer
 
-from triplebeam.assemble import Index, open_index
-from triplebeam.assemble.indexing import known_documents
+from triplebeam import assemble
 from triplebeam.errors import BadInputError
 from triplebeam.serve.cli.options import AsJson, IndexPlace
 from triplebeam.text.characters import showable
@@ -43,7 +42,7 @@ def triples(
 
         triplebeam triples my.index --json > triples.jsonl
     """
-    index = open_index(folder)
+    index = assemble.open_index(folder)
     graph = index.triples
     for passage_id, numbers in groupby(_wanted(index, of, about), key=lambda number: graph.passage_of([number])[0]):
         found = [graph.triple(number) for number in numbers]
@@ -53,7 +52,7 @@ def triples(
             typer.echo(showable("\n".join([passage_id, *(f"  {' | '.join(triple)}" for triple in found)])))
 
 
-def _wanted(index: Index, document: str | None, entity: str | None) -> Iterator[int]:
+def _wanted(index: "assemble.Index", document: str | None, entity: str | None) -> Iterator[int]:
     """The numbers of the triples to print, in the order of their passages."""
     passages = _passages(index, document)
     if entity is not None:
@@ -65,13 +64,13 @@ def _wanted(index: Index, document: str | None, entity: str | None) -> Iterator[
         yield from index.triples.triples_of(window).tolist()
 
 
-def _passages(index: Index, document: str | None) -> Iterator[str]:
+def _passages(index: "assemble.Index", document: str | None) -> Iterator[str]:
     """The ids of all passages, or of those of a document or a folder."""
-    ids = None if document is None else set(known_documents(index.folder, index.passages, [document]))
+    ids = None if document is None else set(assemble.known_documents(index.folder, index.passages, [document]))
     return (passage.id for passage in index.passages if ids is None or passage.document_id in ids)
 
 
-def _about(index: Index, name: str) -> list[int]:
+def _about(index: "assemble.Index", name: str) -> list[int]:
     """The numbers of the triples with an entity, in the order of their passages."""
     found: list[int] = index.source.triples_about(name).tolist()
     if not found:

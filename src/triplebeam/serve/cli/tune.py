@@ -5,15 +5,12 @@ from typing import Annotated
 
 import typer
 
-from triplebeam.assemble import open_index
-from triplebeam.assemble.indexing import tune_share
-from triplebeam.assemble.tuning import measure_shares
+from triplebeam import assemble
 from triplebeam.errors import BadInputError
 from triplebeam.evaluate.numbers import percent, points, probability
 from triplebeam.evaluate.questions import read_questions
-from triplebeam.serve.cli.display import out
+from triplebeam.serve.cli.console import out
 from triplebeam.serve.cli.options import EmbedderName, IndexPlace, Offline
-from triplebeam.settings import read_settings
 
 
 def tune(
@@ -41,17 +38,17 @@ def tune(
     """
     if reset == (questions is not None):
         raise BadInputError("give a file of questions, or --reset to go by the index's own measure again.")
-    index = open_index(folder, settings=read_settings(embedder=embedder, offline=offline or None))
+    index = assemble.open_index(folder, settings=assemble.read_settings(embedder=embedder, offline=offline or None))
     if questions is None:
-        tune_share(folder, None)
+        assemble.tune_share(folder, None)
         own = index.source.manifest.ownership.share
         out().print(f"{folder}: graph walks have weight {own:.2f}, as the index measures it.")
         return
-    tuning = measure_shares(index, read_questions(questions))
+    tuning = assemble.measure_shares(index, read_questions(questions))
     for share, recall in tuning.recall.items():
         note = ", the index's own" if share == tuning.own else ""
         out().print(f"weight {share:.2f}: {percent(recall)} % (mean of R@5 and R@10){note}")
-    tune_share(folder, tuning.chosen)
+    assemble.tune_share(folder, tuning.chosen)
     checked = f"{points(tuning.difference.mean)} points in the cross-check, {probability(tuning.difference.p_value)}"
     if tuning.chosen is None:
         out().print(

@@ -1,0 +1,16 @@
+from triplebeam.ingest.folder_files import FolderFiles as FolderFiles
+from triplebeam.ingest.folder_files import SourceFile as SourceFile
+from triplebeam.ingest.formats import ENDINGS as ENDINGS
+from triplebeam.ingest.json_lines import check_plain_fields as check_plain_fields
+from triplebeam.ingest.json_lines import row_document as row_document
+from triplebeam.ingest.naming import SourceNames as SourceNames
+from triplebeam.ingest.outcome import Reading as Reading
+from triplebeam.ingest.outcome import Skipped as Skipped
+from triplebeam.ingest.outcome import Unreadable as Unreadable
+from triplebeam.ingest.outcome import watched as watched
+from triplebeam.ingest.scan import Scan as Scan
+from triplebeam.ingest.scan import scan_sources as scan_sources
+from triplebeam.ingest.scan import settled as settled
+from triplebeam.ingest.sources import document_id as document_id
+from triplebeam.ingest.sources import read_sources as read_sources
+from triplebeam.text.sentences import sentence_spans as sentence_spans
