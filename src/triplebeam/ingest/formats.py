@@ -23,7 +23,7 @@ from triplebeam.ingest.tables import csv_content, json_content
 from triplebeam.ingest.text import Content, decode
 from triplebeam.ingest.xml import xml_content
 from triplebeam.passage import Document
-from triplebeam.text.word_set import word_set
+from triplebeam.text.stop_words import word_set
 
 _SCRIPTS = ".js .mjs .cjs .jsx .ts .mts .cts .tsx .php"
 _CONFIGURATION = ".yaml .yml .toml"

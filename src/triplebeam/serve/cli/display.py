@@ -16,7 +16,8 @@ from triplebeam.serve.found import Found, path_of
 from triplebeam.serve.layout import blocks, filled
 from triplebeam.serve.snippet import highlights, wanted_words
 from triplebeam.text.characters import showable
-from triplebeam.triple import Chain, Triple, entity_key
+from triplebeam.text.names import entity_key
+from triplebeam.triple import Chain, Triple
 
 _MOST_BEGINNINGS = 2
 _MOST_ENDS = 3
