@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from triplebeam.passage import Passage
 from triplebeam.ranking import Hit, Ranking
-from triplebeam.triple import Triple, entity_key
+from triplebeam.triple import Triple
 
 scores = st.floats(allow_nan=False) | st.sampled_from([0.0, 0.5, 1.0])
 hits = st.dictionaries(st.text(max_size=3), scores, max_size=12).map(lambda d: [Hit(id_, s) for id_, s in d.items()])
@@ -62,28 +62,6 @@ def test_equal_scores_go_by_id_and_nothing_else() -> None:
     assert Ranking.from_scores({"b": 1.0, "c": 2.0, "a": 1.0}).ids == ["c", "a", "b"]
     assert Ranking.of([Hit("b", 1.0), Hit("a", 1.0, chain)]).ids == ["a", "b"]
     assert Ranking([Hit("a", 1.0)]) != Ranking([Hit("a", 1.0, chain)])
-
-
-@given(st.text())
-def test_a_normal_form_is_its_own_normal_form(name: str) -> None:
-    assert entity_key(entity_key(name)) == entity_key(name)
-
-
-@given(st.text(st.characters(categories=["Lu", "Ll", "Nd"]), min_size=1))
-def test_case_punctuation_and_spaces_do_not_tell_entities_apart(word: str) -> None:
-    assert entity_key(f"  {word.upper()}_({word})! ") == entity_key(f"{word.upper()} {word}")
-
-
-@pytest.mark.parametrize(
-    ("one", "other"), [("Edward L. Cahn", "edward l cahn"), ("Straße", "STRASSE"), ("New-York ", "new york")]
-)
-def test_mentions_of_one_entity(one: str, other: str) -> None:
-    assert entity_key(one) == entity_key(other)
-
-
-@pytest.mark.parametrize(("one", "other"), [("?", "!"), ("C", "C2"), ("§", "")])
-def test_mentions_of_two_entities(one: str, other: str) -> None:
-    assert entity_key(one) != entity_key(other)
 
 
 def test_the_texts_that_are_encoded() -> None:

@@ -1,6 +1,5 @@
 """What an agent gives back: its steps as they happened, and an answer with evidence one can check."""
 
-import re
 from abc import ABC, abstractmethod
 from collections.abc import Generator, Sequence
 from contextlib import closing
@@ -10,9 +9,9 @@ from typing import Literal, Protocol, TypeAlias
 from triplebeam.generate.language_model import Usage
 from triplebeam.generate.provenance import follow_run
 from triplebeam.ranking import Ranking
-from triplebeam.triple import Triple, entity_key
-
-_ARTICLE = re.compile(r"^(the|an?)\s+(?=\w)", re.IGNORECASE)
+from triplebeam.text.names import entity_key, strip_article
+from triplebeam.text.words import WORD
+from triplebeam.triple import Triple
 
 #: "answered": the documents say it. "guess": the model's best guess. "not_in_documents": the model read them, and they
 #: have no answer. "model_failed": the model gave no usable reply, which says nothing about the documents.
@@ -125,7 +124,8 @@ class Answer:
 
 def named_in(answer: str, evidence: Sequence[Evidence]) -> bool:
     """Is the answer named by a fact or by the words that support one? Yes and no never are, so they pass."""
-    said = entity_key(_ARTICLE.sub("", answer))
+    bare = strip_article(answer)
+    said = entity_key(bare if WORD.match(bare) else answer)  # the article of a quoted title may be a part of it
     texts = (f"{fact.triple} {fact.span.text if fact.span else ''}" for fact in evidence)
     return said in ("yes", "no") or any(said in entity_key(text) for text in texts)
 

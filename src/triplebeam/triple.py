@@ -1,9 +1,8 @@
-"""A fact extracted from a passage, and the normal form under which two mentions are one entity."""
+"""A fact extracted from a passage; `entity_key` is the normal form under which two mentions are one entity."""
 
-import re
 from typing import NamedTuple, TypeAlias
 
-_NOT_WORD = re.compile(r"[\W_]+")
+from triplebeam.text.names import entity_key as entity_key
 
 
 class Triple(NamedTuple):
@@ -20,11 +19,3 @@ class Triple(NamedTuple):
 
 #: A sequence of triples, each sharing an entity with the one before it: a beam of GeAR's Algorithm 1.
 Chain: TypeAlias = tuple[Triple, ...]
-
-
-def entity_key(name: str) -> str:
-    """The normal form of an entity: lower case, punctuation to spaces, one space between words.
-
-    A name of nothing but punctuation stays as it is, so that two such names are not one entity.
-    """
-    return _NOT_WORD.sub(" ", name.casefold()).strip() or name.strip()

@@ -23,7 +23,8 @@ from triplebeam.support.claim import Claim, claim_of
 from triplebeam.support.find import locate
 from triplebeam.support.names import is_title, mentions
 from triplebeam.support.page import page_of
-from triplebeam.triple import Triple, entity_key
+from triplebeam.text.names import entity_key
+from triplebeam.triple import Triple
 
 pytestmark = [pytest.mark.slow, pytest.mark.data]
 DATASETS = ("musique", "2wikimultihopqa", "hotpotqa")

@@ -24,7 +24,8 @@ from triplebeam.index.folder import synonyms
 from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.index.folder.synonyms import both_ways, choose, write_synonyms
 from triplebeam.passage import Document
-from triplebeam.triple import Triple, entity_key
+from triplebeam.text.names import entity_key
+from triplebeam.triple import Triple
 
 
 def clustered(seed: int, entities: int, spread: float = 0.5, dimension: int = 32) -> NDArray[np.int8]:

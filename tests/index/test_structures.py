@@ -16,7 +16,7 @@ from triplebeam.index.arrays.folder_arrays import FolderArrays
 from triplebeam.index.arrays.quantize import COARSE, FINE, quantized, restored
 from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.index.folder.vectors import RERANK_AT_LEAST, VectorIndex, top, write_vectors
-from triplebeam.triple import entity_key
+from triplebeam.text.names import entity_key
 
 
 @settings(max_examples=30)

@@ -33,11 +33,11 @@ from numpy.typing import NDArray
 from triplebeam.errors import BadInputError
 from triplebeam.evaluate.questions import Question
 from triplebeam.evaluate.run import QuestionResult
+from triplebeam.text.names import strip_articles
 
 _Measure: TypeAlias = Callable[[Question, QuestionResult], float]
 
 _DELETED = str.maketrans("", "", string.punctuation)
-_ARTICLES = re.compile(r"\b(?:a|an|the)\b")
 _LETTER = re.compile(r"(?:option )?\(?([a-z])[).:]*", re.IGNORECASE)
 _LETTER_AND_WORDS = re.compile(r"(?:option )?\(?([a-z])[).:]+\s.*", re.IGNORECASE | re.DOTALL)
 _WORDS_TELL = 3
@@ -90,7 +90,7 @@ def f1(prediction: str, answers: Sequence[str], *, partial_yes_no: bool = False)
 
 def normal_form(text: str) -> str:
     """A text as it is compared. Punctuation goes first: ``the.`` is an article, and ``A.`` too."""
-    return " ".join(_ARTICLES.sub(" ", text.lower().translate(_DELETED)).split())
+    return strip_articles(text.lower().translate(_DELETED))
 
 
 def _measure(name: str) -> _Measure:

@@ -11,7 +11,8 @@ from typing import NamedTuple
 
 from lxml import etree
 
-from triplebeam.text.word_set import word_set
+from triplebeam.text.stop_words import word_set
+from triplebeam.text.words import LETTERS
 
 Element = etree._Element
 
@@ -43,12 +44,11 @@ _WORDS = word_set(
 )
 #: The lines above and below a manual page, where a table has the name.
 _RUNNING_TITLES = frozenset(("head", "foot"))
-_NAME_WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|\d+")
+_PART_OF_NAME = re.compile(r"[a-z]+|\d+")
 _NAVIGATION_WORDS = word_set(
     "prev previous next up home top back contents content index forward first last parent toc main page table of to "
     "the edit hide show source view permalink return menu skip"
 )
-_WORD = re.compile(r"[^\W\d_]+")
 _SIGNS = word_set("¶ # § ↩ ↩︎ ↑ ^ 🔗 ⚓ [edit] edit [source] [link] [top] permalink")
 _SKIPS = ("jump to ", "skip to ")
 _CONTENTS = frozenset(("index", "contents", "table of contents", "on this page", "navigation", "navigation menu"))
@@ -199,7 +199,7 @@ class Page:
 
 def _is_of_steps(text: str) -> bool:
     """Nothing but the words of Prev, Up and Next?"""
-    words = _WORD.findall(text)
+    words = LETTERS.findall(text)
     return bool(words) and all(word in _NAVIGATION_WORDS for word in words)
 
 
@@ -242,4 +242,4 @@ def _names(element: Element) -> set[str]:
 
 
 def _words(name: str) -> set[str]:
-    return {word.lower() for word in _NAME_WORD.findall(name)}
+    return set(_PART_OF_NAME.findall(name))

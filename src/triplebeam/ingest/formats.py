@@ -10,7 +10,7 @@ from typing import Any
 
 from triplebeam.ingest.text import Content, decode
 from triplebeam.passage import Document
-from triplebeam.text.word_set import word_set
+from triplebeam.text.stop_words import word_set
 
 _SCRIPTS = ".js .mjs .cjs .jsx .ts .mts .cts .tsx .php"
 _CONFIGURATION = ".yaml .yml .toml"

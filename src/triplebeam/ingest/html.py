@@ -11,7 +11,7 @@ from triplebeam.ingest.boilerplate import Page
 from triplebeam.ingest.compose import Composer
 from triplebeam.ingest.text import Content
 from triplebeam.text.characters import storable
-from triplebeam.text.word_set import word_set
+from triplebeam.text.stop_words import word_set
 
 Element = etree._Element
 _Step: TypeAlias = Element | Callable[[], None] | str

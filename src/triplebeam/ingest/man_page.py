@@ -11,12 +11,12 @@ from triplebeam.ingest.compose import Composer
 from triplebeam.ingest.generated import NoDocumentError
 from triplebeam.ingest.plain import plain_content
 from triplebeam.ingest.text import Content
-from triplebeam.text.word_set import word_set
+from triplebeam.text.stop_words import word_set
 
 _IS_ROFF = re.compile(r"^[.'](?:TH|SH|Dd|Dt|Sh|so)\b", re.MULTILINE)
 _REFERENCE = re.compile(r"\s*\.so[ \t]+(\S+)\s*")
 _REQUEST = re.compile(r"[.'][ \t]*([A-Za-z]\w{0,9}|\\\"|)[ \t]*(.*)")
-_WORD = re.compile(r'"((?:[^"]|"")*)"?|(\S+)')
+_ARGUMENT = re.compile(r'"((?:[^"]|"")*)"?|(\S+)')
 _HEADINGS = {"SH": 1, "Sh": 1, "SS": 2, "Ss": 2}
 _PARAGRAPHS = word_set("PP P LP Pp sp RS RE Bl El Ed")
 _CODE_BEGINS, _CODE_ENDS = word_set("nf EX Vb Bd"), word_set("fi EE Ve Ed")
@@ -102,7 +102,7 @@ class _Reader:
         self._code = None
 
     def _macro(self, macro: str, rest: str) -> None:
-        words = [_plain(quoted.replace('""', '"') or word) for quoted, word in _WORD.findall(rest.split('\\"')[0])]
+        words = [_plain(quoted.replace('""', '"') or word) for quoted, word in _ARGUMENT.findall(rest.split('\\"')[0])]
         if macro in ("TH", "Dt") and words:
             name = words[0].lower() if words[0].isupper() else words[0]
             self.title = f"{name}({words[1]})" if len(words) > 1 else name

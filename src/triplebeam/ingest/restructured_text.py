@@ -10,7 +10,7 @@ from triplebeam.ingest.generated import NoDocumentError
 from triplebeam.ingest.html import html_content
 from triplebeam.ingest.plain import plain_content
 from triplebeam.ingest.text import Content
-from triplebeam.text.word_set import word_set
+from triplebeam.text.stop_words import word_set
 
 _EXTRA = "rst"
 #: docutils needs the square of a paragraph's length for marks that are never closed, and reads no longer line.

@@ -12,17 +12,17 @@ from typing import TypeAlias
 from triplebeam.errors import BadInputError
 from triplebeam.ingest.outline import Outline
 from triplebeam.passage import PASSAGE_TOKENS, Document, Passage
+from triplebeam.text.characters import CHINESE_AND_JAPANESE
 from triplebeam.text.sentences import Span, sentence_spans, trimmed
 
 _Cutter: TypeAlias = Callable[[str, int, int, Outline], Iterator[Span]]
 
 # Chinese and Japanese put no space between words: each character counts. So does every further 40 characters of a
 # "word" that is none, such as encoded data.
-_IDEOGRAPHS = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
-_TOKEN = re.compile(rf"[{_IDEOGRAPHS}]|[^\W{_IDEOGRAPHS}]{{1,40}}|[^\w\s]")
+_TOKEN = re.compile(rf"[{CHINESE_AND_JAPANESE}]|[^\W{CHINESE_AND_JAPANESE}]{{1,40}}|[^\w\s]")
 _BLANK_LINE = re.compile(r"\n[^\S\n]*\n\s*")
 _LINE_END = re.compile(r"\n")
-_WORD = re.compile(r"\S+")
+_WHITE_SPACE = re.compile(r"\s+")
 _HEADING_TOKENS = 16
 _ITEM_START = re.compile(r"\n(?=[ \t]*(?:[-*•+]|\d{1,3}[.)])[ \t]+\S)")
 #: A section of less than this share of the limit may share its passage with the next.
@@ -147,7 +147,7 @@ def _lines(text: str, start: int, end: int, outline: Outline) -> Iterator[Span]:
 
 
 def _words(text: str, start: int, end: int, outline: Outline) -> Iterator[Span]:
-    return (match.span() for match in _WORD.finditer(text, start, end))
+    return _between(text, start, end, _WHITE_SPACE)
 
 
 def _tokens(text: str, start: int, end: int, outline: Outline) -> Iterator[Span]:

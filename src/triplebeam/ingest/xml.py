@@ -9,7 +9,7 @@ from triplebeam.ingest.compose import Composer
 from triplebeam.ingest.html import html_content
 from triplebeam.ingest.text import Content
 from triplebeam.text.characters import storable
-from triplebeam.text.word_set import word_set
+from triplebeam.text.stop_words import word_set
 
 _TITLES = word_set("title name subtitle heading head")
 _PROSE = word_set("p para simpara text body description summary abstract note term li item entry cell code")

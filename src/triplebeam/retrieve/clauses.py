@@ -18,7 +18,8 @@ from triplebeam.retrieve.bm25 import BM25
 from triplebeam.retrieve.dense import Dense
 from triplebeam.retrieve.retriever import ScoringRetriever, scores_many
 from triplebeam.retrieve.scores import CachedScores, RankedByScores, min_max
-from triplebeam.text.language import FUNCTION_WORDS
+from triplebeam.text.stop_words import ARTICLES, FUNCTION_WORDS
+from triplebeam.text.words import compile_word
 
 _BORDER = re.compile(
     r"\s*(?:[,;:?]|\b(?:while|whereas|but|and|or|compared to|in contrast to|than|before|after|as well as)\b)\s*",
@@ -26,8 +27,7 @@ _BORDER = re.compile(
 )
 _LEAST_WORDS = 4
 _LEAST_TELLING_WORDS = 2
-_ARTICLES = ("the", "a", "an")
-_WORD = re.compile(r"\w[\w'’-]*")
+_WORD = compile_word(without="", joined_by="'’-")
 _SHARPNESS = 4
 #: Matches of a clause's words that count; the head is all that is wanted.
 _MATCHES = 100
@@ -44,7 +44,7 @@ def _says_what(part: str) -> bool:
     """A name, a number, a noun or two words that mean something: "which one deletes them" asks about what is before."""
     words = _WORD.findall(part)
     telling = [word for word in words if word.casefold() not in FUNCTION_WORDS]
-    noun = any(article.casefold() in _ARTICLES and word in telling for article, word in pairwise(words))
+    noun = any(article.casefold() in ARTICLES and word in telling for article, word in pairwise(words))
     return noun or len(telling) >= _LEAST_TELLING_WORDS or any(not word.islower() for word in telling)
 
 

@@ -6,8 +6,8 @@ from functools import cached_property
 from itertools import accumulate, takewhile
 
 from triplebeam.index.arrays.names import SortedNames
+from triplebeam.text.names import entity_key
 from triplebeam.text.terms import query_words, text_words
-from triplebeam.triple import entity_key
 
 
 @dataclass(frozen=True)

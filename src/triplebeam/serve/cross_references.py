@@ -17,7 +17,8 @@ from triplebeam import assemble
 from triplebeam.index.content.definitions import defined_terms, is_code
 from triplebeam.index.content.references import LINK
 from triplebeam.passage import Passage
-from triplebeam.triple import Chain, Triple, entity_key
+from triplebeam.text.names import entity_key
+from triplebeam.triple import Chain, Triple
 
 #: What a chain says of a reference.
 MENTIONS, DESCRIBED_IN, LINKS_TO = "mentions", "is described in", "links to"

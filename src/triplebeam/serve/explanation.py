@@ -28,13 +28,15 @@ from triplebeam.index.folder.passages import title_keys
 from triplebeam.passage import Passage
 from triplebeam.ranking import Hit
 from triplebeam.serve.cross_references import DESCRIBED_IN, MENTIONS, called
-from triplebeam.serve.snippet import wanted_words, words_in
-from triplebeam.text.word_set import word_set
-from triplebeam.triple import Chain, Triple, entity_key
+from triplebeam.serve.snippet import wanted_words
+from triplebeam.text.names import entity_key
+from triplebeam.text.stop_words import ARTICLES, word_set
+from triplebeam.text.terms import words_in
+from triplebeam.triple import Chain, Triple
 
 #: What distinguishes a term from a word: a capital, a digit within (ext4), a sign within or before (dpkg.cfg, --force).
 _LIKE_A_NAME = re.compile(r"[^\W\d_]\d|\d[^\W\d_]|\w[_/.:@]\w|^(?:-|/|\.|\$)+\w")
-_BARE = word_set("a an the is was are were be been being am became become becomes remains remained")
+_BARE = ARTICLES | word_set("is was are were be been being am became become becomes remains remained")
 _MENTION = words_in("mentions")
 #: The lists of `blend` that follow links.
 _LINKS = ("titles", "owners")

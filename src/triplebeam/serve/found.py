@@ -10,8 +10,9 @@ from triplebeam.ranking import Hit
 from triplebeam.serve.cross_references import CrossReferences, telling_facts
 from triplebeam.serve.explanation import Explanation
 from triplebeam.serve.snippet import Snippet, snippet
+from triplebeam.text.names import entity_key
 from triplebeam.text.terms import ENGLISH, query_stems, query_words, text_words
-from triplebeam.triple import Chain, entity_key
+from triplebeam.triple import Chain
 
 #: Two texts are nearly the same if this part of all runs of so many words in either is in both.
 _MIN_JACCARD, _SHINGLE_WORDS = 0.9, 3

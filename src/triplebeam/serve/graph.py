@@ -9,7 +9,8 @@ from triplebeam.assemble import Index, check_text
 from triplebeam.errors import BadInputError
 from triplebeam.methods.gear import Cascade
 from triplebeam.methods.gear.beam_search import DiverseTripleBeamSearch
-from triplebeam.triple import Chain, entity_key
+from triplebeam.text.names import entity_key
+from triplebeam.triple import Chain
 
 _SUGGESTED = 3
 

@@ -8,13 +8,13 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 from triplebeam.passage import Passage
 from triplebeam.serve.layout import blocks
-from triplebeam.text.language import FUNCTION_WORDS
-from triplebeam.text.sentences import sentence_spans
-from triplebeam.text.terms import ENGLISH, query_stems, text_words
+from triplebeam.text.sentences import Span, sentence_spans
+from triplebeam.text.stop_words import FUNCTION_WORDS
+from triplebeam.text.terms import ENGLISH, is_unspaced, placed_words, query_stems, text_words, words_in
 from triplebeam.triple import Triple
 
 #: The most characters of a snippet; ending with whole sentences, it has about 280.
@@ -22,16 +22,10 @@ WIDTH = 360
 #: The beginning says what a passage is about: a window elsewhere must have a word of its own. Otherwise weak matches
 #: far down hide the answer more often than they show it.
 _BEGINNING = 1.0
-#: Scripts without spaces between words: Japanese, Chinese, Korean.
-_UNSPACED = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
-_WORD = re.compile(rf"[{_UNSPACED}]+|[^\W_{_UNSPACED}]+")
-_UNSPACED_RUN = re.compile(rf"[{_UNSPACED}]+")
 #: Parts of a sentence that is longer than a snippet.
 _PART = re.compile(r"\S.{0,119}(?=\s|\Z)|\S.{0,119}", re.DOTALL)
 #: What a paragraph ends with, and a heading does not.
 _ENDINGS = ".!?…:;,\"'”’»)。！？」"
-
-Span: TypeAlias = tuple[int, int]
 
 
 class Snippet(NamedTuple):
@@ -76,7 +70,7 @@ def wanted_words(question: str, facts: Iterable[Triple] = (), stemmer: str = ENG
 
 def _says_nothing(word: str) -> bool:
     """A function word, or a letter alone: the *I* of a question is not the *i* of "i.e."."""
-    is_letter = len(word) == 1 and word.isalpha() and not _UNSPACED_RUN.match(word)
+    is_letter = len(word) == 1 and word.isalpha() and not is_unspaced(word)
     return is_letter or word in FUNCTION_WORDS
 
 
@@ -89,37 +83,11 @@ def _telling_words(text: str, stemmer: str) -> frozenset[str]:
 def highlights(text: str, wanted: frozenset[str], stemmer: str = ENGLISH) -> tuple[Span, ...]:
     """Where a text has these words; words in a row are one stretch."""
     merged: list[Span] = []
-    for start, end, word in _words(text, stemmer):
+    for start, end, word in placed_words(text, stemmer):
         if word in wanted:
             adjoins = bool(merged) and (start <= merged[-1][1] or text[merged[-1][1] : start] == " ")
             merged[-1:] = [(merged[-1][0], end)] if adjoins else [*merged[-1:], (start, end)]
     return tuple(merged)
-
-
-def words_in(text: str, stemmer: str = ENGLISH) -> set[str]:
-    """The words of a text, as they are compared."""
-    return {word for written in set(_WORD.findall(text)) for word in _compared(written, stemmer)}
-
-
-def _words(text: str, stemmer: str) -> Iterator[tuple[int, int, str]]:
-    """Words as they are compared, with their places."""
-    for match in _WORD.finditer(text):
-        start, end = match.span()
-        spaced = not _UNSPACED_RUN.match(match[0])
-        for place, word in enumerate(_compared(match[0], stemmer)):
-            first = start + place // 2
-            yield (start, end, word) if spaced else (first, first + len(word), word)
-
-
-@lru_cache(1 << 15)
-def _compared(written: str, stemmer: str) -> tuple[str, ...]:
-    """A word as the term index has it; where no spaces are written, each character, alone and with the next one.
-
-    Most words of a text are common ones, and stemming each time took most of the time of a search over HTTP.
-    """
-    if _UNSPACED_RUN.match(written):
-        return tuple(written[place : place + length] for place in range(len(written)) for length in (1, 2))
-    return tuple(text_words(written, stemmer))
 
 
 def _pieces(text: str) -> Iterator[_Piece]:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from triplebeam.support.names import is_title, mentions, object_mentions
 from triplebeam.support.page import Page
-from triplebeam.support.words import LOST_DASH
+from triplebeam.text.words import LOST_DASH
 from triplebeam.triple import Triple
 
 #: In characters: so much of the sentence before is shown.

@@ -11,7 +11,7 @@ from triplebeam.support.claim import claim_of
 from triplebeam.support.entailment import states
 from triplebeam.support.names import mentions, object_mentions
 from triplebeam.support.page import Page, page_of
-from triplebeam.support.words import Word, words_of
+from triplebeam.text.words import Word, words_of
 from triplebeam.triple import Triple
 
 _ELLIPSIS = re.compile(r"\[?(?:…|\.\s?\.\s?\.)\]?")

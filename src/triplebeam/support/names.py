@@ -5,11 +5,14 @@ from collections.abc import Iterator, Sequence
 from itertools import takewhile
 
 from triplebeam.support.page import Page
-from triplebeam.support.words import LIGHT, REFLEXIVES, ROW_STARTS, Word, content, words_of
+from triplebeam.text.stop_words import LIGHT_WORDS, REFLEXIVES, word_set
+from triplebeam.text.words import Word, content, words_of
 from triplebeam.triple import Triple
 
 _MONTH = {name[:length].casefold(): n for n, name in enumerate(month_name) if n for length in (3, len(name))}
 _LONGEST_DATE = 4
+#: With a capital letter behind a name, no part of it: "Directed by Ann Lee Produced by Per Lund Released 1985".
+_ROW_STARTS = word_set("born created died directed established founded produced published released starring written")
 #: Of a name of at least so many content words, a third may be missing.
 _LONG_NAME = 4
 #: So many words that are not part of the name may be among its words.
@@ -34,7 +37,7 @@ def object_mentions(triple: Triple, page: Page, places: range) -> list[range]:
 def _row_values(triple: Triple, page: Page, places: range) -> list[range]:
     """Where the object is a value in a table without punctuation: right behind its predicate, before another row."""
     row, size = [word.folded for word in words_of(f"{triple.predicate} {triple.object}")], len(words_of(triple.object))
-    ends = [n for n, word in enumerate(page.words) if word.key in ROW_STARTS and word.is_name and n <= places.stop]
+    ends = [n for n, word in enumerate(page.words) if word.key in _ROW_STARTS and word.is_name and n <= places.stop]
     rows = [range(end - len(row), end) for end in ends if end - len(row) >= places.start]
     found = [each for each in rows if [page.words[n].folded for n in each] == row]
     return [each[-size:] for each in found] if 0 < size < len(row) else []
@@ -98,7 +101,7 @@ def _extent(wanted: set[str], words: Sequence[Word], first: int, stop: int) -> t
         if words[place].folded in wanted - found:
             found.add(words[place].folded)
             last = place + 1
-        elif words[place].key not in LIGHT:
+        elif words[place].key not in LIGHT_WORDS:
             strangers += 1
         if strangers > _STRANGERS or found == wanted:
             break

@@ -1,14 +1,14 @@
 """A passage as words, in sentences."""
 
-import re
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import takewhile
 
-from triplebeam.support.words import AUXILIARIES, PRONOUNS, Word, content, words_of
+from triplebeam.text.names import strip_qualifier
 from triplebeam.text.sentences import sentence_spans
+from triplebeam.text.stop_words import AUXILIARIES, PRONOUNS
+from triplebeam.text.words import Word, content, words_of
 
-_BRACKETED = re.compile(r"\s*\([^)]*\)\s*$")
 #: In words. What is longer is a table or a list.
 _LONGEST_SENTENCE = 100
 
@@ -28,7 +28,7 @@ class Page:
     @cached_property
     def title_words(self) -> list[Word]:
         """The content words of the title, without brackets at its end."""
-        return content(_BRACKETED.sub("", self.title))
+        return content(strip_qualifier(self.title))
 
     @cached_property
     def sentences(self) -> list[range]:

@@ -1,10 +1,21 @@
-"""Text that files and databases can hold, and that terminals can show."""
+"""Characters: which ones files, databases and terminals can hold, which are accents, which scripts have no spaces."""
 
 import re
+import unicodedata
 
 #: All but tabs and line ends: they move the cursor, clear the screen, set titles and links, or turn the text around.
 _COMMANDS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 _UNSTORABLE = re.compile("[\0\ud800-\udfff]")
+#: Kana, Bopomofo and Chinese characters, as in a class of a regular expression.
+CHINESE_AND_JAPANESE = (
+    "\u3005-\u3007\u3041-\u309a\u309d-\u309f\u30a1-\u30fa\u30fc-\u30ff\u3105-\u312f\u31f0-\u31ff"
+    "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+)
+HANGUL = "\u1100-\u11ff\u3131-\u318e\uac00-\ud7a3"
+_THAI_AND_LAO, _BURMESE, _KHMER = "\u0e01-\u0e4e\u0e81-\u0ece", "\u1000-\u103f\u1050-\u109f", "\u1780-\u17d3"
+_HALF_WIDTH_KANA = "\uff66-\uff9f"
+#: Scripts without spaces between words; Korean has spaces, and writes particles onto its words.
+UNSPACED = f"{CHINESE_AND_JAPANESE}{HANGUL}{_THAI_AND_LAO}{_BURMESE}{_KHMER}{_HALF_WIDTH_KANA}"
 
 
 def storable(text: str) -> str:
@@ -15,3 +26,8 @@ def storable(text: str) -> str:
 def showable(text: str) -> str:
     """Replace what a terminal would obey and not show."""
     return _COMMANDS.sub("\ufffd", text)
+
+
+def strip_accents(text: str) -> str:
+    """Strip accents, and spell ligatures and wide letters with plain ones."""
+    return "".join(each for each in unicodedata.normalize("NFKD", text) if not unicodedata.combining(each))

@@ -1,21 +1,14 @@
 """In which language a text is written, as far as it matters here: is it English, and if not, what is it?"""
 
-import re
 from functools import cache
 from typing import TYPE_CHECKING
+
+from triplebeam.text.stop_words import FUNCTION_WORDS
+from triplebeam.text.words import LETTERS
 
 if TYPE_CHECKING:
     from py3langid.langid import LanguageIdentifier
 
-#: The commonest words of English that no other language's text is full of.
-_COMMON_WORDS = (
-    "the of and to a in is that it for was on with as are be this by at from or an which but not have has had he"
-    " his her she they their its were been will can if when who you your i we our my all there these those than"
-    " then also more into only other some such no so do does did may must should would could one each any after"
-    " before between while where about over under through during because up out most them him me us what how just"
-)
-FUNCTION_WORDS = frozenset(_COMMON_WORDS.split())
-_WORD = re.compile(r"[^\W\d_]+")
 #: English prose has a third of such words or more, technical text a sixth; other languages have fewer than a tenth.
 _ENGLISH_SHARE = 0.16
 _FEWEST_LETTERS = 40
@@ -27,7 +20,7 @@ _NO_LANGUAGE = "zxx"
 
 def foreign_language(text: str) -> str | None:
     """The code (``de``, ``zh``) of the language if it is surely not English; None for English, code, tables, scraps."""
-    words = _WORD.findall(text)
+    words = LETTERS.findall(text)
     common = sum(word.lower() in FUNCTION_WORDS for word in words)
     letters = " ".join(words)
     if common >= _ENGLISH_SHARE * len(words) or len(letters.encode()) < _FEWEST_LETTERS:
@@ -40,7 +33,7 @@ def foreign_language(text: str) -> str | None:
 
 def is_language_throughout(text: str, language: str) -> bool:
     """Is each half of a text in the language? Of code, tables and lists of names the halves look like two languages."""
-    words = _WORD.findall(text)
+    words = LETTERS.findall(text)
     halves = words[: len(words) // 2], words[len(words) // 2 :]
     return language != _NO_LANGUAGE and all(_identifier().rank(" ".join(half))[0][0] == language for half in halves)
 

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from typing import TypeAlias
 
-from triplebeam.text.word_set import word_set
+from triplebeam.text.stop_words import word_set
 
 #: Start and end of a stretch of text, as in ``text[start:end]``.
 Span: TypeAlias = tuple[int, int]

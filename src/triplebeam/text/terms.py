@@ -13,14 +13,17 @@ passages by "what" and "is", and a film called "It" can still be found.
 """
 
 import re
-from collections.abc import Iterable
-from functools import cache
+from collections.abc import Iterable, Iterator
+from functools import cache, lru_cache
 from importlib.metadata import version
 from itertools import pairwise
 from typing import Any
 from unicodedata import normalize
 
+from triplebeam.text.characters import CHINESE_AND_JAPANESE, HANGUL, UNSPACED
 from triplebeam.text.language import foreign_language
+from triplebeam.text.stop_words import QUERY_STOP_WORDS
+from triplebeam.text.words import compile_word
 
 ENGLISH = "english"
 #: What words are made by: raised with every change of the rules below, so that words made by others are made again.
@@ -46,12 +49,6 @@ _STEMMERS = {
     "ta": "tamil",
     "tr": "turkish",
 }
-#: Words that say nothing about what a question asks for.
-_FUNCTION_WORDS = (
-    "a an and are as at be been but by did do does for from had has have he her his how if in into is it its no not of"
-    " on or she such than that the their then there these they this to was were what when where which who whom whose"
-    " why will with"
-)
 #: Bytes; what is longer is no word of any language, and no digest either.
 _LONGEST = 256
 #: Letters and digits, with the signs that Indian scripts put on and between them.
@@ -62,12 +59,11 @@ _OPTIONAL_MARKS = re.compile(
     "[\u0300-\u0305\u0307\u0309-\u036f]|(?<![иуИУ])\u0306|(?<![іІ])\u0308"
     "|[\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0640\u064b-\u065f\u0670\u200d\u20d0-\u20f0\ufe00-\ufe0f]"
 )
-#: Runs of Thai and Lao, Burmese, Khmer, kana, Bopomofo, Chinese characters, Hangul, and kana of half width.
-_UNSPACED = re.compile(
-    "[\u0e01-\u0e4e\u0e81-\u0ece\u1000-\u103f\u1050-\u109f\u1100-\u11ff\u1780-\u17d3\u3005-\u3007\u3041-\u309a"
-    "\u309d-\u309f\u30a1-\u30fa\u30fc-\u30ff\u3105-\u318e\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3\uf900-\ufaff"
-    "\uff66-\uff9f\U00020000-\U0003ffff]+"
-)
+_UNSPACED_RUN = re.compile(rf"[{UNSPACED}]+")
+#: Of these scripts, each character has a place in the text: folding leaves it one character.
+_EAST_ASIAN = f"{CHINESE_AND_JAPANESE}{HANGUL}"
+_EAST_ASIAN_RUN = re.compile(rf"[{_EAST_ASIAN}]+")
+_WRITTEN_WORD = re.compile(rf"{_EAST_ASIAN_RUN.pattern}|{compile_word(without=f'_{_EAST_ASIAN}').pattern}")
 
 
 def stemmer_for(text: str) -> str:
@@ -96,13 +92,43 @@ def query_stems(query: str, stemmers: Iterable[str]) -> list[dict[str, str]]:
     return [word for word in words if word[ENGLISH] not in _ignored()] or words
 
 
+def words_in(text: str, stemmer: str = ENGLISH) -> set[str]:
+    """Collect the words of a text that is shown, as they are compared with those of a question."""
+    return {word for written in set(_WRITTEN_WORD.findall(text)) for word in _compared(written, stemmer)}
+
+
+def placed_words(text: str, stemmer: str = ENGLISH) -> Iterator[tuple[int, int, str]]:
+    """Give the words of a text as `words_in` does, each with its place."""
+    for match in _WRITTEN_WORD.finditer(text):
+        start, end = match.span()
+        for place, word in enumerate(_compared(match[0], stemmer)):
+            first = start + place // 2
+            yield (first, first + len(word), word) if is_unspaced(match[0]) else (start, end, word)
+
+
+def is_unspaced(word: str) -> bool:
+    """Is the word of a script in which a single character is a word?"""
+    return _EAST_ASIAN_RUN.match(word) is not None
+
+
+@lru_cache(1 << 15)
+def _compared(written: str, stemmer: str) -> tuple[str, ...]:
+    """Stem a word as the term index does; where no spaces are written, give each character, alone and with the next.
+
+    Most words of a text are common ones, and stemming each time took most of the time of a search over HTTP.
+    """
+    if is_unspaced(written):
+        return tuple(written[place : place + length] for place in range(len(written)) for length in (1, 2))
+    return tuple(text_words(written, stemmer))
+
+
 def _parted(text: str) -> tuple[str, list[str]]:
     """A text without its optional marks: what has spaces between words, and the runs that have none."""
     if text.isascii():
         return text, []
     folded = normalize("NFC", _OPTIONAL_MARKS.sub("", normalize("NFD", text)))
-    runs = [normalize("NFKC", run) for run in _UNSPACED.findall(folded)]
-    return (_UNSPACED.sub(" ", folded), runs) if runs else (folded, runs)
+    runs = [normalize("NFKC", run) for run in _UNSPACED_RUN.findall(folded)]
+    return (_UNSPACED_RUN.sub(" ", folded), runs) if runs else (folded, runs)
 
 
 def _pairs(run: str) -> list[str]:
@@ -116,7 +142,7 @@ def _stems(text: str, stemmer: str) -> list[str]:
 
 @cache
 def _ignored() -> frozenset[str]:
-    return frozenset(text_words(_FUNCTION_WORDS))
+    return frozenset(text_words(" ".join(QUERY_STOP_WORDS)))
 
 
 @cache

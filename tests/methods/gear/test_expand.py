@@ -23,7 +23,8 @@ from triplebeam.passage import Document
 from triplebeam.ranking import Hit, Ranking
 from triplebeam.retrieve.bm25 import BM25
 from triplebeam.retrieve.fuse import reciprocal_rank_fusion
-from triplebeam.triple import Triple, entity_key
+from triplebeam.text.names import entity_key
+from triplebeam.triple import Triple
 
 FILM_TO_DIRECTOR = (
     Triple("Laughter in Hell", "directed by", "Edward Cahn"),

@@ -35,7 +35,8 @@ from triplebeam.methods.shared.loop import Loop
 from triplebeam.methods.shared.question_answering import ReadAnswer
 from triplebeam.methods.shared.reading import RetrievingAgent
 from triplebeam.methods.shared.usable_replies import usable_reply, usable_samples, usable_triples
-from triplebeam.triple import Triple, entity_key
+from triplebeam.text.names import entity_key
+from triplebeam.triple import Triple
 from triplebeam_research.baselines.exemplars import Exemplar, load_exemplars
 from triplebeam_research.baselines.reasoning_paths import CAME_TO_AN_ANSWER, NO_ANSWER, PathReply, worked_examples
 from triplebeam_research.templates import load

@@ -24,7 +24,7 @@ from triplebeam.generate.prompts import Template
 from triplebeam.methods.shared.loop import LAST_STEP, Loop
 from triplebeam.methods.shared.reading import AnsweringAgent
 from triplebeam.methods.shared.usable_replies import usable_reply
-from triplebeam.triple import entity_key
+from triplebeam.text.names import entity_key
 from triplebeam_research.templates import load
 
 _NOTHING = "the model generated nothing"

@@ -17,14 +17,13 @@ from triplebeam.generate.prompts import numbered_passages
 from triplebeam.methods.shared.question_answering import ReadAnswer
 from triplebeam.methods.shared.usable_replies import usable_samples
 from triplebeam.passage import Passage
-from triplebeam.triple import entity_key
+from triplebeam.text.names import entity_key, strip_articles
 from triplebeam_research.baselines.exemplars import Exemplar, with_cue
 from triplebeam_research.templates import load
 
 #: How a single path ends.
 CAME_TO_AN_ANSWER = "the reasoning came to an answer"
 NO_ANSWER = "the reasoning came to no answer"
-_ARTICLES = ("a", "an", "the")
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,4 +95,4 @@ def vote_key(answer: str) -> str:
     key = entity_key(answer)
     if not any(character.isalnum() for character in key):
         return ""
-    return " ".join(word for word in key.split() if word not in _ARTICLES) or key
+    return strip_articles(key) or key

@@ -15,7 +15,7 @@ from typing import TypeAlias
 from triplebeam.evaluate.measures import paired
 from triplebeam.evaluate.questions import Question
 from triplebeam.evaluate.run import QuestionResult
-from triplebeam.triple import entity_key
+from triplebeam.text.names import entity_key
 
 Triplet: TypeAlias = tuple[str, str, str]
 _VARIABLE = re.compile(r"(?:.*:\s*)?#\s*\d+")

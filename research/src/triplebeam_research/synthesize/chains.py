@@ -18,7 +18,6 @@ Chains are sampled with a seed, their lengths in turn. An entity starts one chai
 of few. The graph is read once into dictionaries: fast enough up to some million triples.
 """
 
-import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -30,9 +29,9 @@ import numpy as np
 from triplebeam.errors import BadInputError
 from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.support.names import is_date
-from triplebeam.support.words import ARTICLES, PRONOUNS
-from triplebeam.text.word_set import word_set
-from triplebeam.triple import Triple, entity_key
+from triplebeam.text.names import entity_key, strip_article, strip_qualifier
+from triplebeam.text.stop_words import ARTICLES, PRONOUNS, word_set
+from triplebeam.triple import Triple
 
 #: The most passages with a triple about an entity that is still specific. Countries, genres and years have more.
 MOST_PASSAGES = 10
@@ -40,7 +39,6 @@ MOST_PASSAGES = 10
 MOST_CHAINS = 3
 _LONGEST_NAME = 8
 _LONGEST_ANSWER = 6
-_BRACKETED = re.compile(r"\s*\([^)]*\)\s*$")
 _NO_NAMES = PRONOUNS | word_set("i we you me us this that these those who what there someone")
 
 
@@ -112,8 +110,7 @@ def is_named(name: str, text: str) -> bool:
 
 @lru_cache(maxsize=100_000)
 def _core(name: str) -> str:
-    words = entity_key(_BRACKETED.sub("", name) or name).split()
-    return " ".join(words[1:] if len(words) > 1 and words[0] in ARTICLES else words)
+    return strip_article(entity_key(strip_qualifier(name) or name))
 
 
 def _overlap(one: str, other: str) -> bool:
@@ -234,7 +231,7 @@ class _Sampler:
     def _joins(self, bridge: str, passages: tuple[str, str]) -> bool:
         """Whether two passages can be trusted to mean one thing by a name."""
         titles = [self.graph.title(passage) for passage in passages]
-        if any(_BRACKETED.search(title) and _core(title) == _core(bridge) for title in titles):
+        if any(strip_qualifier(title) != title and _core(title) == _core(bridge) for title in titles):
             return False
         return " " in entity_key(bridge) or entity_key(bridge) in map(entity_key, titles)
 

@@ -31,8 +31,8 @@ from triplebeam.generate.prompts import numbered_passages
 from triplebeam.generate.provenance import UNKNOWN_ORIGIN, follow_run
 from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.passage import Passages
-from triplebeam.support.words import words_of
 from triplebeam.system.progress import Progress, silent
+from triplebeam.text.words import words_of
 from triplebeam.triple import Chain
 from triplebeam_research.synthesize.chains import GoldChain, is_named, normal_text, sample_chains, why_no_chains
 from triplebeam_research.templates import load

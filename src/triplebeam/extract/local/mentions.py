@@ -8,15 +8,14 @@ from triplebeam.extract.local.kinds import NAME_KINDS, PROPER, is_named
 from triplebeam.extract.local.names import occurrences
 from triplebeam.extract.local.numbered import coded_things, hyphenated_codes, numbered_names
 from triplebeam.extract.local.terms import is_stand_in, make_readable
+from triplebeam.text.stop_words import ARTICLES, word_set
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc, Span, Token
 
 _WHOLE_KINDS = NAME_KINDS | {"DATE", "MONEY", "QUANTITY", "PERCENT", "TIME"}
 _TAKES_OF = ("ORG", "FAC", "EVENT", "LAW", "WORK_OF_ART")
-_NOT_FIRST = frozenset(
-    ("the", "a", "an", "sir", "dj", "mr.", "mrs.", "ms.", "dr.", "king", "queen", "duke", "sultan", "emperor", "mr")
-)
+_NOT_FIRST = ARTICLES | word_set("sir dj mr. mrs. ms. dr. king queen duke sultan emperor mr")
 _NOT_LAST = frozenset(("POS", "IN", "CC", "DT", ","))
 _HYPHENATED = re.compile(
     r"(?<![\w-])(?:[A-Z]\w+(?:-\w+|–[A-Z]\w+)+|(?:anti|co|ex|multi|non|post|pre|re|self|semi|sub)-\w+)(?![\w-])"

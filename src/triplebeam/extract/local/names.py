@@ -1,11 +1,11 @@
 """Names as plain text: their words, two forms of one name, and where a name stands in a text."""
 
 import re
-import unicodedata
 
-from triplebeam.triple import entity_key
+from triplebeam.text.names import strip_qualifier
+from triplebeam.text.words import compile_word
 
-_WORD = re.compile(r"\w[\w'.-]*")
+_WORD = compile_word(without="", joined_by="'.-")
 _LONGEST_TITLE = 12
 _WORKS = (
     "films?|movie|featurette|documentary|series|serial|show|sitcom|episode|song|single|album|ep|soundtrack|musical|opera"
@@ -18,15 +18,9 @@ _PHRASE_WORDS = frozenset(("a", "an", "and", "at", "by", "for", "from", "in", "i
 _SMALL_WORDS = _PHRASE_WORDS | {"de", "la", "le", "of", "the"}
 
 
-def words_of(name: str) -> list[str]:
-    """The words of a name in its normal form, without accents: texts and titles differ in them."""
-    letters = unicodedata.normalize("NFKD", entity_key(name))
-    return "".join(letter for letter in letters if not unicodedata.combining(letter)).split()
-
-
 def title_name(title: str, text: str) -> str:
     """The title as the text says it: without a bracket, without what follows a comma if the text leaves it out."""
-    name = re.sub(r"\s*\([^()]*\)\s*$", "", title).strip() or title.strip()
+    name = strip_qualifier(title).strip() or title.strip()
     short = name.split(", ")[0]
     return short if name not in text and occurrences(short, text) else name
 

@@ -3,7 +3,8 @@
 import re
 from collections.abc import Iterator
 
-from triplebeam.text.language import FUNCTION_WORDS
+from triplebeam.text.stop_words import FUNCTION_WORDS
+from triplebeam.text.words import compile_word
 
 _FENCE = re.compile(r"^[ \t]*(```|~~~).*?(?:^[ \t]*\1[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
 _BULLET = re.compile(r"^[ \t]*(?:[-*+•·◦▪]|\(?\d{1,3}[.)]|\[\d+\])[ \t]+")
@@ -19,7 +20,7 @@ _CODE = re.compile(
 )
 _CROSS_REFERENCE = re.compile(r"\b(?:Section|Chapter|Table|Figure|Appendix) [\dA-Z.]+, [“\"][^”\"]*[”\"]")
 _STAMP = re.compile(r"\b\d{1,2}[:.]\d{2} ?(?:[ap]\.?m\.?)? ?(?:[A-Z]{2,4} )?[—–-] ")
-_WORD = re.compile(r"[A-Za-z]+(?:'[a-z]+)?")
+_WORD = compile_word(without=r"\d_", joined_by="'", flags=re.ASCII)
 _ENDS = tuple(".!?:…\"'”’)。")
 _FULL_LINE = 55
 _FEWEST_WORDS = 3
@@ -41,7 +42,7 @@ def without_code(text: str) -> str:
 
 def reads_like_prose(unit: str) -> bool:
     """It has the words that hold English sentences together, ends like one, and few signs that only code has."""
-    words = _WORD.findall(unit)
+    words = _WORD.findall(unit.replace("''", '"'))  # some texts close a quotation so: no apostrophe
     if len(words) < _FEWEST_WORDS or " | " in unit or _DOT_LEADER.search(unit):
         return False
     if 12 * len(_CODE.findall(unit)) > len(words):

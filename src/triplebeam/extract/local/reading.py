@@ -4,14 +4,14 @@ import re
 from dataclasses import dataclass, field
 
 from triplebeam.extract.local.dialogue import Speakers, turns_of
-from triplebeam.extract.local.names import looks_like_title, occurrences, title_name, words_of
+from triplebeam.extract.local.names import looks_like_title, occurrences, title_name
 from triplebeam.extract.local.prose import prose_of
 from triplebeam.extract.local.tables import is_csv
 from triplebeam.extract.local.terms import Terms
 from triplebeam.extract.local.tidy import PlainText, joined, plain, tidy
 from triplebeam.passage import Passage
 from triplebeam.text.language import foreign_language
-from triplebeam.triple import entity_key
+from triplebeam.text.names import entity_key, split_name
 
 _NUMBERING = re.compile(
     r"^(?:(?:chapter|section|appendix|part) [\dA-Z]+(?:\.\d+)*[.:]? |\d+(?:\.\d+)*[.)] |[A-Z]\.\d+\.? )+", re.I
@@ -62,7 +62,7 @@ def _topic(title: str, text: str) -> str:
     name = _SITE.sub("", title)
     shorter = _GENRE.sub("", name)
     name = title_name(tidy(shorter if " " in shorter else name), text)
-    if occurrences(name, text) or set(words_of(name)) <= set(words_of(text[:_OPENING])):
+    if occurrences(name, text) or set(split_name(name)) <= set(split_name(text[:_OPENING])):
         return name
     is_name = looks_like_title(name) and len(name.split()) <= _LONGEST_TOPIC and not re.search(r"[:?!]|\d{4}-", name)
     return name if is_name else ""

@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING
 
 from triplebeam.extract.local.dialogue import Speakers
 from triplebeam.extract.local.kinds import PLACE_KINDS, is_common, is_named, is_person, is_time
-from triplebeam.extract.local.names import is_called, same_name, surname_of, words_of
+from triplebeam.extract.local.names import is_called, same_name, surname_of
 from triplebeam.extract.local.phrases import is_definite, noun_phrase, says_something
-from triplebeam.triple import entity_key
+from triplebeam.text.names import entity_key, split_name
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc, Span, Token
@@ -55,7 +55,7 @@ class References:
         self.title = title
         self.aliases: list[str] = []
         self.title_token: Token | None = None
-        self._kinds = set(words_of(title)[-1:])
+        self._kinds = set(split_name(title)[-1:])
         self._also = {entity_key(other): name for other, name in also.items()}
         self._known: dict[str, str] = {}
         self._persons: list[str] = []
@@ -86,7 +86,7 @@ class References:
     def _begin(self, doc: "Doc", subject: "Token | None", born: bool) -> None:
         """Learn from the first sentence's subject: a longer form of the title, or what a topic's title is about."""
         name = noun_phrase(subject) if subject is not None else ""
-        title, words = words_of(self.title), words_of(name)
+        title, words = split_name(self.title), split_name(name)
         place = subject is not None and subject.ent_type_ in PLACE_KINDS and set(title[len(words) :]) & {"in", "at"}
         if subject is not None and (place or not same_name(title, words, person=born or is_person(subject))):
             if set(words) <= set(title):
@@ -114,8 +114,8 @@ class References:
         first = next((token for token in doc if is_person(token) or token.lower_ in _OF_PERSONS), None)
         if self.title_token is None and first is not None and not is_person(first):
             return True  # a text that opens with "he" goes on about its title
-        words_of_title = words_of(surname_of(self.title))
-        alone = any(words_of(token.text) == words_of_title[-1:] and is_named(token) for token in doc)
+        words_of_title = split_name(surname_of(self.title))
+        alone = any(split_name(token.text) == words_of_title[-1:] and is_named(token) for token in doc)
         return pronouns and alone and len(words_of_title) > 1
 
     def _resolve_sentence(self, sentence: "Span", previous: "Token | None") -> "Token | None":
@@ -136,7 +136,7 @@ class References:
         kind = _SAME_KIND.get(token.lower_, token.lower_)
         if kind in self._kinds and is_definite(token) and not list(token.rights):
             return self.title
-        if token.text[0].isupper() and (full := self._full_name(words_of(token.text))):
+        if token.text[0].isupper() and (full := self._full_name(split_name(token.text))):
             return full  # a surname that the tagger took for a plural
         return noun_phrase(token) or None if says_something(token) else None
 
@@ -158,12 +158,12 @@ class References:
 
     def _full_name(self, words: list[str]) -> str | None:
         """The one person named before whose last (or first) words these are."""
-        if self.title_is_person and words == words_of(surname_of(self.title))[-1:]:
+        if self.title_is_person and words == split_name(surname_of(self.title))[-1:]:
             return self.title
         fitting = [
             person
             for person in dict.fromkeys(self._persons)
-            if (full := words_of(surname_of(person))) and (full[-len(words) :] == words or full[:1] == words)
+            if (full := split_name(surname_of(person))) and (full[-len(words) :] == words or full[:1] == words)
         ]
         return fitting[0] if len(fitting) == 1 else None
 

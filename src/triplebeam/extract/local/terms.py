@@ -22,7 +22,7 @@ _KINDS = (
     "command|option|file|directory|directive|function|program|package|variable|utility|tool|module|parameter|method"
     "|class|header|field|flag|switch|keyword|macro|script|daemon|library|interface|statement|attribute|setting|argument"
 )
-_WORD = r"[A-Za-z_][\w.+-]{0,80}"
+_IDENTIFIER = r"[A-Za-z_][\w.+-]{0,80}"
 #: Each begins where a word does, or has a limit, so that no text makes it look at all of it again and again.
 _TERM = re.compile(
     "|".join(
@@ -39,7 +39,7 @@ _TERM = re.compile(
             rf"(?<![\w.*+~-])[\w*][\w*+~-]*(?:\.[\w+~-]+)*\.(?:{_FILE_ENDING})(?!\.*\w)",
             r"(?<![\w/.-])debian/[\w.-]*\w",
             r"(?<![\w%-])--?[A-Za-z][\w-]*+(?:=[\w./<>-]{1,200})?(?![\w-]*,? ?-)",
-            rf"\b{_WORD}(?:\(\)|\([1-9][a-z]{{0,3}}\))",
+            rf"\b{_IDENTIFIER}(?:\(\)|\([1-9][a-z]{{0,3}}\))",
             r"\b\w+(?:::\w+)+",
             r"\b[A-Za-z0-9]*[A-Za-z0-9]_\w*[A-Za-z0-9](?:\([\w ,*&.]{0,30}\))?",
             r"\bv?\d+(?:\.\d+){2,}[\w.~+-]*\w|\bv?\d+(?:\.\d+){2,}",

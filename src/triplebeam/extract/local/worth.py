@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable
 from typing import TypeAlias
 
-from triplebeam.triple import entity_key
+from triplebeam.text.names import entity_key
 
 Row: TypeAlias = tuple[str, str, str]
 

@@ -14,8 +14,8 @@ from typing import NamedTuple
 from triplebeam.extract.extractor import KEYWORDS_MARK
 from triplebeam.ingest.outline import unnumbered
 from triplebeam.passage import Passage
-from triplebeam.text.word_set import word_set
-from triplebeam.triple import entity_key
+from triplebeam.text.names import entity_key, strip_article
+from triplebeam.text.stop_words import word_set
 
 #: A term that more passages define is defined nowhere in particular.
 MOST = 3
@@ -32,7 +32,6 @@ _LINE = re.compile(
     rf"^(?:(?:Option|Variable|Command|Function|Setting): )?({_CODE})(?=$| \| |,? (?:-|<|\[))", re.MULTILINE
 )
 _ALTERNATIVES = re.compile(r",\s+|\s+/\s+|\s+or\s+")
-_ARTICLE = re.compile(r"^(?:the|an?)\s+", re.IGNORECASE)
 _BEHIND = re.compile(r"\s*(?:\([^()]*\)|=.*)$")
 _GENERIC = word_set(
     "a about also an and appendix arguments author authors available background basic bugs change changes chapter "
@@ -98,7 +97,7 @@ def heading_terms(heading: str) -> list[str]:
     title = unnumbered(heading)
     if code := [match[0] for part in _ALTERNATIVES.split(title) if (match := _IS_CODE.match(part))]:
         return code
-    title = _BEHIND.sub("", _ARTICLE.sub("", title))
+    title = _BEHIND.sub("", strip_article(title))
     words = entity_key(title).split()
     is_name = 2 <= len(words) <= _MOST_WORDS and not title.endswith(("?", ":", "!"))
     return [title] if is_name and any(word.isalpha() and word not in _GENERIC for word in words) else []

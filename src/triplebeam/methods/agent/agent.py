@@ -31,7 +31,7 @@ from triplebeam.methods.shared.loop import ANSWERED, LAST_STEP, NO_QUERY
 from triplebeam.methods.shared.reading import AnsweringAgent, answer_from_evidence
 from triplebeam.ranking import Ranking
 from triplebeam.retrieve.fuse import in_turn, reciprocal_rank_fusion
-from triplebeam.triple import entity_key
+from triplebeam.text.names import entity_key
 
 #: Which passages come first: those of the facts that the answer rests on, or the best of Eq. 9.
 First: TypeAlias = Literal["evidence", "fusion"]

@@ -14,9 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from triplebeam.generate.language_model import TokenLogProbability
-from triplebeam.triple import entity_key
-
-_ARTICLE = re.compile(r"^(the|an?) (?=\w)")
+from triplebeam.text.names import entity_key, strip_article
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +76,7 @@ def agreement(answers: Sequence[str]) -> tuple[int, float]:
 
     Answers are one under the normal form of names, without an article; of those equally common, the first counts.
     """
-    keys = [_ARTICLE.sub("", entity_key(answer)) for answer in answers]
+    keys = [strip_article(entity_key(answer)) for answer in answers]
     counts = Counter(keys)
     best = max(range(len(keys)), key=lambda number: (counts[keys[number]], -number))
     return best, counts[keys[best]] / len(keys) if keys[best] else 0.0

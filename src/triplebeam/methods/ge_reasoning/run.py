@@ -12,7 +12,8 @@ from triplebeam.methods.shared.facts import Fact, sources_of
 from triplebeam.methods.shared.loop import Loop, NothingToSearch
 from triplebeam.ranking import Ranking
 from triplebeam.retrieve.fuse import reciprocal_rank_fusion
-from triplebeam.triple import Triple, entity_key
+from triplebeam.text.names import entity_key
+from triplebeam.triple import Triple
 
 #: How a question ends that cannot be made a graph.
 NO_GRAPH = "no question graph could be used"

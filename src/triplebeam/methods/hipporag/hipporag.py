@@ -42,7 +42,7 @@ from triplebeam.retrieve.personalized_pagerank import PersonalizedPageRank, Rese
 from triplebeam.retrieve.push import push
 from triplebeam.retrieve.retriever import Retriever
 from triplebeam.retrieve.scores import rank_positive
-from triplebeam.triple import entity_key
+from triplebeam.text.names import entity_key
 
 #: In a large graph: the share of a walk that is worth a look at an edge (`triplebeam.retrieve.push`).
 _LEAST = 1e-5

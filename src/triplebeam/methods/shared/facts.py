@@ -18,7 +18,8 @@ from triplebeam.methods.shared.usable_replies import usable_triples
 from triplebeam.passage import Passage
 from triplebeam.ranking import Hit, Ranking
 from triplebeam.support import quoted, support_among
-from triplebeam.triple import Triple, entity_key
+from triplebeam.text.names import entity_key
+from triplebeam.triple import Triple
 
 #: Parts, passage and quotation, perhaps with the other passages.
 _PARTS_AND_SOURCE = (5, 6)

@@ -22,7 +22,7 @@ from triplebeam.generate.prompts import NOTED, Template, load, numbered_facts, n
 from triplebeam.methods.shared.facts import Fact, facts_from_memory
 from triplebeam.methods.shared.usable_replies import usable_reply, usable_text
 from triplebeam.passage import Passages
-from triplebeam.triple import entity_key
+from triplebeam.text.names import entity_key
 
 #: Answers that say there is none, in the normal form of `entity_key`.
 _NO_ANSWERS = (

@@ -13,7 +13,8 @@ from triplebeam.serve.cross_references import is_made_by, telling_facts
 from triplebeam.serve.found import Found, path_of
 from triplebeam.serve.layout import blocks, filled
 from triplebeam.serve.snippet import highlights, wanted_words
-from triplebeam.triple import Chain, Triple, entity_key
+from triplebeam.text.names import entity_key
+from triplebeam.triple import Chain, Triple
 
 _MOST_BEGINNINGS = 2
 _MOST_ENDS = 3

@@ -14,7 +14,7 @@ from triplebeam.index.protocols import TripleStore
 from triplebeam.methods.gear.score import ChainScorer
 from triplebeam.ranking import Ranking
 from triplebeam.retrieve.retriever import Retriever, retrieve_many
-from triplebeam.triple import entity_key
+from triplebeam.text.names import entity_key
 
 #: A person types anything; none of it may be taken for syntax.
 AWKWARD = (

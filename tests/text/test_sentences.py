@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tables import read_table
-from triplebeam.ingest import sentence_spans
+from triplebeam.text.sentences import sentence_spans
 
 
 def sentences(text: str) -> list[str]:

@@ -1,0 +1,60 @@
+"""Normal forms: what is one name, one answer and one title."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from triplebeam.text.names import entity_key, split_name, strip_article, strip_articles, strip_qualifier
+
+
+@given(st.text())
+def test_a_normal_form_is_its_own_normal_form(name: str) -> None:
+    assert entity_key(entity_key(name)) == entity_key(name)
+
+
+@given(st.text(st.characters(categories=["Lu", "Ll", "Nd"]), min_size=1))
+def test_case_punctuation_and_spaces_do_not_tell_entities_apart(word: str) -> None:
+    assert entity_key(f"  {word.upper()}_({word})! ") == entity_key(f"{word.upper()} {word}")
+
+
+@pytest.mark.parametrize(
+    ("one", "other"), [("Edward L. Cahn", "edward l cahn"), ("Straße", "STRASSE"), ("New-York ", "new york")]
+)
+def test_mentions_of_one_entity(one: str, other: str) -> None:
+    assert entity_key(one) == entity_key(other)
+
+
+@pytest.mark.parametrize(("one", "other"), [("?", "!"), ("C", "C2"), ("§", "")])
+def test_mentions_of_two_entities(one: str, other: str) -> None:
+    assert entity_key(one) != entity_key(other)
+
+
+def test_accents_do_not_tell_the_words_of_two_names_apart() -> None:
+    assert split_name("Gräsler, Badearzt") == split_name("GRASLER (Badearzt)") == ["grasler", "badearzt"]
+
+
+@pytest.mark.parametrize(
+    ("name", "bare"),
+    [
+        ("The Verge", "Verge"),
+        ("an  option", "option"),
+        ("The --force option", "--force option"),
+        ("Theodora", "Theodora"),
+        ("The", "The"),
+        ("The ", "The "),
+        ("A-side", "A-side"),
+    ],
+)
+def test_an_article_is_stripped_where_a_name_follows_it(name: str, bare: str) -> None:
+    assert strip_article(name) == bare
+
+
+def test_all_articles_are_stripped_and_no_part_of_a_word_is() -> None:
+    assert strip_articles("the man  in a hat, another “the” an") == "man in hat, another “ ”"
+
+
+@pytest.mark.parametrize(
+    ("title", "name"), [("Bath (film) ", "Bath"), ("(I Am) Bath", "(I Am) Bath"), ("Bath (a (b))", "Bath (a (b))")]
+)
+def test_what_is_in_brackets_at_the_end_is_no_part_of_a_name(title: str, name: str) -> None:
+    assert strip_qualifier(title) == name
