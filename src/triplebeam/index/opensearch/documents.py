@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from triplebeam.index.arrays.keys import key_of
 from triplebeam.index.arrays.quantize import quantized, restored
 from triplebeam.index.content.content import Content
-from triplebeam.index.content.encoded import STORED_AS
+from triplebeam.index.content.vector_cache import STORED_AS
 from triplebeam.index.folder.passages import compared_fields, title_keys
 from triplebeam.index.opensearch.client import Json
 from triplebeam.passage import Passage
