@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from triplebeam.errors import REPAIR, IndexDamagedError, nearest
 from triplebeam.index.arrays.array_set import ArraySet
 from triplebeam.index.arrays.folder_arrays import FolderArrays
+from triplebeam.index.content.annotations import AnnotationTable
 from triplebeam.index.content.references import REFERENCES
 from triplebeam.index.folder.entity_graph import EntityGraph
 from triplebeam.index.folder.manifest import check_contents, generation_folder, read_manifest, retry_on_publish
@@ -43,6 +44,8 @@ class Snapshot:
     passage_graph: PassageGraph
     references: NDArray[np.int64] = field(repr=False)
     """See `triplebeam.index.content.references.references`."""
+    annotations: AnnotationTable | None = field(default=None, repr=False)
+    """What views are made from, beside the structures."""
     whole: "Snapshot | None" = field(default=None, repr=False)
     """What this is a view of (`triplebeam.index.folder.view`); None: all passages are here."""
     rows: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64), repr=False)
@@ -112,4 +115,5 @@ class Snapshot:
             entities=EntityGraph.open(arrays, triples),
             passage_graph=PassageGraph.open(arrays),
             references=arrays.array(REFERENCES),
+            annotations=AnnotationTable(arrays),
         )
