@@ -5,13 +5,13 @@ committed in small transactions, and the published generation changes only at th
 done twice.
 """
 
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from triplebeam.embed.embedder import Embedder
 from triplebeam.embed.windows import EncodeWindows, encode_here
-from triplebeam.errors import BadInputError, SourceError
+from triplebeam.errors import BadInputError
 from triplebeam.extract.extractor import Extractor
 from triplebeam.index.build.checking import check_store
 from triplebeam.index.build.encoding import encode_missing
@@ -21,8 +21,8 @@ from triplebeam.index.build.extraction import (
     Numbered,
     extract_triples,
     passages_to_extract,
-    split_windows,
 )
+from triplebeam.index.build.intake import Intake
 from triplebeam.index.build.report import BuildReport
 from triplebeam.index.build.sync import Differences
 from triplebeam.index.build.writing import open_for_write, open_store_copy, remove_failed_index, require_index
@@ -34,13 +34,12 @@ from triplebeam.index.store.corrections import Corrections
 from triplebeam.index.store.policy import OverwritePolicy, kind_of
 from triplebeam.index.store.store import Store
 from triplebeam.index.stores import Destination, destination_of
-from triplebeam.ingest import FolderFiles, Reading, Skipped, Unreadable, split, watched
-from triplebeam.passage import PASSAGE_TOKENS, Document
+from triplebeam.ingest import FolderFiles, Reading, watched
+from triplebeam.passage import PASSAGE_TOKENS
 from triplebeam.system.progress import Progress, silent
 
 #: As many passages as a model is asked at a time by default, so that a run that goes wrong stops early.
 EXTRACTION_WINDOW = 16
-READING_WINDOW = 256
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,10 +79,10 @@ class IndexBuilder:
         with remove_failed_index(self.folder), open_for_write(self.folder) as store:
             self._check_embedder(store)
             self._remember(store)
-            document_ids = self._read(store, watched(sources, expected, self.progress), report)
+            document_ids = self._intake(store, report).read(watched(sources, expected, self.progress))
             self._extract_from(store, document_ids, report)
             if whole and document_ids:
-                self._remove_others(store, document_ids.keys(), report)
+                self._intake(store, report).remove_others(document_ids.keys())
             self._finish(store, report)
         return report
 
@@ -230,7 +229,7 @@ class IndexBuilder:
         report.skipped += folders.skipped
         differences = Differences.between(store, folders)
         readings = watched(differences.read(), len(differences.changed), self.progress)
-        document_ids = self._read(store, readings, report, differences)
+        document_ids = self._intake(store, report).read(readings, differences)
         with store.transaction():
             report.removed = store.remove_documents(differences.gone())
             store.files.set_states(differences.file_states())
@@ -238,48 +237,8 @@ class IndexBuilder:
         report.documents_seen += len(differences.in_step)
         return [*differences.in_step, *document_ids]
 
-    def _read(
-        self,
-        store: Store,
-        sources: Iterable[Reading],
-        report: BuildReport,
-        differences: Differences | None = None,
-    ) -> dict[str, None]:
-        """Put documents into the store; returns their ids, in order."""
-        document_ids: dict[str, None] = {}
-        for window in split_windows(sources, READING_WINDOW):
-            with store.transaction():
-                for source in window:
-                    if isinstance(source, Unreadable):
-                        report.unreadable.append(source)
-                    elif isinstance(source, Skipped):
-                        report.skipped.append(source)
-                    else:
-                        report.warnings += [f"{source.source or source.id}: {warning}" for warning in source.warnings]
-                        self._put(store, source, report, differences)
-                        document_ids[source.id] = None
-            report.documents_seen = len(document_ids)
-        return document_ids
-
-    def _put(self, store: Store, document: Document, report: BuildReport, differences: Differences | None) -> None:
-        passages = split(document, self.passage_tokens, force=self.split_passages)
-        try:
-            if differences and (before := differences.renamed_from(document, passages)):
-                store.rename_document(before, document, passages)
-                report.renamed.append((before, document.id))
-                return
-            there = store.has_document(document.id)
-            if store.put_document(document, passages):
-                (report.changed if there else report.added).append(document.id)
-                report.documents_changed += 1
-        except SourceError as error:
-            report.unreadable.append(Unreadable(document.id, str(error)))
-
-    def _remove_others(self, store: Store, document_ids: Set[str], report: BuildReport) -> None:
-        unread = {each.source for each in report.unreadable if each.line is None}
-        others = {id_ for id_, source in store.files.sources().items() if source not in unread}
-        with store.transaction():
-            report.removed = store.remove_documents(sorted(others - document_ids))
+    def _intake(self, store: Store, report: BuildReport) -> Intake:
+        return Intake(store, report, self.passage_tokens, self.split_passages)
 
     def _extract_from(self, store: Store, document_ids: Iterable[str], report: BuildReport) -> None:
         if self.extractor:
