@@ -5,7 +5,8 @@ committed in small transactions, and the published generation changes only at th
 done twice.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -15,13 +16,7 @@ from triplebeam.errors import BadInputError
 from triplebeam.extract.extractor import Extractor
 from triplebeam.index.build.checking import check_store
 from triplebeam.index.build.encoding import encode_missing
-from triplebeam.index.build.extraction import (
-    MAX_FAILURES,
-    Budget,
-    Numbered,
-    extract_triples,
-    passages_to_extract,
-)
+from triplebeam.index.build.extraction import MAX_FAILURES, Budget, Numbered, extract_triples, passages_to_extract
 from triplebeam.index.build.intake import Intake
 from triplebeam.index.build.report import BuildReport
 from triplebeam.index.build.sync import Differences
@@ -29,7 +24,7 @@ from triplebeam.index.build.writing import open_for_write, open_store_copy, remo
 from triplebeam.index.content.contents import Contents
 from triplebeam.index.content.encoded import EncodedTexts
 from triplebeam.index.folder.manifest import empty_index, find_damaged_files, find_manifest
-from triplebeam.index.manifest import MAX_PASSAGES, Manifest, VectorSpace
+from triplebeam.index.manifest import MAX_PASSAGES, VectorSpace
 from triplebeam.index.store.corrections import Corrections
 from triplebeam.index.store.policy import OverwritePolicy, kind_of
 from triplebeam.index.store.store import Store
@@ -75,9 +70,7 @@ class IndexBuilder:
         ``expected`` is the number of documents in the sources where it is known, for the progress. With ``whole`` the
         sources are all there is: other documents are removed, unless they came from a file that cannot be read now.
         """
-        report = BuildReport()
-        with remove_failed_index(self.folder), open_for_write(self.folder) as store:
-            self._check_embedder(store)
+        with remove_failed_index(self.folder), self._open() as (store, report):
             self._remember(store)
             document_ids = self._intake(store, report).read(watched(sources, expected, self.progress))
             self._extract_from(store, document_ids, report)
@@ -91,9 +84,7 @@ class IndexBuilder:
 
         Only files whose size or time of change differs are opened. Documents from elsewhere are left alone.
         """
-        report = BuildReport()
-        with open_for_write(self.folder) as store:
-            self._check_embedder(store)
+        with self._open() as (store, report):
             self._remember(store)
             document_ids = self._compare(store, folders, report)
             self._extract_from(store, document_ids, report)
@@ -101,12 +92,12 @@ class IndexBuilder:
         return report
 
     def preview(self, folders: FolderFiles) -> BuildReport:
-        """What `sync` would add, change, rename and remove. The files are read, and nothing is written."""
+        """Report what `sync` would add, change, rename and remove. The files are read, and nothing is written."""
         report = BuildReport()
         with open_store_copy(self.folder) as store:
-            report.unpublished = _revision(find_manifest(self.folder)) != (
-                store.meta.revision if _passages(store) else None
-            )
+            published = find_manifest(self.folder)
+            expected = store.meta.revision if _passages(store) else None
+            report.unpublished = (published.revision if published else None) != expected
             self._compare(store, folders, report)
         return report
 
@@ -114,10 +105,7 @@ class IndexBuilder:
         """Retry every passage of the index whose extraction failed, and no other, and publish."""
         if self.extractor is None:
             raise BadInputError("passages that failed can only be retried with an extractor: name one.")
-        require_index(self.folder, "nothing that failed")
-        report = BuildReport()
-        with open_for_write(self.folder) as store:
-            self._check_embedder(store)
+        with self._open("nothing that failed") as (store, report):
             self._extract(store, self.extractor, list(store.passages_failed()), report)
             self._finish_not_empty(store, report)
         return report
@@ -127,10 +115,7 @@ class IndexBuilder:
 
         When no document is left nothing is published any more; the folder may be indexed into again.
         """
-        require_index(self.folder, "no document to remove")
-        report = BuildReport()
-        with open_for_write(self.folder) as store:
-            self._check_embedder(store)
+        with self._open("no document to remove") as (store, report):
             with store.transaction():
                 report.removed = store.remove_documents(document_ids)
             report.documents_changed = len(report.removed)
@@ -139,10 +124,7 @@ class IndexBuilder:
 
     def correct(self, corrections: Corrections) -> BuildReport:
         """Keep these corrections with the index, instead of those it has, and publish."""
-        require_index(self.folder, "there is nothing to correct")
-        report = BuildReport()
-        with open_for_write(self.folder) as store:
-            self._check_embedder(store)
+        with self._open("there is nothing to correct") as (store, report):
             with store.transaction():
                 store.correct(corrections)
             self._finish_or_withdraw(store, report)
@@ -150,10 +132,7 @@ class IndexBuilder:
 
     def repair(self) -> BuildReport:
         """Derive again what is damaged, from what is not: a generation from the store. The store must be sound."""
-        require_index(self.folder, "there is nothing to repair")
-        report = BuildReport()
-        with open_for_write(self.folder) as store:
-            self._check_embedder(store)
+        with self._open("there is nothing to repair") as (store, report):
             check_store(store.db)
             report.damaged = find_damaged_files(self.folder)
             self._finish_not_empty(store, report)
@@ -164,6 +143,15 @@ class IndexBuilder:
         require_index(self.folder, "no document to take back")
         with open_for_write(self.folder) as store, store.transaction():
             store.remove_documents(document_ids)
+
+    @contextmanager
+    def _open(self, otherwise: str = "") -> Iterator[tuple[Store, BuildReport]]:
+        """Open the store for writing; where there has to be an index, ``otherwise`` says what cannot be done."""
+        if otherwise:
+            require_index(self.folder, otherwise)
+        with open_for_write(self.folder) as store:
+            self._check_embedder(store)
+            yield store, BuildReport()
 
     def _finish_or_withdraw(self, store: Store, report: BuildReport) -> None:
         """Publish what is left after a removal; where nothing is, no removed text stays published."""
@@ -264,7 +252,3 @@ class IndexBuilder:
 
 def _passages(store: Store) -> int:
     return store.statistics.counts()["passages"]
-
-
-def _revision(manifest: Manifest | None) -> int | None:
-    return manifest.revision if manifest else None

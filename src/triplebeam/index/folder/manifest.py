@@ -80,7 +80,7 @@ def check_files(generation: Path, files: Mapping[str, int]) -> None:
 
 
 def empty_index(folder: Path) -> IndexMissingError:
-    """The error where an index has no documents, or no longer any."""
+    """Return the error where an index has no documents, or no longer any."""
     return IndexMissingError(f"the index at {folder} is empty: add documents with `triplebeam index {folder} SOURCE…`.")
 
 
