@@ -11,7 +11,6 @@ from triplebeam.errors import BadInputError, IndexBusyError, IndexDamagedError, 
 from triplebeam.index.folder.generation_files import remove_generations
 from triplebeam.index.folder.manifest import (
     MANIFEST,
-    STORE,
     WRITE_LOCK,
     find_manifest,
     is_index,
@@ -20,6 +19,7 @@ from triplebeam.index.folder.manifest import (
 )
 from triplebeam.index.opensearch.address import is_remote
 from triplebeam.index.store.lookup import has_store
+from triplebeam.index.store.schema import STORE
 from triplebeam.index.store.store import Store
 from triplebeam.system.database import remove_database
 from triplebeam.system.durable import explained, make_folder

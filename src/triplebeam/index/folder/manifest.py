@@ -20,11 +20,11 @@ from pydantic import ValidationError
 from triplebeam.errors import IndexDamagedError, IndexFormatError, IndexMissingError
 from triplebeam.index.folder.generation_files import checksum, checksums
 from triplebeam.index.manifest import Manifest, check_format
+from triplebeam.index.store.schema import STORE
 from triplebeam.system.database import open_to_read
 from triplebeam.system.durable import replace_file
 
 MANIFEST = "manifest.json"
-STORE = "store.sqlite"
 WRITE_LOCK = "write.lock"
 
 T = TypeVar("T")

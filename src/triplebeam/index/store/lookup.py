@@ -7,11 +7,11 @@ from pathlib import Path
 
 from pydantic import BaseModel
 
-from triplebeam.index.folder.manifest import STORE
 from triplebeam.index.manifest import VectorSpace
 from triplebeam.index.store.corrections import Corrections
 from triplebeam.index.store.files import FileTable
 from triplebeam.index.store.meta import MetaTable
+from triplebeam.index.store.schema import STORE
 from triplebeam.index.store.store import unusable
 from triplebeam.system.database import has_tables, open_to_read
 
