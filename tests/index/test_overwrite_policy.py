@@ -137,7 +137,7 @@ def test_what_is_replaced_is_said_first(tmp_path: Path, caplog: pytest.LogCaptur
 
     extract(tmp_path, Named(OF_A_MODEL), LOCAL)
     local = Late("local:4")
-    extract(tmp_path, local, "all")
+    extract(tmp_path, local, ALL)
     assert (len(local.asked), set(extractors(tmp_path))) == (6, {"local:4"})
 
 

@@ -305,7 +305,7 @@ def test_names_of_sources_are_kept_while_a_document_has_them(tmp_path: Path, the
         for name in there:
             document = Document(id=name, text="Text.", source=name)
             store.put_document(document, split(document, 200))
-        store.files.remember_names(names)
+        store.meta.set_source_names(names)
         store.files.forget_unused_names()
         used = {name for name in names.values() if any(covers(name, each) for each in there)}
-        assert set(store.files.names().values()) == used
+        assert set(store.meta.source_names.values()) == used

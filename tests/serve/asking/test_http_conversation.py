@@ -1,5 +1,6 @@
 """Conversations over HTTP: a follow-up is rewritten first, shown as it was understood, and counted."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,10 +10,12 @@ from starlette.testclient import TestClient
 from patience import SECONDS
 from scripted_loops import Gone, reply
 from serve.asking.served_world import QUESTION, MakeApp, Slow, events_in, on_loopback, one_reading, sent, stands_still
+from triplebeam.generate.completion_cache import Cached, CompletionStore
 from triplebeam.generate.language_model import Completion
 from triplebeam.serve.answer_shapes import AnswerShape
 from triplebeam.serve.shapes import FollowUpShape, SearchShape
 from triplebeam.testing.scripted import Scripted
+from triplebeam.text.lines import line_numbers
 
 ASK = "/api/indexes/world/ask"
 CHAT = "/v1/chat/completions"
@@ -43,6 +46,18 @@ def test_the_question_comes_before_the_steps_and_with_the_answer(make: MakeApp) 
     assert (step["query"], answer["question"], answer["follow_up"]) == (QUESTION, QUESTION, follow_up)
     assert TypeAdapter(AnswerShape).validate_python(answer, extra="forbid")
     assert answer["usage"]["calls"] == 3, "the rewriting is paid for, too"
+
+
+@pytest.mark.parametrize(("request_", "left"), [(FOLLOW_UP, 0), ({"question": QUESTION}, 2)])
+def test_replies_in_a_conversation_are_forgotten_with_whatever_is(
+    make: MakeApp, tmp_path: Path, request_: dict[str, Any], left: int
+) -> None:
+    """Which documents the earlier turns were about, nobody knows."""
+    with CompletionStore(tmp_path / "cache.sqlite") as store:
+        model = Cached(model=Scripted(rewriting()[-2:] if left else rewriting()), store=store)
+        assert TestClient(make(model=model)).post(ASK, json=request_, headers=JSON).json()["answer"] == "25 August 1963"
+        store.forget(line_numbers(["A line that no prompt of this test has."]))
+        assert store.count() == left
 
 
 def test_a_first_question_has_nothing_to_rewrite(make: MakeApp) -> None:

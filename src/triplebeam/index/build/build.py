@@ -5,23 +5,18 @@ committed in small transactions, and the published generation changes only at th
 done twice.
 """
 
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from triplebeam.embed.embedder import Embedder, EncodeWindows, encode_here
-from triplebeam.errors import BadInputError, SourceError
+from triplebeam.errors import BadInputError
 from triplebeam.extract.extractor import Extractor
 from triplebeam.index.build.checking import check_store
 from triplebeam.index.build.encoding import encode_missing
-from triplebeam.index.build.extraction import (
-    MAX_FAILURES,
-    Budget,
-    Numbered,
-    extract_triples,
-    passages_to_extract,
-    split_windows,
-)
+from triplebeam.index.build.extraction import MAX_FAILURES, Budget, Numbered, extract_triples, passages_to_extract
+from triplebeam.index.build.intake import Intake
 from triplebeam.index.build.report import BuildReport
 from triplebeam.index.build.sync import Differences
 from triplebeam.index.build.writing import open_for_write, open_store_copy, remove_failed_index, require_index
@@ -34,14 +29,12 @@ from triplebeam.index.store.corrections import Corrections
 from triplebeam.index.store.policy import OverwritePolicy, kind_of
 from triplebeam.index.store.store import Store
 from triplebeam.index.stores import FolderPublisher, Publisher
-from triplebeam.ingest import FolderFiles, Reading, Skipped, Unreadable, watched
-from triplebeam.ingest.split import split
-from triplebeam.passage import PASSAGE_TOKENS, Document
+from triplebeam.ingest import FolderFiles, Reading, watched
+from triplebeam.passage import PASSAGE_TOKENS
 from triplebeam.system.progress import Progress, silent
 
 #: As many passages as a model is asked at a time by default, so that a run that goes wrong stops early.
 EXTRACTION_WINDOW = 16
-READING_WINDOW = 256
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,14 +73,12 @@ class IndexBuilder:
         ``expected`` is the number of documents in the sources where it is known, for the progress. With ``whole`` the
         sources are all there is: other documents are removed, unless they came from a file that cannot be read now.
         """
-        report = BuildReport()
-        with remove_failed_index(self.folder), open_for_write(self.folder) as store:
-            self._check_embedder(store)
+        with remove_failed_index(self.folder), self._open() as (store, report):
             self._remember(store)
-            document_ids = self._read(store, watched(sources, expected, self.progress), report)
+            document_ids = self._intake(store, report).read(watched(sources, expected, self.progress))
             self._extract_from(store, document_ids, report)
             if whole and document_ids:
-                self._remove_others(store, document_ids.keys(), report)
+                self._intake(store, report).remove_others(document_ids.keys())
             self._finish(store, report)
         return report
 
@@ -96,9 +87,7 @@ class IndexBuilder:
 
         Only files whose size or time of change differs are opened. Documents from elsewhere are left alone.
         """
-        report = BuildReport()
-        with open_for_write(self.folder) as store:
-            self._check_embedder(store)
+        with self._open() as (store, report):
             self._remember(store)
             document_ids = self._compare(store, folders, report)
             self._extract_from(store, document_ids, report)
@@ -106,7 +95,7 @@ class IndexBuilder:
         return report
 
     def preview(self, folders: FolderFiles) -> BuildReport:
-        """What `sync` would add, change, rename and remove. The files are read, and nothing is written."""
+        """Report what `sync` would add, change, rename and remove. The files are read, and nothing is written."""
         report = BuildReport()
         with open_store_copy(self.folder) as store:
             report.unpublished = self._publisher.revision() != (store.meta.revision if _passages(store) else None)
@@ -117,10 +106,7 @@ class IndexBuilder:
         """Retry every passage of the index whose extraction failed, and no other, and publish."""
         if self.extractor is None:
             raise BadInputError("passages that failed can only be retried with an extractor: name one.")
-        require_index(self.folder, "nothing that failed")
-        report = BuildReport()
-        with open_for_write(self.folder) as store:
-            self._check_embedder(store)
+        with self._open("nothing that failed") as (store, report):
             self._extract(store, self.extractor, list(store.passages_failed()), report)
             self._finish_not_empty(store, report)
         return report
@@ -130,10 +116,7 @@ class IndexBuilder:
 
         When no document is left nothing is published any more; the folder may be indexed into again.
         """
-        require_index(self.folder, "no document to remove")
-        report = BuildReport()
-        with open_for_write(self.folder) as store:
-            self._check_embedder(store)
+        with self._open("no document to remove") as (store, report):
             with store.transaction():
                 report.removed = store.remove_documents(document_ids)
             report.documents_changed = len(report.removed)
@@ -142,10 +125,7 @@ class IndexBuilder:
 
     def correct(self, corrections: Corrections) -> BuildReport:
         """Keep these corrections with the index, instead of those it has, and publish."""
-        require_index(self.folder, "there is nothing to correct")
-        report = BuildReport()
-        with open_for_write(self.folder) as store:
-            self._check_embedder(store)
+        with self._open("there is nothing to correct") as (store, report):
             with store.transaction():
                 store.correct(corrections)
             self._finish_or_withdraw(store, report)
@@ -153,10 +133,7 @@ class IndexBuilder:
 
     def repair(self) -> BuildReport:
         """Derive again what is damaged, from what is not: a generation from the store. The store must be sound."""
-        require_index(self.folder, "there is nothing to repair")
-        report = BuildReport()
-        with open_for_write(self.folder) as store:
-            self._check_embedder(store)
+        with self._open("there is nothing to repair") as (store, report):
             check_store(store.db)
             report.damaged = find_damaged_files(self.folder)
             self._finish_not_empty(store, report)
@@ -167,6 +144,15 @@ class IndexBuilder:
         require_index(self.folder, "no document to take back")
         with open_for_write(self.folder) as store, store.transaction():
             store.remove_documents(document_ids)
+
+    @contextmanager
+    def _open(self, otherwise: str = "") -> Iterator[tuple[Store, BuildReport]]:
+        """Open the store for writing; where there has to be an index, ``otherwise`` says what cannot be done."""
+        if otherwise:
+            require_index(self.folder, otherwise)
+        with open_for_write(self.folder) as store:
+            self._check_embedder(store)
+            yield store, BuildReport()
 
     def _finish_or_withdraw(self, store: Store, report: BuildReport) -> None:
         """Publish what is left after a removal; where nothing is, no removed text stays published."""
@@ -232,7 +218,7 @@ class IndexBuilder:
         report.skipped += folders.skipped
         differences = Differences.between(store, folders)
         readings = watched(differences.read(), len(differences.changed), self.progress)
-        document_ids = self._read(store, readings, report, differences)
+        document_ids = self._intake(store, report).read(readings, differences)
         with store.transaction():
             report.removed = store.remove_documents(differences.gone())
             store.files.set_states(differences.file_states())
@@ -240,48 +226,8 @@ class IndexBuilder:
         report.documents_seen += len(differences.in_step)
         return [*differences.in_step, *document_ids]
 
-    def _read(
-        self,
-        store: Store,
-        sources: Iterable[Reading],
-        report: BuildReport,
-        differences: Differences | None = None,
-    ) -> dict[str, None]:
-        """Put documents into the store; returns their ids, in order."""
-        document_ids: dict[str, None] = {}
-        for window in split_windows(sources, READING_WINDOW):
-            with store.transaction():
-                for source in window:
-                    if isinstance(source, Unreadable):
-                        report.unreadable.append(source)
-                    elif isinstance(source, Skipped):
-                        report.skipped.append(source)
-                    else:
-                        report.warnings += [f"{source.source or source.id}: {warning}" for warning in source.warnings]
-                        self._put(store, source, report, differences)
-                        document_ids[source.id] = None
-            report.documents_seen = len(document_ids)
-        return document_ids
-
-    def _put(self, store: Store, document: Document, report: BuildReport, differences: Differences | None) -> None:
-        passages = split(document, self.passage_tokens, force=self.split_passages)
-        try:
-            if differences and (before := differences.renamed_from(document, passages)):
-                store.rename_document(before, document, passages)
-                report.renamed.append((before, document.id))
-                return
-            there = store.has_document(document.id)
-            if store.put_document(document, passages):
-                (report.changed if there else report.added).append(document.id)
-                report.documents_changed += 1
-        except SourceError as error:
-            report.unreadable.append(Unreadable(document.id, str(error)))
-
-    def _remove_others(self, store: Store, document_ids: Set[str], report: BuildReport) -> None:
-        unread = {each.source for each in report.unreadable if each.line is None}
-        others = {id_ for id_, source in store.files.sources().items() if source not in unread}
-        with store.transaction():
-            report.removed = store.remove_documents(sorted(others - document_ids))
+    def _intake(self, store: Store, report: BuildReport) -> Intake:
+        return Intake(store, report, self.passage_tokens, self.split_passages)
 
     def _extract_from(self, store: Store, document_ids: Iterable[str], report: BuildReport) -> None:
         if self.extractor:

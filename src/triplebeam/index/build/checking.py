@@ -9,9 +9,9 @@ from operator import itemgetter
 from pathlib import Path
 
 from triplebeam.errors import REPAIR, IndexDamagedError
-from triplebeam.index.folder.manifest import STORE
 from triplebeam.index.folder.previous import find_damaged_files
 from triplebeam.index.store.document_hash import hash_of
+from triplebeam.index.store.schema import STORE
 from triplebeam.passage import Document
 from triplebeam.system.database import open_to_read
 

@@ -39,7 +39,7 @@ class FailureGroup(NamedTuple):
 
 
 def group_failures(failures: Iterable[Failure]) -> list[FailureGroup]:
-    """Failures by their reason, the commonest first. Differing numbers and quoted replies are ignored."""
+    """Group failures by their reason, the commonest first. Differing numbers and quoted replies are ignored."""
     groups: dict[str, list[Failure]] = {}
     for passage_id, reason in failures:
         kind = _NUMBER.sub("#", reason.partition(_QUOTATION)[0])
@@ -115,7 +115,7 @@ def extract_triples(
 def passages_to_extract(
     store: Store, extractor: str, document_ids: Iterable[str], overwrite: OverwritePolicy
 ) -> tuple[list[Numbered], int]:
-    """The passages of documents to extract: those without triples, and those whose triples may be replaced.
+    """Return the passages of documents to extract: those without triples, and those whose triples may be replaced.
 
     Also returns how many keep the triples of another extractor.
     """

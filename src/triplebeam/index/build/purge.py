@@ -1,4 +1,4 @@
-"""Compacting an index: no byte of what was removed stays in its folder.
+"""Purging an index of what was removed: no byte of what was removed stays in its folder.
 
 A removal takes documents out of the store and of the published generation at once. What may be left is found here: free
 pages of SQLite, a generation that a process did not get to delete, and vectors that were encoded and never published.
@@ -23,7 +23,7 @@ from triplebeam.text.lines import line_numbers
 
 @dataclass(frozen=True)
 class PurgeReport:
-    """What compacting did."""
+    """What a purge did."""
 
     bytes_before: int
     bytes_after: int
@@ -31,7 +31,7 @@ class PurgeReport:
 
 
 def purge(folder: Path, forget: Callable[[Iterable[int]], int] = lambda lines: 0) -> PurgeReport:
-    """Compact an index. ``forget`` removes completions whose prompts had certain lines, and returns how many."""
+    """Purge an index. ``forget`` removes completions whose prompts had certain lines, and returns how many."""
     require_index(folder, "there is nothing to compact")
     before = _size(folder)
     with open_for_write(folder) as store:
@@ -39,11 +39,11 @@ def purge(folder: Path, forget: Callable[[Iterable[int]], int] = lambda lines: 0
         current = read_manifest(folder) if is_index(folder) else None
         contents = _contents(store)
         _forget_vectors(folder, store, contents)
-        completions = forget(_gone(store, contents))
+        completions = forget(_find_gone_lines(store, contents))
         with store.transaction():
             store.forgotten.clear()
             store.files.forget_unused_names()
-            store.correct(store.meta.corrections.without(_orphans(store, contents)), same_effect=True)
+            store.correct(store.meta.corrections.without(_find_orphans(store, contents)), same_effect=True)
         rewrite(store.db)
         _publish_counts(folder, store, current)
     return PurgeReport(before, _size(folder), completions)
@@ -55,15 +55,15 @@ def _contents(store: Store) -> Content:
 
 
 def _forget_vectors(folder: Path, store: Store, contents: Content) -> None:
-    """Those that were encoded for a generation that was never published."""
+    """Forget vectors that were encoded for a generation that was never published."""
     if space := store.meta.embedder:
         previous = PreviousGeneration.of(folder).arrays
         with VectorCache(folder, space.fingerprint, space.dimension, previous) as encoded:
             encoded.keep_only(contents.texts())
 
 
-def _orphans(store: Store, contents: Content) -> list[int]:
-    """Corrections, by line, that are for a document which is gone, or a passage of it."""
+def _find_orphans(store: Store, contents: Content) -> list[int]:
+    """Return corrections, by line, that are for a document which is gone, or a passage of it."""
     passages = {passage.id for passage in contents.passages}
     documents = {passage.document_id for passage in contents.passages}
     return [
@@ -75,15 +75,15 @@ def _orphans(store: Store, contents: Content) -> list[int]:
 
 
 def _publish_counts(folder: Path, store: Store, current: Manifest | None) -> None:
-    """Say which corrections are left, where nothing else changed."""
+    """Publish which corrections are left, where nothing else changed."""
     if current and current.corrections and current.revision == store.meta.revision:
         counts = Content.of(store).correction_counts()
         if counts != current.corrections:
             publish_manifest(folder, current.model_copy(update={"corrections": counts}))
 
 
-def _gone(store: Store, contents: Content) -> set[int]:
-    """The lines of what was removed or replaced that nothing in the store has any more."""
+def _find_gone_lines(store: Store, contents: Content) -> set[int]:
+    """Return the lines of what was removed or replaced that nothing in the store has any more."""
     gone = set(store.forgotten.lines())
     passages = (f"{passage.title}\n{passage.text}" for _, passage in store.passages())
     facts = (str(stored.triple) for stored in store.extractions.triples())

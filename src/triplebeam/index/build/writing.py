@@ -11,7 +11,6 @@ from triplebeam.errors import BadInputError, IndexBusyError, IndexDamagedError, 
 from triplebeam.index.folder.generation_files import remove_generations
 from triplebeam.index.folder.manifest import (
     MANIFEST,
-    STORE,
     WRITE_LOCK,
     find_manifest,
     is_index,
@@ -19,6 +18,7 @@ from triplebeam.index.folder.manifest import (
     read_manifest,
 )
 from triplebeam.index.store.lookup import has_store
+from triplebeam.index.store.schema import STORE
 from triplebeam.index.store.store import Store
 from triplebeam.system.database import remove_database
 from triplebeam.system.durable import explained, make_folder
@@ -26,7 +26,7 @@ from triplebeam.system.durable import explained, make_folder
 
 @contextmanager
 def open_for_write(folder: Path) -> Iterator[Store]:
-    """The store of an index, for one writer at a time; a new folder is made."""
+    """Open the store of an index, for one writer at a time; a new folder is made."""
     with explained(folder):
         try:
             make_folder(folder)
@@ -43,7 +43,7 @@ def open_for_write(folder: Path) -> Iterator[Store]:
 
 @contextmanager
 def open_store_copy(folder: Path) -> Iterator[Store]:
-    """A copy of the store of an index as it is now, which need not wait for a writer. Nothing of it is kept."""
+    """Open a copy of the store of an index as it is now, without waiting for a writer. Nothing of it is kept."""
     with TemporaryDirectory(prefix="triplebeam-") as elsewhere:
         there = folder / STORE if has_store(folder) else None
         with closing(Store(Path(elsewhere) / STORE, copy_of=there)) as store:
@@ -68,7 +68,7 @@ def write_lock(folder: Path) -> Iterator[None]:
 
 @contextmanager
 def remove_failed_index(folder: Path) -> Iterator[None]:
-    """Where a new index cannot be made, because there is nothing to read, no half of one is left behind."""
+    """Remove the half of a new index that cannot be made, because there is nothing to read."""
     new, made = not has_store(folder), not folder.exists()
     try:
         yield

@@ -11,7 +11,8 @@ from pydantic import Field
 
 from triplebeam.errors import nearest
 from triplebeam.index.content.definitions import Definition
-from triplebeam.index.store.corrections import ANY, Correction, CorrectionCounts, Corrections, Kind
+from triplebeam.index.store.correction_line import ANY, Correction, Kind
+from triplebeam.index.store.corrections import CorrectionCounts, Corrections
 from triplebeam.index.store.extractions import StoredTriple
 from triplebeam.passage import Passage
 from triplebeam.triple import Triple, entity_key

@@ -19,11 +19,11 @@ from pydantic import ValidationError
 from triplebeam.errors import REPAIR, IndexDamagedError, IndexFormatError, IndexMissingError
 from triplebeam.index.arrays.folder_arrays import compute_checksum
 from triplebeam.index.manifest import Manifest, check_format
+from triplebeam.index.store.schema import STORE
 from triplebeam.system.database import open_to_read
 from triplebeam.system.durable import replace_file
 
 MANIFEST = "manifest.json"
-STORE = "store.sqlite"
 WRITE_LOCK = "write.lock"
 
 T = TypeVar("T")
@@ -78,7 +78,7 @@ def check_files(generation: Path, files: Mapping[str, int]) -> None:
 
 
 def empty_index(folder: Path) -> IndexMissingError:
-    """The error where an index has no documents, or no longer any."""
+    """Return the error where an index has no documents, or no longer any."""
     return IndexMissingError(f"the index at {folder} is empty: add documents with `triplebeam index {folder} SOURCE…`.")
 
 

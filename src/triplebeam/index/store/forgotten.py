@@ -1,4 +1,4 @@
-"""What was removed from an index and may still be quoted elsewhere: its lines, as hashes, until it is compacted."""
+"""What was removed from an index and may still be quoted elsewhere: its lines, as hashes, until it is purged."""
 
 import sqlite3
 from collections.abc import Iterable, Iterator
@@ -16,7 +16,7 @@ _OF_DOCUMENT = f"{_FACTS} JOIN passage p ON p.number = t.passage WHERE p.documen
 
 @dataclass(frozen=True)
 class Forgotten:
-    """Of a store."""
+    """Reads and writes the table ``forgotten``."""
 
     db: sqlite3.Connection
 

@@ -7,11 +7,11 @@ from pathlib import Path
 
 from pydantic import BaseModel
 
-from triplebeam.index.folder.manifest import STORE
 from triplebeam.index.manifest import VectorSpace
 from triplebeam.index.store.corrections import Corrections
 from triplebeam.index.store.files import FileTable
 from triplebeam.index.store.meta import MetaTable
+from triplebeam.index.store.schema import STORE
 from triplebeam.index.store.store import unusable
 from triplebeam.system.database import has_tables, open_to_read
 
@@ -24,31 +24,31 @@ def has_store(folder: Path) -> bool:
 
 
 def read_extractor(folder: Path) -> str | None:
-    """The name of the extractor that an index goes on with; None where there is no index yet, or none was chosen."""
+    """Return the name of the extractor that an index goes on with; None where none was chosen yet."""
     with _store_of(folder) as db:
         return MetaTable(db).extractor if db else None
 
 
 def read_source_names(folder: Path) -> dict[str, str]:
-    """The names of sources that an index knows, by their absolute paths."""
+    """Return the names of sources that an index knows, by their absolute paths."""
     with _store_of(folder) as db:
         return MetaTable(db).source_names if db else {}
 
 
 def read_source_files(folder: Path) -> dict[str, str]:
-    """The file that each document came from, by its name in the index."""
+    """Return the file that each document came from, by its name in the index."""
     with _store_of(folder) as db:
         return FileTable(db).sources() if db else {}
 
 
 def read_embedder(folder: Path) -> VectorSpace | None:
-    """The embedder that an index was built with, whether it is published or not."""
+    """Return the embedder that an index was built with, whether it is published or not."""
     with _store_of(folder) as db:
         return MetaTable(db).embedder if db else None
 
 
 def read_index_corrections(folder: Path) -> Corrections:
-    """The corrections of an index."""
+    """Return the corrections of an index."""
     with _store_of(folder) as db:
         return MetaTable(db).corrections if db else Corrections()
 
@@ -63,7 +63,7 @@ class StoreState(BaseModel):
 
 
 def read_store_state(folder: Path) -> StoreState | None:
-    """The state of the store of an index; None where there is none, and it can only be searched.
+    """Return the state of the store of an index; None where there is none, and it can only be searched.
 
     A file that was cut off, or is no database, is an error. `triplebeam repair` reads all of it.
     """

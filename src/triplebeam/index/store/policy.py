@@ -34,13 +34,13 @@ def is_paid(name: str) -> bool:
 
 def keep_existing(made_by: str, now: str, policy: OverwritePolicy) -> bool:
     """Tell whether the triples of a passage, made by one extractor, stay when another comes to it."""
-    if policy is OverwritePolicy.ALL or kind_of(now) == "given":
+    if policy == OverwritePolicy.ALL or kind_of(now) == "given":
         return False
     if now.startswith(made_by + KEYWORDS_MARK):  # the same triples, and keywords besides
-        return policy is OverwritePolicy.SAME
+        return policy == OverwritePolicy.SAME
     if kind_of(made_by) == kind_of(now):
         return is_paid(made_by)
-    return policy is OverwritePolicy.SAME or kind_of(made_by) != "local" or is_paid(made_by)
+    return policy == OverwritePolicy.SAME or kind_of(made_by) != "local" or is_paid(made_by)
 
 
 def log_policy(kept: Iterable[str], replaced: Iterable[str], waiting: int, now: str, policy: OverwritePolicy) -> None:
@@ -49,14 +49,14 @@ def log_policy(kept: Iterable[str], replaced: Iterable[str], waiting: int, now: 
     go = Counter(kind_of(name) for name in replaced if keep_existing(name, now, OverwritePolicy.LOCAL))
     if go:
         _LOG.warning("The triples of %s are replaced: %s extracts them again.", _passages(go), kind_of(now))
-    if stay and policy is OverwritePolicy.LOCAL:
+    if stay and policy == OverwritePolicy.LOCAL:
         _LOG.warning(
             "The triples of %s stay, because they were given or paid for: --replace-triples extracts them again with"
             " %s.",
             _passages(stay),
             kind_of(now),
         )
-    if stay["given"] and waiting and policy is OverwritePolicy.SAME:
+    if stay["given"] and waiting and policy == OverwritePolicy.SAME:
         _LOG.warning(
             "The given triples of %s stay; extracting %s without any with %s.",
             _count(stay["given"]),

@@ -1,5 +1,6 @@
-"""The tables of the store."""
+"""The file of the store, and its tables."""
 
+STORE = "store.sqlite"
 SCHEMA = """
 CREATE TABLE document (
     number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, hash BLOB NOT NULL,

@@ -59,6 +59,11 @@ class Store:
         except sqlite3.DatabaseError as error:
             raise_cannot_write(error, path.parent)
             raise unusable(copy_of or path, error) from error
+        self.meta = MetaTable(self.db)
+        self.files = FileTable(self.db)
+        self.extractions = ExtractionTable(self.db)
+        self.forgotten = Forgotten(self.db)
+        self.statistics = Statistics(self.db)
 
     def close(self) -> None:
         """Fold the write-ahead log into the file and close it."""
@@ -67,31 +72,6 @@ class Store:
     def transaction(self) -> AbstractContextManager[sqlite3.Connection]:
         """All of what is written inside, or none of it."""
         return transaction(self.db)
-
-    @property
-    def statistics(self) -> Statistics:
-        """What there is to count."""
-        return Statistics(self.db)
-
-    @property
-    def forgotten(self) -> Forgotten:
-        """What quotations of removed documents are known by."""
-        return Forgotten(self.db)
-
-    @property
-    def meta(self) -> MetaTable:
-        """What is kept for the index as a whole."""
-        return MetaTable(self.db)
-
-    @property
-    def extractions(self) -> ExtractionTable:
-        """What was extracted from passages."""
-        return ExtractionTable(self.db)
-
-    @property
-    def files(self) -> FileTable:
-        """The files that documents were read from."""
-        return FileTable(self.db)
 
     def correct(self, corrections: Corrections, *, same_effect: bool = False) -> None:
         """Keep other corrections instead, unless they are the same. ``same_effect``: what is searched is the same."""
@@ -102,8 +82,6 @@ class Store:
             self.forgotten.note_corrections(before)
             self.meta.mark_changed()
         self.meta.set_corrections(corrections)
-
-    # -- documents and passages
 
     def put_document(self, document: Document, passages: Sequence[Passage]) -> bool:
         """Add a document or replace the one of that id; False where nothing changed.
