@@ -67,6 +67,7 @@ class Clock:
 
 def publish(folder: Path, cluster: Cluster, clock: Clock) -> None:
     """Publish what is in a folder to a cluster."""
+    cluster.state.mkdir(parents=True, exist_ok=True)
     space, last = read_manifest(folder).embedder, PreviousGeneration.of(folder).arrays
     with (
         looking(folder) as store,
