@@ -6,10 +6,11 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 # uv takes a sixth of pip's time, but reads no settings of pip's: where these name an index, pip installs.
 UV := ! $(BIN)/python -m pip config list | grep index >/dev/null && $(BIN)/uv pip install --quiet --python $(BIN)/python
 
-.PHONY: help demo test coverage fast check fuzz fuzz-guided bench tables docs release lowest clean
+.PHONY: help demo test trials coverage fast check fuzz fuzz-guided bench tables docs release lowest clean
 help:
 	@echo "make demo   index a small corpus and ask it a two-hop question"
 	@echo "make test   everything"
+	@echo "make trials every kill, power cut and example, an hour of hostile input, the lowest versions: hours"
 	@echo "make coverage  the same, with the lines of the package that no test reaches"
 	@echo "make fast   the tests that need no model and no data"
 	@echo "make check  lint, types, architecture"
@@ -48,7 +49,7 @@ demo: $(VENV)/.models
 	$(BIN)/triplebeam demo
 
 # Two workers share the processors: threads of OpenMP that spin while they wait would take them from each other.
-test fast coverage: export OMP_WAIT_POLICY = passive
+test trials fast coverage: export OMP_WAIT_POLICY = passive
 
 test: $(VENV)/.dev $(VENV)/.models
 	$(BIN)/python -m pytest -n 2 --dist loadgroup
@@ -65,6 +66,12 @@ check: $(VENV)/.dev
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+# The long trials: 240 kills, 90 power cuts, every example of every property, drawn anew, and an hour of hostile input.
+trials: $(VENV)/.dev $(VENV)/.models
+	TRIPLEBEAM_TRIALS=1 TRIPLEBEAM_RANDOM=1 $(BIN)/python -m pytest -n 2 --dist loadgroup
+	$(MAKE) fuzz SECONDS=3600
+	$(MAKE) lowest
 
 SECONDS ?= 60
 fuzz: $(VENV)/.dev

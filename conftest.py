@@ -10,6 +10,7 @@ from hypothesis import HealthCheck, settings
 
 from opensearch_cluster.background import BackgroundCluster, wanted_early
 from small_world import TRIPLES, TableExtractor, WordEmbedder, world_documents
+from trials import examples
 from triplebeam.embed.embedder import Embedder
 from triplebeam.index.build.build import IndexBuilder
 from triplebeam.index.folder.snapshot import Snapshot
@@ -25,6 +26,7 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 # The same examples each time, however long they take; TRIPLEBEAM_RANDOM=1 draws new ones.
 settings.register_profile(
     "patient",
+    max_examples=examples(100),
     deadline=None,
     derandomize=os.environ.get("TRIPLEBEAM_RANDOM") != "1",
     database=None,

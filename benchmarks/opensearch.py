@@ -24,13 +24,13 @@ from typing import Any
 
 from scale.clones import DATASETS
 from scale.hashed import HashedDimensions
+from triplebeam.index.content.contents import Contents
+from triplebeam.index.content.encoded import EncodedTexts
 
 import triplebeam
 from triplebeam import Index, Settings
 from triplebeam.assemble.place import index_folder
-from triplebeam.index.build.writing import looking
-from triplebeam.index.content.contents import Contents
-from triplebeam.index.content.encoded import EncodedTexts
+from triplebeam.index.build.writing import open_store_copy
 from triplebeam.index.folder.manifest import LastGeneration, read_manifest
 from triplebeam.index.opensearch.address import Address
 from triplebeam.index.opensearch.client import client_of
@@ -69,7 +69,7 @@ def publish(folder: Path, address: Address, local: Path, clock: Clock) -> None:
     """Publish what is in a folder to a cluster."""
     space, last = read_manifest(folder).embedder, LastGeneration.of(folder)
     with (
-        looking(folder) as store,
+        open_store_copy(folder) as store,
         EncodedTexts(local, space.fingerprint, space.dimension, last) as encoded,
         clock.running(),
     ):

@@ -3,10 +3,12 @@
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Generator, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from typing import Literal, Protocol, TypeAlias
 
 from triplebeam.generate.language_model import Usage
+from triplebeam.generate.provenance import follow_run
 from triplebeam.ranking import Ranking
 from triplebeam.triple import Triple, entity_key
 
@@ -137,7 +139,16 @@ class Run:
         """Each step as it is done; they can be taken once."""
 
     def _taken(self, working: Generator[Step, None, Answer]) -> Generator[Step, None, None]:
-        self._answer = yield from working
+        shown: set[int] = set()
+        with closing(working):
+            while True:
+                with follow_run(shown):  # not around the yield: others work in this thread between two steps
+                    try:
+                        step = next(working)
+                    except StopIteration as end:
+                        self._answer = end.value
+                        return
+                yield step
 
     @property
     def answer(self) -> Answer:

@@ -57,6 +57,7 @@ class TooManyOpenFilesError(TriplebeamError):
 
 
 #: How an index of another format is replaced.
+REPAIR = "run `triplebeam index` on the same sources again, or `triplebeam repair`; what was extracted is kept."
 INDEX_AGAIN = "index the documents again into a new folder, or use the Triplebeam that wrote it."
 
 

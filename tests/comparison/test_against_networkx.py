@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
+from trials import examples
 from triplebeam.errors import BadInputError
 from triplebeam.retrieve.personalized_pagerank import PersonalizedPageRank, Reset
 
@@ -23,7 +24,7 @@ def as_resets(rows: np.ndarray) -> list[Reset]:  # type: ignore[type-arg]
     return [Reset(np.flatnonzero(row), row[row != 0]) for row in rows]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(
     seed=st.integers(0, 10_000),
     nodes=st.integers(1, 30),

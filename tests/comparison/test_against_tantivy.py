@@ -1,10 +1,9 @@
 """BM25 against tantivy's, which published figures were measured with: the same words give the same scores."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 
+from triplebeam.index.arrays.array_set import MemoryArrays
 from triplebeam.index.arrays.keys import as_keys, key_of
 from triplebeam.index.folder.term_writing import write_terms
 from triplebeam.index.folder.terms import TermIndex
@@ -16,10 +15,9 @@ TEXTS = [passage.term_text * (1 + number % 4) for number, passage in enumerate(t
 
 
 @pytest.fixture(scope="module")
-def ours(tmp_path_factory: pytest.TempPathFactory) -> TermIndex:
-    folder: Path = tmp_path_factory.mktemp("ours")
-    write_terms(folder / "terms", TEXTS, as_keys(map(key_of, TEXTS)), lambda row: ENGLISH)
-    return TermIndex(folder / "terms")
+def ours() -> TermIndex:
+    write_terms(arrays := MemoryArrays(), TEXTS, as_keys(map(key_of, TEXTS)), lambda row: ENGLISH)
+    return TermIndex(arrays)
 
 
 @pytest.mark.parametrize("question", toy.questions(), ids=lambda question: question.id)

@@ -7,6 +7,7 @@ import pytest
 
 from triplebeam.errors import BadInputError
 from triplebeam.evaluate.questions import MAX_MISSING_SHOWN, Question, find_gold, read_questions
+from triplebeam.index.arrays.array_set import MemoryArrays
 from triplebeam.index.folder.passages import PassageTable, write_passages
 from triplebeam.passage import Passage
 
@@ -20,20 +21,20 @@ PAGES = {
 }
 
 
-def table(folder: Path, pages: dict[str, list[str]]) -> PassageTable:
-    folder.mkdir()
+def table(pages: dict[str, list[str]]) -> PassageTable:
     passages = [
         Passage(id=f"{document}#{position}", text=text, document_id=document, position=position)
         for document, texts in pages.items()
         for position, text in enumerate(texts)
     ]
-    write_passages(folder, passages)
-    return PassageTable(folder)
+    arrays = MemoryArrays()
+    write_passages(arrays, passages)
+    return PassageTable(arrays)
 
 
 @pytest.fixture
-def passages(tmp_path: Path) -> PassageTable:
-    return table(tmp_path / "index", PAGES)
+def passages() -> PassageTable:
+    return table(PAGES)
 
 
 def read(tmp_path: Path, *gold: object) -> list[Question]:

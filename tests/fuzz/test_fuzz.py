@@ -30,7 +30,7 @@ from triplebeam.text.sentences import sentence_spans
 EXAMPLES = int(os.environ.get("TRIPLEBEAM_FUZZ_EXAMPLES", "0"))
 
 fuzzed = settings(
-    max_examples=EXAMPLES or 60,
+    max_examples=EXAMPLES or 40,
     deadline=None,
     database=None,
     derandomize=not EXAMPLES,

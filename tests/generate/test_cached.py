@@ -4,6 +4,7 @@ import multiprocessing
 import sqlite3
 import threading
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,9 +16,12 @@ from loopback_endpoint import Endpoint, chat_completion, serve
 from patience import SECONDS
 from triplebeam.errors import BadInputError, EndpointError, IndexFormatError
 from triplebeam.generate.completion_cache import Cached, CompletionStore, completion_key
+from triplebeam.generate.concurrency import Concurrent
 from triplebeam.generate.language_model import Completion, Correction, LanguageModel, Prompt, TokenLogProbability, Usage
+from triplebeam.generate.provenance import UNKNOWN_ORIGIN, follow_run
 from triplebeam.testing.contracts import LanguageModelContract
 from triplebeam.testing.scripted import Scripted
+from triplebeam.text.lines import line_numbers
 
 PROMPT = Prompt(system="s", user="u", template="t", version="1")
 
@@ -209,3 +213,67 @@ def test_a_file_that_is_no_cache_is_named(tmp_path: Path) -> None:
     database.close()
     with pytest.raises(IndexFormatError, match=r"has format 99.*upgrade"):
         CompletionStore(newer)
+
+
+LINES = line_numbers(["A line of a document."])
+READING = replace(PROMPT, user="Passages:\nA line of a document.")
+LATER = replace(PROMPT, user="What was read: something.")
+
+
+def test_replies_of_a_run_are_forgotten_with_those_before_them(store: CompletionStore) -> None:
+    model = Cached(model=Scripted(["read", "later", "other"]), store=store)
+    with follow_run(set()):
+        model.complete([READING])
+        model.complete([LATER])
+    model.complete([replace(PROMPT, user="Another run.")])
+    assert store.forget(LINES) == 2
+    assert store.count() == 1
+
+
+def test_a_reply_from_the_cache_counts_for_those_after_it(store: CompletionStore) -> None:
+    model = Cached(model=Scripted(["read", "later"]), store=store)
+    model.complete([READING])
+    with follow_run(set()):
+        model.complete([READING])
+        model.complete([LATER])
+    assert store.forget(LINES) == 2
+
+
+def test_threads_count_replies_in_the_callers_run(store: CompletionStore) -> None:
+    model = Concurrent(Cached(model=Scripted(["read", "read", "later"]), store=store), 2)
+    with follow_run(set()):
+        model.complete([READING, replace(READING, sample=1)])
+        model.complete([LATER])
+    assert store.forget(LINES) == 3
+
+
+def test_a_reply_after_one_that_was_dropped_is_still_forgotten(store: CompletionStore) -> None:
+    model = Cached(model=Scripted(["read", "later"]), store=store)
+    with follow_run(set()):
+        model.complete([READING])
+        model.complete([LATER])
+    model.drop_reply(READING)
+    assert store.forget(LINES) == 1
+
+
+def test_a_reply_of_unknown_origin_is_forgotten_as_soon_as_anything_is(store: CompletionStore) -> None:
+    with follow_run({UNKNOWN_ORIGIN}):
+        Cached(model=Scripted(["of a conversation"]), store=store).complete([PROMPT])
+    assert store.forget([]) == 0
+    assert store.forget(LINES) == 1
+
+
+@pytest.mark.parametrize(("format_", "left"), [(1, 0), (2, 1)])
+def test_an_older_file_keeps_what_surely_quotes_nothing_else(format_: int, left: int, tmp_path: Path) -> None:
+    """Before format 2 no lines were kept, and before format 3 none of earlier replies: extraction needs none."""
+    path = tmp_path / "older.sqlite"
+    with CompletionStore(path) as store:
+        for template in ("extract", "answer"):
+            prompt = replace(PROMPT, template=template)
+            store.put(completion_key("m", prompt), "m", prompt, Completion(text=template))
+    with closing(sqlite3.connect(path)) as db:
+        db.executescript(f"PRAGMA user_version = {format_}; {'DROP TABLE line;' if format_ == 1 else ''}")
+    with CompletionStore(path) as store:
+        assert store.count() == 2
+        store.forget(LINES)
+        assert store.count() == left

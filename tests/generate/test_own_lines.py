@@ -3,7 +3,8 @@ from pathlib import Path
 
 import pytest
 
-from triplebeam.generate.completion_cache import CompletionStore, completion_key, own_lines
+from triplebeam.generate.boilerplate_lines import load_boilerplate_lines
+from triplebeam.generate.completion_cache import CompletionStore, completion_key
 from triplebeam.generate.language_model import Completion
 from triplebeam.generate.prompts import load, numbered_passages
 from triplebeam.passage import Passage
@@ -30,12 +31,12 @@ def test_the_lines_of_every_template_are_its_own(path: Path) -> None:
     template = load(path.relative_to(PROMPTS).with_suffix("").as_posix())
     filled = template.fill(**dict.fromkeys(template.variables, "(quoted)")).user
     literal = [line for line in filled.splitlines() if "(quoted)" not in line]
-    assert line_numbers(literal) <= own_lines()
-    assert not line_numbers(["(quoted)"]) & own_lines()
+    assert line_numbers(literal) <= load_boilerplate_lines()
+    assert not line_numbers(["(quoted)"]) & load_boilerplate_lines()
 
 
 def test_passages_of_worked_examples_are_the_prompts_own() -> None:
     shown = worked_examples(load_exemplars(), with_passages=True).splitlines()
     passages = [line for line in shown if not line.startswith(("Example question:", "Example reply:"))]
     assert passages
-    assert line_numbers(passages) <= own_lines()
+    assert line_numbers(passages) <= load_boilerplate_lines()

@@ -23,8 +23,8 @@ from typing import NoReturn
 
 from triplebeam.extract.extractor import Extraction
 from triplebeam.index.build.build import IndexBuilder
-from triplebeam.index.build.compact import compact
-from triplebeam.index.content import encoded
+from triplebeam.index.build.purge import purge
+from triplebeam.index.content import vector_cache
 from triplebeam.index.folder.manifest import generation_folder, read_manifest
 from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.index.store import store
@@ -100,7 +100,7 @@ def correct(index: Path, extractor: Counting) -> None:
 
 
 def compacted(index: Path, extractor: Counting) -> None:
-    compact(index)
+    purge(index)
 
 
 def repair(index: Path, extractor: Counting) -> None:
@@ -132,7 +132,7 @@ def counted(at: int) -> Callable[[], None]:
             happened()
 
     sys.addaudithook(audit)
-    for module in (store, encoded):
+    for module in (store, vector_cache):
         original = module.open_database
 
         def opened(*arguments: object, original: Callable[..., sqlite3.Connection] = original) -> sqlite3.Connection:

@@ -25,8 +25,8 @@ from triplebeam.index.build import build, encoding
 from triplebeam.index.build.build import IndexBuilder
 from triplebeam.index.build.report import BuildReport
 from triplebeam.index.build.writing import write_lock
-from triplebeam.index.folder.manifest import FORMAT
 from triplebeam.index.folder.snapshot import Snapshot
+from triplebeam.index.manifest import FORMAT
 from triplebeam.ingest import Skipped, Unreadable
 from triplebeam.passage import Document
 from triplebeam.text.terms import text_words

@@ -11,13 +11,13 @@ import pytest
 from triplebeam.assemble.index import Index
 from triplebeam.errors import BadInputError
 from triplebeam.index.build.build import IndexBuilder
-from triplebeam.index.build.compact import compact
-from triplebeam.index.build.writing import writing
+from triplebeam.index.build.purge import purge
+from triplebeam.index.build.writing import open_for_write
 from triplebeam.index.folder.manifest import read_manifest
 from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.index.folder.view import view
-from triplebeam.index.store.corrections import Corrections, parse
-from triplebeam.index.store.remembered import remembered_corrections
+from triplebeam.index.store.corrections import Corrections, parse_corrections
+from triplebeam.index.store.lookup import read_index_corrections
 from triplebeam.ingest import FolderFiles, SourceNames
 from triplebeam.passage import Document
 from triplebeam.settings import Settings
@@ -200,7 +200,7 @@ def test_lines_follow_a_renamed_file(tmp_path: Path) -> None:
         "docs/c.md#0: Uranus is a planet",
         "docs/d.md#0: Bath is a city",
     }
-    rows = [json.loads(line) for line in remembered_corrections(tmp_path / "i").text.splitlines()]
+    rows = [json.loads(line) for line in read_index_corrections(tmp_path / "i").text.splitlines()]
     assert [row.get("document") or row.get("passage") for row in rows] == ["docs/c.md", "docs/d.md#0"]
 
 
@@ -208,9 +208,9 @@ def test_compacting_forgets_lines_of_documents_that_are_gone(folder: Path) -> No
     correct(folder, DROP, {"add": ["Uranus", "hides", "Quarkwright"], "document": "a"}, {**ADD, "document": "b"})
     builder(folder).remove(["a"])
     noted: set[int] = set()
-    compact(folder, lambda lines: len(noted.update(lines) or []))  # type: ignore[func-returns-value]
+    purge(folder, lambda lines: len(noted.update(lines) or []))  # type: ignore[func-returns-value]
     assert line_numbers(["Uranus hides Quarkwright"]) <= noted
-    assert [line.line for line in remembered_corrections(folder).lines] == [1, 3]
+    assert [line.line for line in read_index_corrections(folder).lines] == [1, 3]
     assert not any(b"Quarkwright" in path.read_bytes() for path in folder.rglob("*") if path.is_file())
     manifest = read_manifest(folder)
     assert manifest.corrections
@@ -220,10 +220,10 @@ def test_compacting_forgets_lines_of_documents_that_are_gone(folder: Path) -> No
 
 def test_what_a_correction_said_is_forgotten_when_it_is_replaced(folder: Path) -> None:
     correct(folder, ADD, MERGE)
-    with writing(folder) as store:
+    with open_for_write(folder) as store:
         assert not store.forgotten.lines()
     correct(folder, DROP)
-    with writing(folder) as store:
+    with open_for_write(folder) as store:
         noted = set(store.forgotten.lines())
     assert line_numbers(["Uranus is a planet", "William Herschel found Uranus"]) <= noted
 
@@ -300,7 +300,7 @@ def test_comments_empty_lines_and_windows_lines(folder: Path) -> None:
 )
 def test_a_wrong_line_is_named_with_its_number(line: str, said: str) -> None:
     with pytest.raises(BadInputError) as wrong:
-        parse(f'{{"merge": ["two"], "into": "one"}}\n\n{line}\n', "fix.jsonl")
+        parse_corrections(f'{{"merge": ["two"], "into": "one"}}\n\n{line}\n', "fix.jsonl")
     assert str(wrong.value).startswith("fix.jsonl, line 3: ")
     assert said in str(wrong.value)
     assert "\n" not in str(wrong.value)
@@ -317,7 +317,7 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
 def test_a_dry_run_needs_no_lock_and_changes_nothing(folder: Path) -> None:
     before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
     index = Index.of(Snapshot.open(folder), Settings(), HashedWords())
-    with writing(folder):
+    with open_for_write(folder):
         lines = index.correct([DROP, ADD, MERGE, {"drop": ["x", "y", "z"]}], dry_run=True)
     assert [(each.line, each.kind, each.triples, each.matches) for each in lines] == [
         (1, "drop", 1, True),

@@ -14,11 +14,12 @@ from triplebeam.assemble import Index
 from triplebeam.errors import IndexDamagedError
 from triplebeam.index.build.build import IndexBuilder
 from triplebeam.index.build.checking import check_index
-from triplebeam.index.build.compact import compact
+from triplebeam.index.build.purge import purge
 from triplebeam.index.build.writing import set_share
 from triplebeam.index.folder import manifest
-from triplebeam.index.folder.manifest import Manifest, generation_folder, read_manifest
+from triplebeam.index.folder.manifest import generation_folder, read_manifest
 from triplebeam.index.folder.snapshot import Snapshot
+from triplebeam.index.manifest import Manifest
 from triplebeam.passage import Document
 from triplebeam.settings import Settings
 
@@ -169,7 +170,7 @@ def test_whatever_a_killed_process_left_goes_with_the_next_writer(folder: Path) 
         lambda: builder(folder).build(world_documents()),
         lambda: builder(folder).remove(["nothing"]),
         builder(folder).repair,
-        lambda: compact(folder),
+        lambda: purge(folder),
         lambda: set_share(folder, 0.5),
     ):
         shutil.copytree(folder / "generations" / current, folder / "generations" / "000009")
@@ -212,7 +213,7 @@ def test_a_damaged_store_is_named(folder: Path) -> None:
 def test_an_empty_store_is_not_taken_for_a_new_one(folder: Path) -> None:
     before = files(folder)
     (folder / "store.sqlite").write_bytes(b"")
-    for write in (lambda: builder(folder).build(world_documents()), builder(folder).repair, lambda: compact(folder)):
+    for write in (lambda: builder(folder).build(world_documents()), builder(folder).repair, lambda: purge(folder)):
         with pytest.raises(IndexDamagedError, match=r"store\.sqlite is empty, .* restore the file"):
             write()
     assert files(folder) == before

@@ -10,6 +10,7 @@ from scipy.sparse import csr_array
 from triplebeam.assemble.context import Context
 from triplebeam.assemble.retrievers import blend
 from triplebeam.embed.embedder import Embedder
+from triplebeam.index.arrays.folder_arrays import FolderArrays
 from triplebeam.index.arrays.names import SortedNames
 from triplebeam.index.folder.manifest import generation_folder
 from triplebeam.index.folder.snapshot import Snapshot
@@ -24,9 +25,10 @@ def stored(world: Snapshot, tmp_path_factory: pytest.TempPathFactory) -> Snapsho
     """The small world, published as a large index is."""
     folder = tmp_path_factory.mktemp("large") / "generation"
     shutil.copytree(generation_folder(world.folder, world.manifest.generation), folder)
-    world.passages.write_derived(folder)
-    world.entities.write_derived(folder, world.passages.rows_by_title)
-    return Snapshot.read(world.folder, world.manifest, folder)
+    arrays = FolderArrays(folder)
+    world.passages.write_derived(arrays)
+    world.entities.write_derived(arrays, world.passages.rows_by_title)
+    return Snapshot.read(world.folder, world.manifest, arrays)
 
 
 def test_names_have_the_same_numbers(world: Snapshot, stored: Snapshot) -> None:
@@ -86,8 +88,9 @@ def test_the_default_search_finds_the_same(world: Snapshot, stored: Snapshot, wo
 
 def test_what_is_half_removed_is_derived(world: Snapshot, stored: Snapshot, tmp_path: Path) -> None:
     """The next generation removes the files of one that is open, in any order, while a question is answered."""
-    folder = shutil.copytree(stored.entities.folder or tmp_path, tmp_path / "generation")
-    opened = Snapshot.read(world.folder, world.manifest, folder)
+    assert isinstance(stored.arrays, FolderArrays)
+    folder = shutil.copytree(stored.arrays.folder, tmp_path / "generation")
+    opened = Snapshot.read(world.folder, world.manifest, FolderArrays(folder))
     for file in ("id_lookup.utf8", "entity_lookup.offsets.npy", "title_lookup.starts.npy", "walk_values.npy"):
         (folder / file).unlink()
     for file in (*folder.glob("walk_*_leaving.npy"), *folder.glob("entity_passages_*values.npy")):

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from triplebeam.extract.extractor import Extraction
+from triplebeam.index.arrays.array_set import MemoryArrays
 from triplebeam.index.folder.passages import PassageTable, write_passages
 from triplebeam.index.store.store import Store
 from triplebeam.ingest.split import split
@@ -29,8 +30,8 @@ def test_a_passage_has_its_section_in_the_store_and_when_published(tmp_path: Pat
         put(store, document("a"))
         passages = [passage for _, passage in store.passages()]
     assert [passage.section for passage in passages] == ["One", "Two"]
-    write_passages(tmp_path, passages)
-    table = PassageTable(tmp_path)
+    write_passages(arrays := MemoryArrays(), passages)
+    table = PassageTable(arrays)
     assert [table.at(row) for row in range(2)] == passages
 
 
@@ -79,11 +80,11 @@ def test_links_lead_to_pages_by_the_addresses_of_a_site(tmp_path: Path, target: 
 def test_new_metadata_and_links_change_no_passage(tmp_path: Path) -> None:
     with closing(Store(tmp_path / "store.sqlite")) as store:
         put(store, document("a", path="a", modified="2026-01-01"))
-        revision, numbers = store.revision, [number for number, _ in store.passages()]
+        revision, numbers = store.meta.revision, [number for number, _ in store.passages()]
         assert put(store, document("a", path="a", modified="2026-01-01")) == [False]
-        assert store.revision == revision
+        assert store.meta.revision == revision
         assert put(store, document("a", path="a", modified="2026-02-02")) == [False]
-        assert store.revision != revision, "what is published shows the metadata"
+        assert store.meta.revision != revision, "what is published shows the metadata"
         assert [(number, passage.metadata["modified"]) for number, passage in store.passages()] == [
             (number, "2026-02-02") for number in numbers
         ]
@@ -107,5 +108,5 @@ def test_a_few_passages_of_code_make_no_language_of_a_collection(
         put(store, *(Document(id=f"en{n}", text="The car is in the garage.", is_passage=True) for n in range(english)))
         for number, passage in list(store.passages()):
             language = passage.id if passage.id in UNREAD else None
-            store.put_extraction(number, Extraction(passage_id=passage.id, unread_language=language), "local:4")
+            store.extractions.put(number, Extraction(passage_id=passage.id, unread_language=language), "local:4")
         assert list(store.statistics.unread_languages()) == counted

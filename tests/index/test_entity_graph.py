@@ -13,13 +13,14 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from small_world import TableExtractor
+from trials import examples
 from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError
+from triplebeam.index.arrays.array_set import ArraySet, MemoryArrays
 from triplebeam.index.arrays.keys import as_keys, key_of, write_keys
 from triplebeam.index.arrays.quantize import quantized
 from triplebeam.index.build.build import IndexBuilder
 from triplebeam.index.folder import synonyms
-from triplebeam.index.folder.manifest import LastGeneration
 from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.index.folder.synonyms import both_ways, choose, write_synonyms
 from triplebeam.passage import Document
@@ -67,7 +68,7 @@ def test_synonyms_are_all_near_pairs(seed: int, entities: int, at_most: int, sho
     assert found == pytest.approx(literal(names, vectors, at_most), abs=1e-6)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(
     seed=st.integers(0, 1000),
     before=st.permutations(range(24)).map(lambda order: order[:16]),
@@ -75,25 +76,21 @@ def test_synonyms_are_all_near_pairs(seed: int, entities: int, at_most: int, sho
     spread=st.sampled_from([0.1, 0.4]),
 )
 def test_links_that_are_taken_over_are_those_of_an_index_built_from_nothing(
-    seed: int, before: list[int], after: list[int], spread: float, tmp_path_factory: pytest.TempPathFactory
+    seed: int, before: list[int], after: list[int], spread: float
 ) -> None:
     """Entities come, go and are numbered anew; lists of three are full and lose some."""
-    folder = tmp_path_factory.mktemp("synonyms")
     stored = clustered(seed, 24, spread)
 
-    def written(name: str, entities: list[int], last: LastGeneration) -> Path:
-        (generation := folder / name).mkdir()
+    def written(entities: list[int], previous: ArraySet) -> MemoryArrays:
+        arrays = MemoryArrays()
         names = [f"name {number}" for number in entities]
-        write_keys(generation / "entity_keys.npy", as_keys(map(key_of, names)))
-        write_synonyms(generation, names, stored[entities], last, at_most=3)
-        return generation
+        write_keys(arrays, "entity_keys", as_keys(map(key_of, names)))
+        write_synonyms(arrays, names, stored[entities], previous, at_most=3)
+        return arrays
 
-    nothing = LastGeneration(folder)
-    first = written("first", before, nothing)
-    last = LastGeneration(first, frozenset(path.name for path in first.iterdir()))
-    updated, whole = written("updated", after, last), written("whole", after, nothing)
-    for file in ("synonym_starts.npy", "synonym_entities.npy", "synonym_similarities.npy"):
-        np.testing.assert_array_equal(np.load(updated / file), np.load(whole / file))
+    updated, whole = written(after, written(before, MemoryArrays())), written(after, MemoryArrays())
+    for name in ("synonym_starts", "synonym_entities", "synonym_similarities"):
+        np.testing.assert_array_equal(updated.array(name), whole.array(name))
 
 
 @pytest.fixture

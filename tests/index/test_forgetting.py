@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from triplebeam.assemble.index import Index
 from triplebeam.generate.language_model import Completion, Prompt
 from triplebeam.index.build.build import IndexBuilder
-from triplebeam.index.build.compact import compact
+from triplebeam.index.build.purge import purge
 from triplebeam.index.folder.manifest import generation_folder, is_index, read_manifest
 from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.index.store.corrections import Corrections
@@ -168,7 +168,7 @@ def test_agents_over_the_graph_forget(
     folder = tmp_path_factory.mktemp("agents")
     others = build_with_and_without(folder, kept, removed)
     builder(folder / "ab").remove(others)
-    compact(folder / "ab")
+    purge(folder / "ab")
     found = []
     for name in ("a", "ab"):
         snapshot = Snapshot.open(folder / name)

@@ -40,7 +40,7 @@ def test_lines_of_all_passages_and_facts_are_noted(store: Store) -> None:
     (number, _), *_ = store.passages()
     fact = Triple("Ada", "wrote", "a guide")
     with store.transaction():
-        store.put_extraction(number, Extraction(passage_id="x#0", triples=(fact,)), "counting:1")
+        store.extractions.put(number, Extraction(passage_id="x#0", triples=(fact,)), "counting:1")
     expected = line_numbers([*(passage.text for _, passage in store.passages()), "Ada wrote a guide"])
     assert remove(store) == expected
 

@@ -12,8 +12,9 @@ import pytest
 from small_world import WordEmbedder, world_documents
 from triplebeam.errors import IndexFormatError
 from triplebeam.index.build.build import IndexBuilder
-from triplebeam.index.folder.manifest import FORMAT, MANIFEST
+from triplebeam.index.folder.manifest import MANIFEST
 from triplebeam.index.folder.snapshot import Snapshot
+from triplebeam.index.manifest import FORMAT
 
 AGAIN = "this Triplebeam reads format 1: index the documents again into a new folder"
 

@@ -2,9 +2,11 @@
 
 import json
 import os
+import sqlite3
 from collections.abc import Callable, Iterable
 from contextlib import closing
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 
@@ -13,12 +15,13 @@ from triplebeam.errors import IndexDamagedError
 from triplebeam.extract.extractor import Extraction
 from triplebeam.extract.llm import LLMExtractor
 from triplebeam.generate.completion_cache import Cached, CompletionStore
+from triplebeam.generate.concurrency import Concurrent
 from triplebeam.generate.language_model import Completion, Prompt
 from triplebeam.index.arrays.keys import key_of
 from triplebeam.index.arrays.quantize import COARSE, FINE, quantized
 from triplebeam.index.build.build import IndexBuilder
-from triplebeam.index.build.compact import compact
-from triplebeam.index.build.writing import writing
+from triplebeam.index.build.purge import purge
+from triplebeam.index.build.writing import open_for_write
 from triplebeam.index.store.store import Store
 from triplebeam.ingest import FolderFiles, SourceNames
 from triplebeam.ingest.split import split
@@ -176,7 +179,7 @@ def forgotten(index: Index) -> set[int]:
         lines.update(gone)
         return 0
 
-    compact(index.folder, forget)
+    purge(index.folder, forget)
     return lines
 
 
@@ -226,7 +229,7 @@ def test_a_fact_that_was_extracted_again_is_forgotten_with_its_document(tmp_path
         for version in ("old", "new"):
             extraction = Extraction(passage_id=passage.id, triples=(Triple("A", version, "B"),))
             with store.transaction():
-                store.put_extraction(number, extraction, f"local:{version}")
+                store.extractions.put(number, extraction, f"local:{version}")
         with store.transaction():
             store.remove_documents(["d"])
         assert line_numbers(["A old B", "A new B"]) <= set(store.forgotten.lines())
@@ -234,11 +237,50 @@ def test_a_fact_that_was_extracted_again_is_forgotten_with_its_document(tmp_path
 
 def test_a_reply_that_quoted_a_replaced_fact_is_forgotten(index: Index) -> None:
     builder = IndexBuilder(folder=index.folder, embedder=HashedWords(64))
-    with writing(index.folder) as store, store.transaction():
+    with open_for_write(index.folder) as store, store.transaction():
         numbers = {passage.text: number for number, passage in store.passages()}
         now = Extraction(passage_id="", triples=(Triple(*FACTS[0]),))
-        store.put_extraction(numbers[SECRET], now, "local:now")
+        store.extractions.put(numbers[SECRET], now, "local:now")
     builder.build([])
     gone = forgotten(index)
     assert line_numbers([" ".join(FACTS[1])]) <= gone
     assert not line_numbers([" ".join(FACTS[0]), SECRET]) & gone
+
+
+class Retelling:
+    """A model that tells in its own words what it read: no line of the secret is in its facts, nor in its verdict."""
+
+    name = "retelling"
+    replies: ClassVar = {
+        "gear/read": {"facts": [["the Quarkwright man", "concealed", "fiddles"]]},
+        "published/reason": {"answerable": True, "answer": "the Quarkwright man", "why": "Quillanthe knew."},
+        "answer": {"found": True, "answer": "the Quarkwright man", "sentence": "", "missing": ""},
+    }
+
+    def complete(self, prompts: list[Prompt]) -> list[Completion]:
+        return [Completion(text=json.dumps(self.replies[prompt.template])) for prompt in prompts]
+
+
+def test_nothing_is_left_of_what_an_agent_repeated_from_an_earlier_reading(index: Index) -> None:
+    assert index.settings.completions
+    with CompletionStore(index.settings.completions) as store:
+        model = Concurrent(Cached(model=Retelling(), store=store))
+        asking = Index(index.folder, index.settings, HashedWords(64), model)
+        assert asking.ask("Who hid violins near Vexmoor?", "gear:bm25").text == "the Quarkwright man"
+    with closing(sqlite3.connect(index.settings.completions)) as db:
+        assert ("published/reason",) in db.execute("SELECT template FROM completion").fetchall()
+    index.remove(*[id_ for id_ in index.documents() if id_.endswith("vexmoor.md")])
+    index.compact()
+    assert traces(index) == []
+    assert completions(index) == 1
+
+
+def test_of_two_documents_with_the_same_text_the_last_takes_the_replies_with_it(index: Index) -> None:
+    other = Document(id="other", title="vexmoor", text=SECRET)
+    extracting(index, lambda extractor: index.add([other], extractor=extractor))
+    assert completions(index) == 2  # the prompts are the same
+    index.remove(*[id_ for id_ in index.documents() if id_.endswith("vexmoor.md")])
+    assert index.compact().completions_removed == 0
+    index.remove("other")
+    assert index.compact().completions_removed == 1
+    assert traces(index) == []

@@ -13,22 +13,25 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 from small_world import TableExtractor
+from trials import examples
 from triplebeam.embed.embedder import Embedder
+from triplebeam.index.arrays.array_set import MemoryArrays
+from triplebeam.index.arrays.folder_arrays import FolderArrays
 from triplebeam.index.build.build import IndexBuilder
 from triplebeam.index.folder.passage_graph import (
     KINDS,
     MAX_LINKS,
     EdgeKind,
     Edges,
-    GraphStatistics,
     PassageGraph,
     build_passage_graph,
     document_labels,
     triple_keywords,
 )
 from triplebeam.index.folder.snapshot import Snapshot
+from triplebeam.index.manifest import GraphStatistics
 from triplebeam.ingest import document_id, read_sources
-from triplebeam.passage import Document, Passage
+from triplebeam.passage import Document
 from triplebeam.serve.cli.app import app
 from triplebeam.triple import Triple
 
@@ -51,7 +54,7 @@ def build(
 passages = st.lists(st.tuples(st.sampled_from("abc"), st.integers(0, 5)), min_size=1, max_size=10)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(passages, st.data(), st.integers(1, 6))
 def test_edges_are_those_found_pair_by_pair(documents: list[tuple[str, int]], data: st.DataObject, most: int) -> None:
     n = len(documents)
@@ -127,8 +130,8 @@ def test_statistics_are_table_5s() -> None:
 @pytest.mark.parametrize("documents", [[], [("a", 0)], [("a", 0), ("a", 1), ("b", 0)]])
 def test_written_and_opened_it_is_the_same(documents: list[tuple[str, int]], tmp_path: Path) -> None:
     graph = build(documents, [(0, 0), (2, 0)] if len(documents) > 2 else [])
-    graph.write(tmp_path)
-    opened = PassageGraph.open(tmp_path)
+    graph.write(arrays := FolderArrays(tmp_path))
+    opened = PassageGraph.open(arrays)
     assert len(opened) == len(documents)
     assert opened.statistics() == graph.statistics()
     assert isinstance(opened.edges["keyword"].neighbours.base, np.memmap)
@@ -136,11 +139,11 @@ def test_written_and_opened_it_is_the_same(documents: list[tuple[str, int]], tmp
         assert pairs_of(opened, kind) == pairs_of(graph, kind)
 
 
-def test_files_that_do_not_fit_are_noticed(tmp_path: Path) -> None:
-    build([("a", 0), ("a", 1)], []).write(tmp_path)
-    np.save(tmp_path / "passage_graph_structural_neighbours.npy", np.zeros(1, np.int32))
+def test_arrays_that_do_not_fit_are_noticed() -> None:
+    build([("a", 0), ("a", 1)], []).write(arrays := MemoryArrays())
+    arrays.add("passage_graph_structural_neighbours", np.zeros(1, np.int32))
     with pytest.raises(ValueError, match="structural edges"):
-        PassageGraph.open(tmp_path)
+        PassageGraph.open(arrays)
 
 
 def test_no_kinds_is_no_edges() -> None:
@@ -153,16 +156,7 @@ def test_no_kinds_is_no_edges() -> None:
 
 
 def test_rows_of_one_title_are_one_document_where_they_have_no_other() -> None:
-    labels = document_labels(
-        [
-            Passage("1", "", "Paris", "1"),
-            Passage("2", "", "Paris", "2"),
-            Passage("3", "", "", "3"),
-            Passage("4", "", "", "4"),
-            Passage("5", "", "Paris", "book", 0),
-            Passage("6", "", "Paris", "book", 1),
-        ]
-    )
+    labels = document_labels(["1", "2", "3", "4", "book", "book"], ["Paris", "Paris", "", "", "Paris", "Paris"])
     assert labels[0] == labels[1]
     assert labels[4] == labels[5]
     assert len(set(labels)) == 4
@@ -173,7 +167,8 @@ def test_triples_give_keywords(world: Snapshot) -> None:
     folder = world.folder / "generations" / world.manifest.generation
     pairs = triple_keywords(np.load(folder / "triple_entities.npy"), np.load(folder / "triple_passages.npy"))
     everyone = [world.passages.at(row) for row in range(len(world.passages))]
-    graph = build_passage_graph(document_labels(everyone), [p.position for p in everyone], *pairs)
+    labels = document_labels(list(world.passages.documents), list(world.passages.titles))
+    graph = build_passage_graph(labels, [p.position for p in everyone], *pairs)
     named = [(everyone[i].id, everyone[j].id) for i, j in pairs_of(graph, "keyword") if i < j]
     assert named == [("actor", "city"), ("actor", "film"), ("city", "lake"), ("director", "film")]
     assert pairs_of(graph, "structural") == []

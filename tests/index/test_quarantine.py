@@ -11,7 +11,7 @@ from small_world import WordEmbedder
 from triplebeam.errors import BadInputError, EndpointError, ExtractionError, IndexMissingError
 from triplebeam.extract.extractor import Extraction
 from triplebeam.index.build.build import IndexBuilder
-from triplebeam.index.build.extraction import Budget, affordable_batches, grouped
+from triplebeam.index.build.extraction import Budget, affordable_batches, group_failures
 from triplebeam.index.build.report import BuildReport
 from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.passage import Document, Passage
@@ -184,7 +184,7 @@ def test_reasons_are_grouped_by_their_kind() -> None:
         ("d", "It is too long: 8500 tokens of 8192."),
         ("e", "The reply holds no JSON object"),
     ]
-    assert [(group.reason[:8], group.passage_ids) for group in grouped(failures)] == [
+    assert [(group.reason[:8], group.passage_ids) for group in group_failures(failures)] == [
         ("The repl", ("b", "c", "e")),
         ("It is to", ("a", "d")),
     ]

@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from hypothesis.extra.numpy import arrays
+from hypothesis.extra import numpy as drawn
 
 from small_world import WordEmbedder
 from triplebeam.errors import BadInputError, IndexDamagedError
-from triplebeam.index.arrays.columns import StringColumn, write_strings
+from triplebeam.index.arrays.array_set import MemoryArrays
+from triplebeam.index.arrays.folder_arrays import FolderArrays
 from triplebeam.index.arrays.quantize import COARSE, FINE, quantized, restored
-from triplebeam.index.folder.generation_files import checksums
 from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.index.folder.vectors import RERANK_AT_LEAST, VectorIndex, top, write_vectors
 from triplebeam.triple import entity_key
@@ -22,26 +22,30 @@ from triplebeam.triple import entity_key
 @settings(max_examples=30)
 @given(strings=st.lists(st.text()))
 def test_strings_come_back(tmp_path_factory: pytest.TempPathFactory, strings: list[str]) -> None:
-    path = tmp_path_factory.mktemp("column") / "names"
-    write_strings(path, strings)
-    assert list(StringColumn(path)) == strings
+    for arrays in (MemoryArrays(), FolderArrays(tmp_path_factory.mktemp("column"))):
+        assert "names" not in arrays
+        arrays.add_strings("names", strings)
+        assert "names" in arrays
+        assert list(arrays.strings("names")) == strings
 
 
-@given(arrays(np.float32, st.integers(0, 30), elements=st.sampled_from([-1.0, 0.0, 0.5, 1.0])), st.integers(0, 35))
+@given(
+    drawn.arrays(np.float32, st.integers(0, 30), elements=st.sampled_from([-1.0, 0.0, 0.5, 1.0])), st.integers(0, 35)
+)
 def test_top_is_a_stable_sort(scores: np.ndarray, k: int) -> None:  # type: ignore[type-arg]
     expected = sorted(range(len(scores)), key=lambda i: -scores[i])[:k]
     assert top(scores, k).tolist() == expected
 
 
-def vectors(path: Path, rows: int, exact_up_to: int) -> VectorIndex:
+def vectors(folder: Path, rows: int, exact_up_to: int) -> VectorIndex:
     data = np.random.default_rng(0).standard_normal((rows, 64)).astype(np.float32)
     data /= np.linalg.norm(data, axis=1, keepdims=True)
-    write_vectors(path, quantized(data), exact_up_to)
-    return VectorIndex(path)
+    write_vectors(arrays := FolderArrays(folder), "v", quantized(data), exact_up_to)
+    return VectorIndex(arrays, "v")
 
 
 def test_nearest_is_exact_while_there_are_few(tmp_path: Path) -> None:
-    index = vectors(tmp_path / "v.npy", 200, exact_up_to=1000)
+    index = vectors(tmp_path, 200, exact_up_to=1000)
     query = index.rows[17]
     rows, scores = index.nearest(query, 5)
     assert rows[0] == 17
@@ -49,7 +53,7 @@ def test_nearest_is_exact_while_there_are_few(tmp_path: Path) -> None:
 
 
 def test_many_vectors_are_scanned_by_codes_and_reranked_exactly(tmp_path: Path) -> None:
-    index = vectors(tmp_path / "v.npy", 5000, exact_up_to=1000)
+    index = vectors(tmp_path, 5000, exact_up_to=1000)
     found = 0
     for row in range(0, 5000, 250):
         query = index.rows[row]
@@ -62,12 +66,12 @@ def test_many_vectors_are_scanned_by_codes_and_reranked_exactly(tmp_path: Path) 
 
 @pytest.mark.parametrize("kind", [faiss.IndexRaBitQ, faiss.IndexRaBitQFastScan])
 def test_the_codes_of_earlier_versions_are_scanned_as_well(tmp_path: Path, kind: type) -> None:
-    rows = vectors(tmp_path / "v.npy", 1000, exact_up_to=1000).rows
+    rows = vectors(tmp_path, 1000, exact_up_to=1000).rows
     codes = kind(rows.shape[1], faiss.METRIC_INNER_PRODUCT)
     codes.train(rows)
     codes.add(rows)
     faiss.write_index(codes, str(tmp_path / "v.codes"))
-    index = VectorIndex(tmp_path / "v.npy")
+    index = VectorIndex(FolderArrays(tmp_path), "v")
     assert [index.nearest(rows[row], 5)[0][0] for row in range(0, 1000, 100)] == list(range(0, 1000, 100))
 
 
@@ -76,9 +80,10 @@ def test_many_vectors_are_compared_as_they_are_stored(tmp_path: Path, dtype: "np
     """Cosines and looked-up rows are those of an index with all unit vectors in memory, which this one never has."""
     data = np.random.default_rng(0).standard_normal((5000, 64)).astype(np.float32)
     data[7] = 0
+    arrays = FolderArrays(tmp_path)
     for name, exact_up_to in (("few", 5000), ("many", 1000)):
-        write_vectors(tmp_path / f"{name}.npy", quantized(data, dtype), exact_up_to)
-    few, many = VectorIndex(tmp_path / "few.npy"), VectorIndex(tmp_path / "many.npy")
+        write_vectors(arrays, name, quantized(data, dtype), exact_up_to)
+    few, many = VectorIndex(arrays, "few"), VectorIndex(arrays, "many")
     assert (few.is_large, many.is_large) == (False, True)
     queries = restored(quantized(data[:3], FINE))
     for found, expected in zip(many.cosines(queries), few.cosines(queries), strict=True):
@@ -95,46 +100,45 @@ def test_many_vectors_are_compared_as_they_are_stored(tmp_path: Path, dtype: "np
 
 
 def test_codes_that_are_damaged_are_reported(tmp_path: Path) -> None:
-    query = vectors(tmp_path / "v.npy", 1000, exact_up_to=10).at(np.array([17]))[0]
+    query = vectors(tmp_path, 1000, exact_up_to=10).at(np.array([17]))[0]
     codes = tmp_path / "v.codes"
     codes.write_bytes(b"what" + codes.read_bytes()[4:])
     with pytest.raises(IndexDamagedError, match=r"v\.codes is not as it was written"):
-        VectorIndex(tmp_path / "v.npy").nearest(query, 5)
+        VectorIndex(FolderArrays(tmp_path), "v").nearest(query, 5)
 
 
 @pytest.mark.parametrize("place", [4, 8, 9, 15, 60, -1])
 def test_one_wrong_byte_of_the_codes_is_reported(tmp_path: Path, place: int) -> None:
     """Of the dimensions, of the number of rows, and of what is searched."""
-    query = vectors(tmp_path / "v.npy", 1000, exact_up_to=10).at(np.array([17]))[0]
-    codes, expected = tmp_path / "v.codes", checksums(tmp_path)
+    query = vectors(tmp_path, 1000, exact_up_to=10).at(np.array([17]))[0]
+    codes, expected = tmp_path / "v.codes", FolderArrays(tmp_path).checksums()
     content = bytearray(codes.read_bytes())
     content[place] ^= 0x11
     codes.write_bytes(content)
-    index = VectorIndex(tmp_path / "v.npy")
-    index.checksums = expected
+    index = VectorIndex(FolderArrays(tmp_path, expected), "v")
     with pytest.raises(IndexDamagedError, match=r"v\.codes is not as it was written"):
         index.nearest(query, 5)
 
 
 def test_codes_of_other_vectors_are_reported(tmp_path: Path) -> None:
     """Whether or not checksums are known."""
-    query = vectors(tmp_path / "v.npy", 1000, exact_up_to=10).at(np.array([17]))[0]
-    vectors(tmp_path / "other.npy", 900, exact_up_to=10)
-    (tmp_path / "other.codes").replace(tmp_path / "v.codes")
+    query = vectors(tmp_path, 1000, exact_up_to=10).at(np.array([17]))[0]
+    vectors(tmp_path / "other", 900, exact_up_to=10)
+    (tmp_path / "other" / "v.codes").replace(tmp_path / "v.codes")
     with pytest.raises(IndexDamagedError, match=r"v\.codes is not as it was written"):
-        VectorIndex(tmp_path / "v.npy").nearest(query, 5)
+        VectorIndex(FolderArrays(tmp_path), "v").nearest(query, 5)
 
 
 def test_codes_are_searched_although_their_file_is_gone(tmp_path: Path) -> None:
     """The next generation removes it."""
-    index = vectors(tmp_path / "v.npy", 5000, exact_up_to=1000)
+    index = vectors(tmp_path, 5000, exact_up_to=1000)
     query = index.at(np.array([17]))[0]
     for file in list(tmp_path.iterdir()):
         file.unlink()
     assert index.nearest(query, 5)[0][0] == 17
 
 
-@given(arrays(np.float32, (5, 16), elements=st.floats(-1, 1, width=32)))
+@given(drawn.arrays(np.float32, (5, 16), elements=st.floats(-1, 1, width=32)))
 def test_a_stored_vector_is_nearly_the_one_it_was(data: np.ndarray) -> None:  # type: ignore[type-arg]
     norms = np.linalg.norm(data, axis=1, keepdims=True)
     units = np.divide(data, norms, out=np.zeros_like(data), where=norms > 1e-6)

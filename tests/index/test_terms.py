@@ -1,13 +1,14 @@
 """The term index: words of every script are found, accents do not matter, English is what it was."""
 
-from itertools import count
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from trials import examples
 from triplebeam.embed.embedder import Embedder
+from triplebeam.index.arrays.array_set import MemoryArrays
 from triplebeam.index.arrays.keys import as_keys, key_of
 from triplebeam.index.build.build import IndexBuilder
 from triplebeam.index.folder.snapshot import Snapshot
@@ -26,18 +27,16 @@ KOREAN = "방화벽은 네트워크를 보호한다."
 THAI = "ไฟร์วอลล์ช่วยป้องกันเครือข่าย"
 ENGLISH_TEXTS = ["the old bridge", "bridges of Kraków", "a river", ""]
 CORPUS = [*ENGLISH_TEXTS, GERMAN, RUSSIAN, CHINESE, JAPANESE, KOREAN, THAI]
-FOLDERS = count()
 
 
-def index_of(folder: Path, texts: list[str]) -> TermIndex:
-    path = folder / f"terms{next(FOLDERS)}"
-    write_terms(path, texts, as_keys(map(key_of, texts)), lambda row: stemmer_for(texts[row]))
-    return TermIndex(path)
+def index_of(texts: list[str]) -> TermIndex:
+    write_terms(arrays := MemoryArrays(), texts, as_keys(map(key_of, texts)), lambda row: stemmer_for(texts[row]))
+    return TermIndex(arrays)
 
 
 @pytest.fixture(scope="module")
-def terms(tmp_path_factory: pytest.TempPathFactory) -> TermIndex:
-    return index_of(tmp_path_factory.mktemp("terms"), CORPUS)
+def terms() -> TermIndex:
+    return index_of(CORPUS)
 
 
 def found(terms: TermIndex, query: str) -> list[str]:
@@ -104,12 +103,10 @@ any_word = st.one_of(
 )
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(word=any_word, around=st.sampled_from(["", *CORPUS]))
-def test_a_word_of_any_script_finds_the_passage_it_is_in(
-    word: str, around: str, tmp_path_factory: pytest.TempPathFactory
-) -> None:
-    terms = index_of(tmp_path_factory.mktemp("any"), [f"{around} {word}. {around}", GERMAN, RUSSIAN])
+def test_a_word_of_any_script_finds_the_passage_it_is_in(word: str, around: str) -> None:
+    terms = index_of([f"{around} {word}. {around}", GERMAN, RUSSIAN])
     assert 0 in terms.search(word, 3)[0].tolist()
 
 
@@ -124,16 +121,16 @@ def test_english_words_are_those_of_the_plain_english_analyzer() -> None:
         assert text_words(passage.term_text) == plain.analyze(passage.term_text)
 
 
-def test_other_languages_do_not_change_english_ranks(tmp_path: Path) -> None:
-    alone, mixed = index_of(tmp_path, ENGLISH_TEXTS), index_of(tmp_path, CORPUS)
+def test_other_languages_do_not_change_english_ranks() -> None:
+    alone, mixed = index_of(ENGLISH_TEXTS), index_of(CORPUS)
     for query in ("old bridges", "the river of Krakow"):
         assert mixed.search(query, 10)[0].tolist() == alone.search(query, 10)[0].tolist()
 
 
-def test_a_name_is_as_rare_in_one_language_as_in_all(tmp_path: Path) -> None:
+def test_a_name_is_as_rare_in_one_language_as_in_all() -> None:
     """Thomas is *thoma* in English passages and *thomas* in the only German one."""
     english = [f"Thomas is a man in the town who has a house and a garden and {row} dogs." for row in range(30)]
-    terms = index_of(tmp_path, [*english, GERMAN.replace("Bürger", "Thomas"), *["The river."] * 30])
+    terms = index_of([*english, GERMAN.replace("Bürger", "Thomas"), *["The river."] * 30])
     rows, scores = terms.search("Thomas", 100)
     assert len(rows) == 31
     assert scores.max() < 1.3 * scores.min()

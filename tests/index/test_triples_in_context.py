@@ -13,8 +13,8 @@ from small_world import TRIPLES, TableExtractor, WordEmbedder, world_documents
 from triplebeam.embed.embedder import Span
 from triplebeam.errors import EmbedderMismatchError
 from triplebeam.index.build.build import IndexBuilder
-from triplebeam.index.build.compact import compact
 from triplebeam.index.build.encoding import spans_of
+from triplebeam.index.build.purge import purge
 from triplebeam.index.build.report import BuildReport
 from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.triple import Triple
@@ -131,7 +131,7 @@ def test_triples_may_be_encoded_by_themselves(tmp_path: Path) -> None:
 
 def test_compacting_keeps_what_was_read(tmp_path: Path) -> None:
     make(tmp_path, Reader())
-    compact(tmp_path)
+    purge(tmp_path)
     embedder = Reader()
     make(tmp_path, embedder)
     assert embedder.read == []

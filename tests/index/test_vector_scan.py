@@ -4,16 +4,16 @@ import multiprocessing
 import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 import faiss
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from triplebeam.index.arrays.array_set import MemoryArrays
 from triplebeam.index.arrays.quantize import COARSE, FINE, quantized, restored
 from triplebeam.index.folder import scan
-from triplebeam.index.folder.scan import Codes, HighBytes, shared, write_codes
+from triplebeam.index.folder.scan import Codes, HighBytes, make_codes, shared
 from triplebeam.index.folder.vectors import VectorIndex, top, write_vectors
 
 
@@ -33,9 +33,8 @@ def unit_vectors(rows: int, dimensions: int = 32, seed: int = 0) -> NDArray[np.f
     return data / np.linalg.norm(data, axis=1, keepdims=True)
 
 
-def codes_of(path: Path, stored: NDArray[np.integer]) -> Codes:
-    write_codes(path, stored)
-    return Codes(np.fromfile(path, np.uint8), stored.shape)
+def codes_of(stored: NDArray[np.integer]) -> Codes:
+    return Codes(np.frombuffer(b"".join(make_codes(stored)), np.uint8), stored.shape)
 
 
 def test_work_is_shared_in_order_by_as_many_threads_as_there_are_processors(threads: int) -> None:
@@ -91,91 +90,90 @@ def test_a_row_of_zeros_is_like_nothing(threads: int, dtype: "np.dtype[np.intege
 
 
 def test_any_number_of_threads_and_of_queries_finds_the_same_bit_for_bit(
-    tmp_path: Path, threads: int, monkeypatch: pytest.MonkeyPatch
+    threads: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     data, queries = unit_vectors(3000), unit_vectors(6, seed=1)
-    write_vectors(tmp_path / "v.npy", quantized(data, FINE), exact_up_to=100)
-    index = VectorIndex(tmp_path / "v.npy")
+    write_vectors(arrays := MemoryArrays(), "v", quantized(data, FINE), exact_up_to=100)
+    index = VectorIndex(arrays, "v")
     found, near = index.cosines(queries), index.nearest_many(queries, 7)
     monkeypatch.setattr(scan, "processors", lambda: 1)
-    alone = VectorIndex(tmp_path / "v.npy")
+    alone = VectorIndex(arrays, "v")
     for number, query in enumerate(queries):
         np.testing.assert_array_equal(found[number], alone.cosines(query[None])[0])
         for mine, other in zip(near[number], alone.nearest(query, 7), strict=True):
             np.testing.assert_array_equal(mine, other)
 
 
-def test_codes_are_the_same_with_any_number_of_threads(tmp_path: Path, threads: int) -> None:
+def test_codes_are_the_same_with_any_number_of_threads(threads: int) -> None:
     stored = quantized(unit_vectors(3000))
-    before = faiss.omp_get_max_threads()
+    before, made = faiss.omp_get_max_threads(), []
     try:
         for number in (1, 2):
             faiss.omp_set_num_threads(number)
-            write_codes(tmp_path / f"{number}.codes", stored)
+            made.append(b"".join(make_codes(stored)))
     finally:
         faiss.omp_set_num_threads(before)
-    assert (tmp_path / "1.codes").read_bytes() == (tmp_path / "2.codes").read_bytes()
+    assert made[0] == made[1]
 
 
 @pytest.mark.parametrize("dimensions", [32, 30, 7])
-def test_codes_choose_what_is_near_in_all_parts(tmp_path: Path, threads: int, dimensions: int) -> None:
+def test_codes_choose_what_is_near_in_all_parts(threads: int, dimensions: int) -> None:
     stored = quantized(unit_vectors(3000, dimensions))
     rows, queries = restored(stored), unit_vectors(20, dimensions, seed=1)
-    nearest = codes_of(tmp_path / "codes", stored).nearest(queries, 300)
+    nearest = codes_of(stored).nearest(queries, 300)
     found = [len(np.intersect1d(chosen, top(rows @ query, 10))) for chosen, query in zip(nearest, queries, strict=True)]
     assert np.mean(found) > 9.5
     assert all((np.diff(chosen) > 0).all() and len(chosen) == 300 for chosen in nearest)
 
 
-def test_more_than_there_are_is_everything(tmp_path: Path, threads: int) -> None:
+def test_more_than_there_are_is_everything(threads: int) -> None:
     """The last part has fewer rows than are wanted, too."""
-    nearest = codes_of(tmp_path / "codes", quantized(unit_vectors(1500))).nearest(unit_vectors(2, seed=1), 2000)
+    nearest = codes_of(quantized(unit_vectors(1500))).nearest(unit_vectors(2, seed=1), 2000)
     assert [chosen.tolist() for chosen in nearest] == [list(range(1500))] * 2
 
 
-def test_no_queries_find_nothing(tmp_path: Path, threads: int) -> None:
-    write_vectors(tmp_path / "v.npy", quantized(unit_vectors(1500)), exact_up_to=100)
-    index, none = VectorIndex(tmp_path / "v.npy"), np.zeros((0, 32), np.float32)
+def test_no_queries_find_nothing(threads: int) -> None:
+    write_vectors(arrays := MemoryArrays(), "v", quantized(unit_vectors(1500)), exact_up_to=100)
+    index, none = VectorIndex(arrays, "v"), np.zeros((0, 32), np.float32)
     assert list(index.nearest_many(none, 3)) == []
     assert index.cosines(none).shape == (0, 1500)
 
 
-def test_codes_that_end_early_are_an_error(tmp_path: Path, threads: int) -> None:
-    path, stored = tmp_path / "codes", quantized(unit_vectors(1500))
-    write_codes(path, stored)
-    parts = path.read_bytes()
+def test_codes_that_end_early_are_an_error(threads: int) -> None:
+    stored = quantized(unit_vectors(1500))
+    parts = b"".join(make_codes(stored))
     for length in (0, len(parts) // 2, len(parts) - 1):
         with pytest.raises(RuntimeError):
             Codes(np.frombuffer(parts[:length], np.uint8), stored.shape)
 
 
 @pytest.mark.parametrize("shape", [(1400, 32), (1600, 32), (1500, 31), (700, 32)])
-def test_codes_of_other_rows_or_dimensions_are_an_error(tmp_path: Path, threads: int, shape: tuple[int, int]) -> None:
-    write_codes(tmp_path / "codes", quantized(unit_vectors(1500)))
+def test_codes_of_other_rows_or_dimensions_are_an_error(threads: int, shape: tuple[int, int]) -> None:
+    codes = np.frombuffer(b"".join(make_codes(quantized(unit_vectors(1500)))), np.uint8)
     with pytest.raises(RuntimeError):
-        Codes(np.fromfile(tmp_path / "codes", np.uint8), shape)
+        Codes(codes, shape)
 
 
 @pytest.mark.parametrize("dtype", [FINE, COARSE])
-def test_zeros_do_not_hide_what_is_near(tmp_path: Path, threads: int, dtype: "np.dtype[np.integer]") -> None:
+def test_zeros_do_not_hide_what_is_near(threads: int, dtype: "np.dtype[np.integer]") -> None:
     """Their Euclidean distance is that of a cosine of 0.5, where the best row has 0.3."""
     data = unit_vectors(3000, 128)
     data[500:1500] = 0
     queries = 0.3 * data[2000:2020] + unit_vectors(20, 128, seed=1)
     queries /= np.linalg.norm(queries, axis=1, keepdims=True)
-    nearest = codes_of(tmp_path / "codes", quantized(data, dtype)).nearest(queries, 400)
+    nearest = codes_of(quantized(data, dtype)).nearest(queries, 400)
     assert all(2000 + number in chosen for number, chosen in enumerate(nearest))
     assert not np.isin(np.arange(500, 1500), np.concatenate(nearest)).any()
 
 
-def test_equal_rows_are_in_order_though_only_some_of_them_are_compared_exactly(tmp_path: Path, threads: int) -> None:
+def test_equal_rows_are_in_order_though_only_some_of_them_are_compared_exactly(threads: int) -> None:
     data = unit_vectors(3000, 384)
     for query in unit_vectors(10, 384, seed=1):
         data[:1500] = 0.7 * query + 0.7 * data[2000]
         data[1500] = query
         stored = quantized(data, FINE)
-        write_vectors(tmp_path / "v.npy", stored, exact_up_to=100)
-        cosines = VectorIndex(tmp_path / "v.npy").cosines(query[None])[0]
+        write_vectors(arrays := MemoryArrays(), "v", stored, exact_up_to=100)
+        cosines = VectorIndex(arrays, "v").cosines(query[None])[0]
         assert top(cosines, 5).tolist() == top(restored(stored) @ query, 5).tolist() == [1500, 0, 1, 2, 3]
 
 

@@ -21,7 +21,6 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from test_forgetting import METHODS, QUESTIONS, documents
-from test_full_disk import small_files
 
 import many_filters
 from queries_only import QueriesOnly
@@ -30,8 +29,6 @@ from triplebeam.assemble.index import Index
 from triplebeam.assemble.table import search_methods
 from triplebeam.errors import (
     BadInputError,
-    CannotWriteError,
-    DiskFullError,
     IndexChangedError,
     IndexDamagedError,
     TooManyOpenFilesError,
@@ -360,23 +357,6 @@ def test_a_generation_that_is_half_removed_is_not_taken_for_an_older_one(tmp_pat
     builder(tmp_path / "i").build([year(2001)])
     generation_folder(tmp_path / "i", index.snapshot.manifest.generation).mkdir()
     with pytest.raises(IndexChangedError, match="has changed since it was opened"):
-        index.where("year = 2000")
-
-
-@pytest.mark.parametrize("most", [0, 8000, 33_000, 80_000])
-def test_a_full_temporary_folder_is_named(tmp_path: Path, most: int) -> None:
-    builder(tmp_path / "i").build([year(number, "Bath | is | here\n" * 100) for number in range(2000, 2100)])
-    index = opened(tmp_path / "i")
-    with pytest.raises(DiskFullError, match=r" cannot be written to \(.*free some space") as full, small_files(most):
-        index.where("year >= 2001")
-    assert str(full.value).startswith(gettempdir())
-
-
-def test_a_missing_temporary_folder_is_no_changed_index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    builder(tmp_path / "i").build([year(2000)])
-    index = opened(tmp_path / "i")
-    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "gone"))
-    with pytest.raises(CannotWriteError, match=r"^there is no temporary folder .*gone.* set TMPDIR to a folder"):
         index.where("year = 2000")
 
 

@@ -79,10 +79,10 @@ def test_an_empty_file_is_no_error_and_has_no_document(quick: Quick, docs: Path,
 def test_a_dry_run_waits_for_nobody_and_says_what_is_not_published(
     quick: Quick, docs: Path, tiny_model: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from triplebeam.index.build.writing import writing
+    from triplebeam.index.build.writing import open_for_write
 
     synced(quick, "my.index", docs, "--embedder", tiny_model)
-    with writing(Path("my.index")):
+    with open_for_write(Path("my.index")):
         assert synced(quick, "my.index", docs, "--dry-run")["unpublished"] is False
     (docs / "elbe.md").unlink()
     with monkeypatch.context() as patched:

@@ -1,12 +1,12 @@
 """Many queries at once: batches are cut, and what has no batch goes one by one."""
 
 from collections.abc import Sequence
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 from triplebeam.embed.embedder import Embedder
+from triplebeam.index.arrays.array_set import MemoryArrays
 from triplebeam.index.arrays.quantize import quantized
 from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.index.folder.vectors import VectorIndex, write_vectors
@@ -76,13 +76,13 @@ class TestTitleLinkContract(RetrieverContract):
 
 
 @pytest.mark.parametrize("exact_up_to", [10_000, 100])
-def test_many_vectors_find_what_each_finds_alone(tmp_path: Path, exact_up_to: int) -> None:
+def test_many_vectors_find_what_each_finds_alone(exact_up_to: int) -> None:
     """Where all rows are compared, and where one-bit codes choose them."""
     random = np.random.default_rng(0)
     rows = random.standard_normal((600, 32)).astype(np.float32)
     rows /= np.linalg.norm(rows, axis=1, keepdims=True)
-    write_vectors(tmp_path / "vectors.npy", quantized(rows), exact_up_to)
-    index, queries = VectorIndex(tmp_path / "vectors.npy"), random.standard_normal((5, 32)).astype(np.float32)
+    write_vectors(arrays := MemoryArrays(), "vectors", quantized(rows), exact_up_to)
+    index, queries = VectorIndex(arrays, "vectors"), random.standard_normal((5, 32)).astype(np.float32)
     for k in (0, 3, 600):
         for (found, cosines), query in zip(index.nearest_many(queries, k), queries, strict=True):
             alone, expected = index.nearest(query, k)

@@ -1,13 +1,13 @@
 """Walks by pushing against the exact walk, and names found in a sorted column against those found in a dictionary."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
+from trials import examples
+from triplebeam.index.arrays.array_set import MemoryArrays
 from triplebeam.index.arrays.names import read_numbers, write_numbers
 from triplebeam.index.folder.open_graph import OpenGraph
 from triplebeam.retrieve.personalized_pagerank import PersonalizedPageRank, Reset
@@ -34,7 +34,7 @@ def exact(of: OpenGraph, nodes: np.ndarray, start: np.ndarray, damping: float) -
     return np.asarray(visits)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(
     seed=st.integers(0, 10_000),
     damping=st.sampled_from([0.1, 0.5, 0.85]),
@@ -60,15 +60,12 @@ def test_a_walk_from_many_nodes_alike(seed: int) -> None:
 some_words = st.lists(st.sampled_from(["new", "york", "city", "newer", "the", "state", "é"]), min_size=1, max_size=4)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(names=st.sets(some_words.map(" ".join), max_size=12), text=st.lists(some_words, max_size=4))
-def test_names_in_a_sorted_column_are_found_as_in_a_dictionary(
-    tmp_path_factory: pytest.TempPathFactory, names: set[str], text: list[list[str]]
-) -> None:
+def test_names_in_a_sorted_column_are_found_as_in_a_dictionary(names: set[str], text: list[list[str]]) -> None:
     numbers = {name: number for number, name in enumerate(names)}
-    path: Path = tmp_path_factory.mktemp("names") / "lookup"
-    write_numbers(path, numbers)
-    column, query = read_numbers(path), " ".join(word for some in text for word in some)
+    write_numbers(arrays := MemoryArrays(), "lookup", numbers)
+    column, query = read_numbers(arrays, "lookup"), " ".join(word for some in text for word in some)
     assert column is not None
     assert dict(column) == numbers
     assert VerbatimNames(column).within(query) == VerbatimNames(numbers).within(query)

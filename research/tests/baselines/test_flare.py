@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scripted_loops import PASSAGES, Anywhere, Driven, Table, driven, final
+from trials import examples
 from triplebeam.generate.accounting import Accounted
 from triplebeam.generate.language_model import Completion, LanguageModel, TokenLogProbability, Usage
 from triplebeam.methods.shared.question_answering import QuestionAnswerer
@@ -207,7 +208,7 @@ class TestTokens:
         assert tokens_of("", said("A.").log_probabilities or ()) is None
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(
     replies=st.lists(st.tuples(st.sampled_from(["A.", "B.", "", "So the answer is: C."]), st.floats(0.01, 1.0))),
     most=st.integers(1, 4),

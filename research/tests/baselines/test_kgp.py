@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from scripted_loops import BAD, PASSAGES, Gone, Table, driven, final, reply
 from small_graphs import edge_lists, graph_of
+from trials import examples
 from triplebeam.answer import Answer
 from triplebeam.errors import EndpointError
 from triplebeam.generate.accounting import Accounted
@@ -169,7 +170,7 @@ class Rows:
         return np.arange(self.count, dtype=np.float32)
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(80), deadline=None)
 @given(
     data=st.data(),
     nodes=st.integers(1, 10),

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from oracles import gnn_ret as oracle
 from small_graphs import Problem, graph_of, problems
+from trials import examples
 from triplebeam.methods.gnn_ret.propagate import Message, MessagePassing
 from triplebeam_research.training.objective import HingeObjective, TrainingStep, assign_labels, training_steps
 from triplebeam_research.training.printed import printed_gradient
@@ -53,7 +54,7 @@ def far_from_ties(problem: Problem, threshold: float, message: Message) -> bool:
     return not any(bent) and all(b - a > FAR for layer in hidden for a, b in pairwise(layer))
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(problems(), st.sampled_from([0.01, 0.5, 2.0]), st.sampled_from(["min", "mean"]))
 def test_loss_and_derivatives(problem: Problem, threshold: float, message: Message) -> None:
     values = np.array([*problem.alpha, problem.beta])
@@ -68,7 +69,7 @@ def test_loss_and_derivatives(problem: Problem, threshold: float, message: Messa
         assert derivative == pytest.approx(rise / (2 * SMALL), abs=1e-6)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(problems(), st.sampled_from([0.01, 0.5, 2.0]))
 def test_printed_gradients_are_as_printed(problem: Problem, threshold: float) -> None:
     result = printed_gradient(objective(problem, threshold), problem.steps, problem.alpha, problem.beta)
@@ -106,7 +107,7 @@ def test_a_step_with_nothing_to_compare_adds_nothing() -> None:
         assert (result.loss, result.gradient.tolist()) == (0.0, [0.0, 0.0])
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(st.data(), st.integers(1, 4), st.sets(st.integers(0, 7), max_size=5))
 def test_labels_are_appendix_bs(data: st.DataObject, count: int, supporting: set[int]) -> None:
     row = st.lists(st.integers(0, 4).map(float), min_size=8, max_size=8)

@@ -7,11 +7,11 @@ from triplebeam.assemble.index import check_question as check_question
 from triplebeam.assemble.index import check_text as check_text
 from triplebeam.assemble.index import create_index as create_index
 from triplebeam.assemble.index import open_index as open_index
-from triplebeam.assemble.indexing import compact_index as compact_index
 from triplebeam.assemble.indexing import correction_matches as correction_matches
 from triplebeam.assemble.indexing import dollar_budget as dollar_budget
 from triplebeam.assemble.indexing import index_builder as index_builder
 from triplebeam.assemble.indexing import known_documents as known_documents
+from triplebeam.assemble.indexing import purge_index as purge_index
 from triplebeam.assemble.indexing import read_corrections as read_corrections
 from triplebeam.assemble.indexing import source_names as source_names
 from triplebeam.assemble.method import Method as Method

@@ -1,8 +1,6 @@
 """What methods are built from: a snapshot of an index, its embedder, the language models and the settings."""
 
-import gc
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -15,13 +13,13 @@ from triplebeam import support
 from triplebeam.assemble.models import make_embedder, make_model
 from triplebeam.embed.cached import CachedEmbedder
 from triplebeam.embed.embedder import Embedder
-from triplebeam.errors import BadInputError, TooManyOpenFilesError
+from triplebeam.errors import BadInputError
 from triplebeam.generate.accounting import Accounted
 from triplebeam.generate.language_model import LanguageModel
 from triplebeam.index.folder.passages import PassageTable
 from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.index.folder.triple_graph import TripleGraph
-from triplebeam.index.folder.view import MAX_PASSAGES_IN_MEMORY, view
+from triplebeam.index.folder.view import view
 from triplebeam.retrieve.retriever import Retriever
 from triplebeam.settings import Settings
 from triplebeam.system.progress import Progress, silent
@@ -31,8 +29,8 @@ from triplebeam.where import Where
 _KEPT = 32
 #: The views that are kept have so many times the passages of their index together: that is what they cost in memory.
 VIEWS_KEPT = 2
-#: However few passages they have, and of those that keep files open.
-MAX_VIEWS, MAX_MAPPED_VIEWS = 256, 4
+#: However few passages they have.
+MAX_VIEWS = 256
 #: Of an index on a cluster so many are kept. They have no passages of their own, but each keeps neighbourhoods.
 _CLUSTER_VIEWS_KEPT = 16
 #: Neighbourhoods that are kept: an agent may come back to a query.
@@ -128,10 +126,6 @@ class Context:
             whole._views[filters] = kept  # behind the others: it was used last
             while len(whole._views) > 1 and whole._has_too_many_views():
                 whole._views.pop(next(iter(whole._views))).release()
-        with suppress(TooManyOpenFilesError):
-            return kept.context()
-        whole.release()
-        gc.collect()  # also what was left of earlier generations
         return kept.context()
 
     @property
@@ -172,9 +166,7 @@ class Context:
 
     def _has_too_many_views(self) -> bool:
         sizes = [view.size for view in self._views.values()]
-        mapped = sum(size > MAX_PASSAGES_IN_MEMORY for size in sizes)
-        too_large = sum(sizes) > VIEWS_KEPT * len(self.passages)
-        return too_large or len(sizes) > MAX_VIEWS or mapped > MAX_MAPPED_VIEWS
+        return sum(sizes) > VIEWS_KEPT * len(self.passages) or len(sizes) > MAX_VIEWS
 
     def _visible(self, where: Where) -> tuple[int, Callable[[], Snapshot]]:
         """What a filter leaves: its passages in memory, about, and what makes its snapshot."""

@@ -15,15 +15,15 @@ from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError, IndexMissingError
 from triplebeam.extract.extractor import Extractor
 from triplebeam.generate.language_model import LanguageModel
-from triplebeam.index.build.compact import Compacted
+from triplebeam.index.build.purge import PurgeReport
 from triplebeam.index.build.report import BuildReport
-from triplebeam.index.build.writing import create_empty, has_store
+from triplebeam.index.build.writing import create_empty_index
 from triplebeam.index.content.corrected import LineMatches
 from triplebeam.index.folder.manifest import is_index
 from triplebeam.index.folder.passages import PassageTable
 from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.index.folder.triple_graph import TripleGraph
-from triplebeam.index.store.remembered import remembered_corrections
+from triplebeam.index.store.lookup import has_store, read_index_corrections
 from triplebeam.ingest import FolderFiles
 from triplebeam.passage import Passage
 from triplebeam.ranking import Ranking, Result, with_passages
@@ -270,12 +270,12 @@ class Index:
     def corrections(self) -> str:
         """The corrections of the index, as JSON lines."""
         self._check_writable()
-        return remembered_corrections(self.folder).text
+        return read_index_corrections(self.folder).text
 
-    def compact(self) -> Compacted:
+    def compact(self) -> PurgeReport:
         """Rewrite the files so that no byte of what was removed is left, and forget cached replies about it."""
         self._check_writable()
-        done = assemble.compact_index(self.folder, self.settings)
+        done = assemble.purge_index(self.folder, self.settings)
         if self._context is not None:
             self._reopen(self._context.embedder)
         return done
@@ -439,7 +439,7 @@ def create_index(
     index = Index(index_folder(folder, settings), settings, embedder, model, progress)
     if is_index(index.folder) or has_store(index.folder):
         raise BadInputError(f"there is an index at {folder} already: open it with triplebeam.open({str(folder)!r}).")
-    create_empty(index.folder)
+    create_empty_index(index.folder)
     return index
 
 

@@ -21,20 +21,15 @@ from triplebeam.extract.extractor import KEYWORDS_MARK, Extractor
 from triplebeam.generate.accounting import Account, price, price_of
 from triplebeam.generate.completion_cache import CompletionStore
 from triplebeam.index.build.build import IndexBuilder
-from triplebeam.index.build.compact import Compacted, compact
 from triplebeam.index.build.extraction import Budget
-from triplebeam.index.build.writing import check_is_there, looking
-from triplebeam.index.content.contents import Contents
+from triplebeam.index.build.purge import PurgeReport, purge
+from triplebeam.index.build.writing import open_store_copy, require_index
+from triplebeam.index.content.content import Content
 from triplebeam.index.content.corrected import LineMatches
 from triplebeam.index.folder.passages import PassageTable
 from triplebeam.index.store.corrections import Corrections
-from triplebeam.index.store.remembered import (
-    remembered_embedder,
-    remembered_extractor,
-    remembered_files,
-    remembered_sources,
-)
-from triplebeam.index.store.replacing import kind_of
+from triplebeam.index.store.lookup import read_embedder, read_extractor, read_source_files, read_source_names
+from triplebeam.index.store.policy import OverwritePolicy, kind_of
 from triplebeam.ingest import SourceNames, document_id
 from triplebeam.ingest.folder_files import covers
 from triplebeam.settings import Settings
@@ -86,7 +81,7 @@ def index_builder(
         source_names=names.known if names else {},
         triples_in_context=settings.triples_in_context,
         keyword_passages=settings.keyword_passages,
-        replaces="all" if replace_triples else "older" if extractor is None and triples is None else "free",
+        overwrite=_overwrite_policy(replace_triples, named=extractor is not None or triples is not None),
         progress=progress,
     )
     return _on_cluster(builder, settings, encode=embedder is None) if settings.on_cluster else builder
@@ -112,12 +107,12 @@ def _on_cluster(builder: IndexBuilder, settings: Settings, *, encode: bool) -> I
 
 def source_names(folder: Path, sources: Iterable[Path]) -> SourceNames:
     """The names of files in an index: those that these sources were first indexed by, from wherever it was."""
-    return SourceNames(remembered_sources(folder), sources)
+    return SourceNames(read_source_names(folder), sources)
 
 
 def embedder_name(folder: Path, settings: Settings) -> str:
     """The embedder to index with: the one that is set, else the index's own, else the default."""
-    there = remembered_embedder(folder)
+    there = read_embedder(folder)
     return settings.embedder or (there.name if there else DEFAULT_EMBEDDER)
 
 
@@ -128,20 +123,26 @@ def read_corrections(given: str | Path | Iterable[Mapping[str, object]]) -> Corr
 
 def correction_matches(folder: Path, corrections: Corrections | None = None) -> list[LineMatches]:
     """What each line of corrections concerns in an index now; without any, of those that the index has."""
-    check_is_there(folder, "there is nothing to correct")
-    with looking(folder) as store:
-        return Contents.of(store, corrections=corrections).correction_lines()
+    require_index(folder, "there is nothing to correct")
+    with open_store_copy(folder) as store:
+        return Content.of(store, corrections=corrections).correction_lines()
 
 
-def compact_index(folder: Path, settings: Settings) -> Compacted:
+def _overwrite_policy(replace_triples: bool, *, named: bool) -> OverwritePolicy:
+    if replace_triples:
+        return OverwritePolicy.ALL
+    return OverwritePolicy.LOCAL if named else OverwritePolicy.SAME
+
+
+def purge_index(folder: Path, settings: Settings) -> PurgeReport:
     """Rewrite an index so that no byte of what was removed is left in it, nor replies to prompts that quoted it in the
     cache of completions.
     """
     cache = completions_file(settings)
     if not cache.is_file():
-        return compact(folder)
+        return purge(folder)
     with CompletionStore(cache) as completions:
-        return compact(folder, completions.forget)
+        return purge(folder, completions.forget)
 
 
 def dollar_budget(dollars: float, settings: Settings, bill: Account) -> Budget:
@@ -161,7 +162,7 @@ def known_documents(folder: Path, passages: PassageTable, wanted: Iterable[str |
     A file may be written in any way that leads to it: ``./docs/old.md`` is ``docs/old.md``, and so is ``old.md`` in
     that folder. A folder, or a file of many rows, is all documents that came from it, whether it is still there or not.
     """
-    known, sources, names = passages.document_ids, remembered_files(folder), source_names(folder, ())
+    known, sources, names = passages.document_ids, read_source_files(folder), source_names(folder, ())
     found = (id_ for each in wanted for id_ in _known(known, sources, str(each), names))
     return list(dict.fromkeys(found))
 
@@ -230,7 +231,7 @@ def make_chosen(
 
 
 def _remembered(folder: Path) -> Choice:
-    name = remembered_extractor(folder)
+    name = read_extractor(folder)
     if name is None:
         return Choice()
     kind = kind_of(name)

@@ -1,30 +1,30 @@
 """Completions that were paid for are not paid for again: a cache in one SQLite file that several processes may share.
 
 The file holds replies, and prompts and addresses only as hashes: no prompt, no address, no key. The lines of a prompt
-are hashed one by one, too, so that the replies to prompts that quoted a document can be forgotten with it.
+are hashed one by one, too, so that the replies to prompts that quoted a document can be forgotten with it, and with
+these the replies of the same run that came after them (see `triplebeam.generate.provenance`).
+
+Hashes of lines, not ids of documents: a fact that was extracted again, a correction that was taken back and a line that
+was changed are forgotten, while the replies about the rest of the same document, which were paid for, stay.
 """
 
 import json
 import sqlite3
 import threading
-import tomllib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from functools import cache
 from hashlib import blake2b
-from importlib import resources
-from importlib.resources.abc import Traversable
 from pathlib import Path
 from types import TracebackType
 
 from filelock import FileLock
 
 from triplebeam.errors import BadInputError
+from triplebeam.generate.boilerplate_lines import load_boilerplate_lines
 from triplebeam.generate.language_model import Completion, Prompt, TokenLogProbability, Usage
 from triplebeam.generate.outcomes import Wrapper
-from triplebeam.generate.prompts import NOTED, read_template
-from triplebeam.plugins import load_plugins
+from triplebeam.generate.provenance import UNKNOWN_ORIGIN, note_reply, replies_shown
 from triplebeam.system.database import open_database, rewrite, transaction
 from triplebeam.system.durable import make_folder
 from triplebeam.text.lines import line_numbers
@@ -38,10 +38,12 @@ _LINES = """
 CREATE TABLE line (number INTEGER NOT NULL, key BLOB NOT NULL, PRIMARY KEY (number, key)) WITHOUT ROWID;
 CREATE INDEX line_key ON line (key);
 """
+#: A file of format 1 has no lines; one of format 2 does not say which replies came before which.
+_UPGRADES = (
+    f"{_LINES} INSERT INTO line SELECT {UNKNOWN_ORIGIN}, key FROM completion;",
+    f"INSERT OR IGNORE INTO line SELECT {UNKNOWN_ORIGIN}, key FROM completion WHERE template NOT LIKE 'extract%';",
+)
 _QUOTING = "SELECT key FROM line WHERE number = ?"
-_FILLED_IN = ("", "(none)", "(nothing)", "(not found in the passages)")
-"""How prompts write that there is nothing to show."""
-_WRITTEN_IN_CODE = (NOTED, "Example passages:")
 
 
 def completion_key(model: str, prompt: Prompt, endpoint: str = "") -> bytes:
@@ -54,6 +56,11 @@ def completion_key(model: str, prompt: Prompt, endpoint: str = "") -> bytes:
     return blake2b(text.encode(), digest_size=20).digest()
 
 
+def _number(key: bytes) -> int:
+    """Return the number that stands for a reply among the lines of the prompts after it."""
+    return int.from_bytes(key[:8], signed=True)
+
+
 class CompletionStore:
     """Keeps each completion as soon as it arrives. Safe for threads and for processes."""
 
@@ -64,7 +71,7 @@ class CompletionStore:
             make_folder(path.parent)
             # SQLite's timeout does not cover the change to write-ahead logging, so processes open the file in turn.
             with FileLock(f"{path}.lock"):
-                self._db = open_database(path, _SCHEMA + _LINES, _LINES)
+                self._db = open_database(path, _SCHEMA + _LINES, *_UPGRADES)
 
     def __repr__(self) -> str:
         return f"CompletionStore({str(self.path)!r})"
@@ -78,30 +85,45 @@ class CompletionStore:
     def put(self, key: bytes, model: str, prompt: Prompt, completion: Completion) -> None:
         """Keep a completion, replacing an older one with that key."""
         row = (key, model, prompt.template, prompt.version, _write(completion))
-        quoted = line_numbers([prompt.user, *(prompt.correction or ())])
+        quoted = line_numbers([prompt.user, *(prompt.correction or ())]) | replies_shown()
         with self._explained(), self._lock, transaction(self._db):
             self._db.execute("INSERT OR REPLACE INTO completion VALUES (?, ?, ?, ?, ?)", row)
             self._db.executemany("INSERT OR IGNORE INTO line VALUES (?, ?)", ((number, key) for number in quoted))
 
     def drop(self, key: bytes) -> None:
-        """Remove the completion under that key, if there is one."""
+        """Remove the completion under that key, if there is one; its lines stay where later replies depend on them."""
         with self._explained(), self._lock, transaction(self._db):
-            self._remove(key)
+            self._db.execute("DELETE FROM completion WHERE key = ?", (key,))
+            if not self._quoting([_number(key)]):
+                self._db.execute("DELETE FROM line WHERE key = ?", (key,))
 
     def forget(self, lines: Iterable[int]) -> int:
         """Remove the completions of prompts that quoted any of these lines, and rewrite the file; returns how many.
 
-        Lines that prompts have of themselves, such as ``Passages:``, are no quotations.
+        With them go those that came after them in a run, and those of unknown origin. Lines that prompts have of
+        themselves, such as ``Passages:``, are no quotations.
         """
-        quoted = set(lines) - own_lines()
+        quoted = set(lines) - load_boilerplate_lines()
         with self._explained(), self._lock:
             with transaction(self._db):
-                keys = {key for line in quoted for (key,) in self._db.execute(_QUOTING, (line,))}
-                for key in keys:
-                    self._remove(key)
+                keys = self._followed(self._quoting({*quoted, UNKNOWN_ORIGIN})) if quoted else []
+                removed = self._db.executemany("DELETE FROM completion WHERE key = ?", keys).rowcount
+                self._db.executemany("DELETE FROM line WHERE key = ?", keys)
             if keys:
                 rewrite(self._db)
-        return len(keys)
+        return max(removed, 0)
+
+    def _quoting(self, numbers: Iterable[int]) -> set[bytes]:
+        """Return the keys of prompts with any of these lines, or after any of these replies."""
+        return {key for number in numbers for (key,) in self._db.execute(_QUOTING, (number,))}
+
+    def _followed(self, keys: set[bytes]) -> list[tuple[bytes]]:
+        """Return keys, and those of all replies that came after them in a run."""
+        found, new = set[bytes](), keys
+        while new:
+            found |= new
+            new = self._quoting(map(_number, new)) - found
+        return [(key,) for key in found]
 
     def count(self) -> int:
         """How many completions there are."""
@@ -120,10 +142,6 @@ class CompletionStore:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
-
-    def _remove(self, key: bytes) -> None:
-        self._db.execute("DELETE FROM completion WHERE key = ?", (key,))
-        self._db.execute("DELETE FROM line WHERE key = ?", (key,))
 
     @contextmanager
     def _explained(self) -> Iterator[None]:
@@ -155,10 +173,12 @@ class Cached(Wrapper):
         key = self._key(prompt)
         with self._turns.turn(key):
             known = None if self.refresh else self.store.get(key)
-            if known is not None:
-                return replace(known, usage=known.usage.as_cached())
-            [completion] = self.model.complete([prompt])
-            self.store.put(key, self.name, prompt, completion)
+            if known is None:
+                [completion] = self.model.complete([prompt])
+                self.store.put(key, self.name, prompt, completion)
+            else:
+                completion = replace(known, usage=known.usage.as_cached())
+            note_reply(_number(key))
             return completion
 
     def drop_reply(self, prompt: Prompt) -> None:
@@ -216,37 +236,3 @@ def _read(text: str) -> Completion:
         usage=Usage(calls=calls, tokens_in=tokens_in, tokens_out=tokens_out, estimated=estimated),
         log_probabilities=tuple(TokenLogProbability(*token) for token in tokens) if tokens is not None else None,
     )
-
-
-@cache
-def own_lines() -> frozenset[int]:
-    """Numbers of the lines that every prompt of a template has, whatever it quotes: they say nothing about documents.
-
-    Those of all prompts of this package and of those that add to it, and of their worked examples.
-    """
-    packages = ("triplebeam.generate", *load_plugins("prompts"))
-    texts = (text for package in packages for text in _texts(resources.files(package).joinpath("prompts")))
-    return frozenset(line_numbers([*_FILLED_IN, *_WRITTEN_IN_CODE, *texts]))
-
-
-def _texts(folder: Traversable) -> Iterator[str]:
-    for file in folder.iterdir():
-        if file.is_dir():
-            yield from _texts(file)
-        elif file.name.endswith(".md"):
-            template = read_template(file.name, file.read_text(encoding="utf-8"))
-            for nothing in _FILLED_IN:
-                yield template.fill(**dict.fromkeys(template.variables, nothing)).user
-        elif file.name.endswith(".toml"):
-            yield from _words(tomllib.loads(file.read_text(encoding="utf-8")))
-
-
-def _words(value: object) -> Iterator[str]:
-    """Every text in a value of TOML."""
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, dict):
-        yield from _words(list(value.values()))
-    elif isinstance(value, list):
-        for each in value:
-            yield from _words(each)

@@ -7,7 +7,9 @@ wait for a request that a slow model may take minutes to answer.
 import threading
 from collections.abc import Sequence
 from concurrent.futures import Future, wait
+from contextvars import copy_context
 from dataclasses import dataclass
+from functools import partial
 from queue import SimpleQueue
 from typing import TypeAlias
 
@@ -59,7 +61,9 @@ class Concurrent(Wrapper):
         for task in (*tasks, *[None] * workers):
             waiting.put(task)
         for _ in range(workers):
-            threading.Thread(target=self._work, args=(waiting, stop), daemon=True).start()
+            # In the caller's context, so that a reply is counted in the caller's run.
+            work = partial(copy_context().run, self._work, waiting, stop)
+            threading.Thread(target=work, daemon=True).start()
 
     def _work(self, waiting: "SimpleQueue[_Task | None]", stop: threading.Event) -> None:
         cancel_on(stop)

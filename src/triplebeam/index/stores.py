@@ -5,10 +5,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import Protocol
 
-from triplebeam.index.content.contents import Contents
-from triplebeam.index.content.encoded import EncodedTexts, remove_encoded
-from triplebeam.index.folder.manifest import LastGeneration, Manifest, VectorSpace, published
+from triplebeam.index.content.content import Content
+from triplebeam.index.content.vector_cache import VectorCache, remove_encoded
+from triplebeam.index.folder.manifest import find_manifest
+from triplebeam.index.folder.previous import PreviousGeneration
 from triplebeam.index.folder.publish import publish_generation, withdraw
+from triplebeam.index.manifest import Manifest, VectorSpace
 from triplebeam.index.opensearch.address import Address
 from triplebeam.index.store.store import Store
 from triplebeam.system.progress import Progress
@@ -18,8 +20,8 @@ class Destination(Protocol):
     """What a build ends with."""
 
     @property
-    def last(self) -> LastGeneration:
-        """The files of the last generation that the next one may take over."""
+    def previous(self) -> PreviousGeneration:
+        """What of the previous generation the next one may take over."""
         ...
 
     def check(self, store: Store) -> None:
@@ -31,7 +33,7 @@ class Destination(Protocol):
         ...
 
     def publish(
-        self, store: Store, contents: Contents, encoded: EncodedTexts, space: VectorSpace, progress: Progress
+        self, store: Store, contents: Content, encoded: VectorCache, space: VectorSpace, progress: Progress
     ) -> Manifest:
         """Make a generation of what is in the store, and show it to readers."""
         ...
@@ -48,26 +50,26 @@ class InFolder:
     folder: Path
 
     @cached_property
-    def last(self) -> LastGeneration:
+    def previous(self) -> PreviousGeneration:
         """The published generation."""
-        return LastGeneration.of(self.folder)
+        return PreviousGeneration.of(self.folder)
 
     def check(self, store: Store) -> None:
         """A folder has one store."""
 
     def current(self, store: Store) -> Manifest | None:
         """Compares revisions, and checks every file."""
-        found = published(self.folder)
-        if not (found and found.revision == store.revision and not self.last.damaged):
+        found = find_manifest(self.folder)
+        if not (found and found.revision == store.meta.revision and not self.previous.damaged):
             return None
         remove_encoded(self.folder)  # where a process was killed
         return found
 
     def publish(
-        self, store: Store, contents: Contents, encoded: EncodedTexts, space: VectorSpace, progress: Progress
+        self, store: Store, contents: Content, encoded: VectorCache, space: VectorSpace, progress: Progress
     ) -> Manifest:
         """Takes over from the last generation what has not changed."""
-        return publish_generation(self.folder, store, contents, encoded, self.last, space, progress)
+        return publish_generation(self.folder, store, contents, encoded, self.previous.arrays, space, progress)
 
     def withdraw(self) -> None:
         """Removes the generation."""

@@ -7,6 +7,7 @@ each message.
 
 import re
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import Annotated, Literal
 
@@ -17,6 +18,7 @@ from triplebeam.generate.ask import ask
 from triplebeam.generate.language_model import LanguageModel, PromptFailedError, Usage
 from triplebeam.generate.parse import Text
 from triplebeam.generate.prompts import load
+from triplebeam.generate.provenance import UNKNOWN_ORIGIN, follow_run
 from triplebeam.text.characters import storable
 
 _TURNS_SHOWN = 6
@@ -72,6 +74,11 @@ def follow_up(model: LanguageModel | None, message: str, earlier: Sequence[Turn]
         except PromptFailedError as error:
             question, problem = message, str(error)
     return FollowUp(asked=message, question=question, problem=problem, usage=spent.usage)
+
+
+def follow_conversation(earlier: Sequence[Turn]) -> AbstractContextManager[None]:
+    """Note for the replies inside that they may repeat earlier turns: nobody knows which documents those were about."""
+    return follow_run({UNKNOWN_ORIGIN} if earlier else set())
 
 
 def _shown(earlier: Sequence[Turn]) -> str:

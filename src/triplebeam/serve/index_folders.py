@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from triplebeam.errors import BadInputError
-from triplebeam.index.build.writing import has_store
 from triplebeam.index.folder.manifest import is_index
 from triplebeam.index.opensearch.address import is_remote
+from triplebeam.index.store.lookup import has_store
 from triplebeam.serve.library_errors import BadIndexNameError, CannotDeleteError
 
 ENDING = ".index"

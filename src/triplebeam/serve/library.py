@@ -27,7 +27,7 @@ from triplebeam.errors import (
 from triplebeam.extract.extractor import Extractor
 from triplebeam.generate.language_model import LanguageModel
 from triplebeam.index.build.writing import write_lock
-from triplebeam.index.folder.manifest import MANIFEST, is_index
+from triplebeam.index.folder.manifest import is_index, read_version
 from triplebeam.index.folder.snapshot import Snapshot, refresh_folder
 from triplebeam.serve.index_folders import ENDING, check_files_are_here, check_name, indexes_and_data_folders, is_name
 from triplebeam.serve.library_errors import (
@@ -281,10 +281,9 @@ class Library:
 
 
 def _signature(folder: Path, name: str) -> tuple[int, int, int]:
-    """What changes when a generation is published: the manifest is a new file each time."""
+    """What changes when a generation is published."""
     refresh_folder(folder)
-    try:
-        stat = (folder / MANIFEST).stat()
-    except FileNotFoundError:
-        raise EmptyIndexError(f"the index {name!r} has no documents yet: add some first.") from None
-    return stat.st_ino, stat.st_mtime_ns, stat.st_size
+    version = read_version(folder)
+    if version is None:
+        raise EmptyIndexError(f"the index {name!r} has no documents yet: add some first.")
+    return version

@@ -20,7 +20,7 @@ from typing import ParamSpec, TypeVar
 from triplebeam.answer import Agent, Answer, Step
 from triplebeam.assemble import Index, Method
 from triplebeam.errors import EndpointError, TriplebeamError
-from triplebeam.serve.conversation import FollowUp, Turn, follow_up
+from triplebeam.serve.conversation import FollowUp, Turn, follow_conversation, follow_up
 from triplebeam.serve.found import Found, found
 from triplebeam.serve.library import Library
 from triplebeam.serve.library_errors import message_of
@@ -84,7 +84,8 @@ class AgentRun:
         """
         cancel_on(self._stop)  # models, and the waits between their retries, are cancelled too
         try:
-            return add_passages(self.index, self._ask(agent, question, earlier))
+            with follow_conversation(earlier):
+                return add_passages(self.index, self._ask(agent, question, earlier))
         except WorkCancelledError:
             raise
         except EndpointError as error:
@@ -265,11 +266,12 @@ class Runner:
     ) -> Searched:
         started = time.perf_counter()
         model = self.library.index(name, where).model if earlier and self.library.can_ask else None
-        rewritten = follow_up(model, asked, earlier)
-        question = rewritten.question if rewritten else asked
-        with span("search", {"index": name, "method": method.text, "k": k}):
-            index = self.library.index(name, where)
-            ranking = index.search(question, method, k)
+        with follow_conversation(earlier):
+            rewritten = follow_up(model, asked, earlier)
+            question = rewritten.question if rewritten else asked
+            with span("search", {"index": name, "method": method.text, "k": k}):
+                index = self.library.index(name, where)
+                ranking = index.search(question, method, k)
         seconds = time.perf_counter() - started
         return Searched(question, found(index, question, ranking), seconds, rewritten)
 

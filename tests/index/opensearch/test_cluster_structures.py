@@ -18,11 +18,10 @@ from triplebeam.assemble.context import Context
 from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError, IndexChangedError
 from triplebeam.index.content.topics import Ownership
-from triplebeam.index.folder.manifest import Manifest, VectorSpace
-from triplebeam.index.folder.passage_graph import GraphStatistics
 from triplebeam.index.folder.passages import PassageTable
 from triplebeam.index.folder.triple_graph import TripleGraph
 from triplebeam.index.folder.vectors import VectorIndex
+from triplebeam.index.manifest import GraphStatistics, Manifest, VectorSpace
 from triplebeam.index.opensearch.address import Address
 from triplebeam.index.opensearch.documents import GRAPH, TOO_LONG, encode, entity, field_term, key, passage_number
 from triplebeam.index.opensearch.filters import condition_of

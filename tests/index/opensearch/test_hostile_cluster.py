@@ -18,7 +18,7 @@ from loopback_server import serve_pieces
 from patience import SECONDS
 from triplebeam.assemble.place import index_folder
 from triplebeam.errors import TriplebeamError
-from triplebeam.index.folder.manifest import Manifest
+from triplebeam.index.manifest import Manifest
 from triplebeam.index.opensearch import client as client_module
 from triplebeam.index.opensearch import publish
 from triplebeam.index.opensearch.address import Address

@@ -14,8 +14,9 @@ import pytest
 from tables import read_table
 from triplebeam.assemble.place import index_folder
 from triplebeam.errors import BadInputError, ClusterError, IndexChangedError, IndexDamagedError, IndexFormatError
-from triplebeam.index.folder.manifest import FORMAT, MANIFEST, Manifest
+from triplebeam.index.folder.manifest import MANIFEST
 from triplebeam.index.folder.snapshot import refresh_folder
+from triplebeam.index.manifest import FORMAT, Manifest
 from triplebeam.index.opensearch import client as client_module
 from triplebeam.index.opensearch import generation, publish, snapshot
 from triplebeam.index.opensearch.address import Address, is_remote

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from oracles.ge_reasoning import History, Triplet, ge_reasoning
+from trials import examples
 from triplebeam.generate.language_model import Completion, Prompt, TokenLogProbability
 from triplebeam.methods.ge_reasoning import GEReasoning
 from triplebeam.passage import Passage
@@ -120,7 +121,7 @@ graphs = st.lists(triplets, min_size=1, max_size=6, unique=True).filter(
 thresholds = st.sampled_from([0.0, 0.3, 0.5, 0.8, 1.0])
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(80), deadline=None)
 @given(
     graph=graphs,
     seed=st.integers(0, 10**6),

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from oracles.diverse_triple_beam_search import diverse_triple_beam_search
+from trials import examples
 from triplebeam.errors import BadInputError
 from triplebeam.methods.gear.beam_search import DiverseTripleBeamSearch
 
@@ -47,7 +48,7 @@ def graphs(draw: st.DrawFn) -> dict[int, list[int]]:
     }
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(
     graph=graphs(),
     data=st.data(),

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from oracles import gear_agent
 from scripted_facts import DIRECTED, LIES, LIVED, QUESTION, STARRED, facts, over
 from scripted_loops import BAD, PASSAGES, Gone, Table, final, read_by, reply
+from trials import examples
 from triplebeam.answer import Answer
 from triplebeam.generate.language_model import Completion
 from triplebeam.methods.gear import GeAR, PassageLink
@@ -130,7 +131,7 @@ class TestEndings:
 FACTS = [f"s{n} p o" for n in range(6)]
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(data=st.data(), n_max=st.integers(1, 5), gist_reads=st.integers(1, 4))
 def test_agrees_with_equations_4_to_9(data: st.DataObject, n_max: int, gist_reads: int) -> None:
     lists = st.lists(st.sampled_from(PASSAGE_IDS), unique=True, max_size=5)

@@ -9,13 +9,14 @@ from hypothesis import strategies as st
 
 from oracles import gnn_ret as oracle
 from small_graphs import edge_lists, graph_of, neighbours_of
+from trials import examples
 from triplebeam.index.folder.passage_graph import KINDS, PAPER_KINDS, EdgeKind
 from triplebeam.methods.gnn_ret.propagate import Message, MessagePassing, distances_of, integrate_steps, nearest
 
 MESSAGES = {"min": min, "mean": fmean}
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(
     data=st.data(),
     nodes=st.integers(1, 12),
@@ -46,7 +47,7 @@ def test_agrees_with_the_paper(
         assert [int(sent.senders[start]) for start in sent.starts] == [layer.sender[i] for i in sent.receivers]
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(50), deadline=None)
 @given(st.integers(0, 1000), st.integers(1, 4), st.floats(0, 1))
 def test_steps_are_mixed_as_in_eq_4(seed: int, count: int, beta: float) -> None:
     steps = np.random.default_rng(seed).random((count, 5))
@@ -56,7 +57,7 @@ def test_steps_are_mixed_as_in_eq_4(seed: int, count: int, beta: float) -> None:
         assert integrated == pytest.approx(expected)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(st.lists(st.integers(0, 5).map(float), max_size=12), st.integers(0, 15))
 def test_the_nearest_come_first_ties_by_row(distances: list[float], k: int) -> None:
     assert nearest(np.array(distances), k).tolist() == oracle.smallest(distances, k)
@@ -83,7 +84,7 @@ def test_scores_become_distances() -> None:
     assert distances_of(np.full(3, 7, np.float32), "scaled").tolist() == [1.0, 1.0, 1.0]
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(50), deadline=None)
 @given(edges=edge_lists(8), seed=st.integers(0, 1000), alpha=st.lists(st.floats(0, 1), max_size=3))
 def test_scale_does_not_matter_to_the_order(edges: list[tuple[int, int]], seed: int, alpha: list[float]) -> None:
     distances = np.random.default_rng(seed).random(8)

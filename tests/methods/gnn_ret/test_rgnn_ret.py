@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from oracles.rgnn_ret import rgnn_ret
 from scripted_loops import BAD, PASSAGES, Table, driven, final, reply
 from small_graphs import edge_lists, graph_of, neighbours_of
+from trials import examples
 from triplebeam.answer import Answer
 from triplebeam.generate.accounting import Accounted
 from triplebeam.generate.language_model import Completion, LanguageModel, Prompt, Usage, estimated_tokens
@@ -121,7 +122,7 @@ def problems(draw: st.DrawFn) -> dict[str, Any]:
     }
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(problem=problems())
 def test_the_agent_agrees_with_its_oracle(problem: dict[str, Any]) -> None:
     drawn, nodes = Drawn(problem["distances"]), len(problem["distances"]["begin"])

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from drawn_graphs import Drawn, OneHot, drawn_graphs
 from oracles.hipporag import hipporag
+from trials import examples
 from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError
 from triplebeam.generate.accounting import account
@@ -34,7 +35,7 @@ class Nothing:
         return Ranking([Hit("fallen back", 1.0)])
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(80), deadline=None)
 @given(
     drawn=drawn_graphs(),
     data=st.data(),

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from drawn_graphs import Drawn, OneHot, drawn_graphs
 from oracles.hipporag import hipporag2
+from trials import examples
 from triplebeam.embed.embedder import Embedder
 from triplebeam.generate.accounting import account
 from triplebeam.generate.language_model import PromptFailedError
@@ -37,7 +38,7 @@ def over_drawn(drawn: Drawn, *, large: bool = False, **parameters: object) -> Hi
     )
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(80), deadline=None)
 @given(
     drawn=drawn_graphs(),
     seed_triples=st.integers(1, 6),

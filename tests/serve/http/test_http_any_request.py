@@ -7,9 +7,10 @@ from schemathesis import Case
 
 from patience import SECONDS
 from serve.http.small_server import Make, really_served
+from trials import FULL
 from triplebeam.serve.limits import Limits
 
-EXAMPLES = 12
+EXAMPLES = 12 if FULL else 4
 #: A search that is too slow for a loaded machine, a model nobody configured: told, not broken.
 TOLD = (503, 504)
 

@@ -8,7 +8,7 @@ import pytest
 from fastapi.testclient import TestClient
 
 from serve.http.small_server import Make, error_of, job_ended
-from triplebeam.index.store.corrections import Corrections, parse
+from triplebeam.index.store.corrections import Corrections, parse_corrections
 from triplebeam.serve.http.indexing import upkeep_routes
 from triplebeam.serve.http.keys import Keys
 from triplebeam.serve.library import Library
@@ -69,12 +69,12 @@ def test_a_long_file_is_not_parsed_where_requests_are_served(
 
     def noted(text: str) -> Corrections:
         threads.append(threading.current_thread())
-        return parse(text)
+        return parse_corrections(text)
 
-    monkeypatch.setattr(upkeep_routes, "parse", noted)
+    monkeypatch.setattr(upkeep_routes, "parse_corrections", noted)
     assert client.post(f"{CORRECTIONS}/preview", content='{"drop": ["x", "y", "z"]}').status_code == 200
     assert [thread.name for thread in threads] == ["AnyIO worker thread"]
-    info = parse.cache_info()
+    info = parse_corrections.cache_info()
     assert info.maxsize is not None
     assert info.maxsize <= 2, "what was sent is not kept in memory"
 

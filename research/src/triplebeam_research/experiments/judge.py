@@ -15,6 +15,7 @@ from triplebeam.generate.accounting import remark
 from triplebeam.generate.ask import Failed, Reply, ask_many
 from triplebeam.generate.language_model import LanguageModel, Prompt
 from triplebeam.generate.prompts import Template
+from triplebeam.generate.provenance import UNKNOWN_ORIGIN, follow_run
 from triplebeam.system.progress import Progress, silent
 from triplebeam_research.templates import load
 
@@ -42,7 +43,8 @@ def judge(
     asked = [position for position, (_, result) in enumerate(pairs) if verdicts[position] == 0 and _says(result)]
     for start in range(0, len(asked), _BATCH):
         batch = asked[start : start + _BATCH]
-        replies = ask_many(model, [_prompt(template, *pairs[position]) for position in batch], _Reply)
+        with follow_run({UNKNOWN_ORIGIN}):  # answers come from documents, and do not say from which
+            replies = ask_many(model, [_prompt(template, *pairs[position]) for position in batch], _Reply)
         for position, reply in zip(batch, replies, strict=True):
             verdicts[position] = _verdict(questions[position], reply)
         progress("judge", start + len(batch), len(asked))

@@ -16,7 +16,7 @@ from triplebeam.errors import BadInputError
 from triplebeam.evaluate.run import Evaluation, Run
 from triplebeam.evaluate.run_file import code_version
 from triplebeam.evaluate.summary import summary
-from triplebeam.index.folder.passage_graph import MAX_PASSAGES
+from triplebeam.index.manifest import MAX_PASSAGES
 
 Row: TypeAlias = dict[str, object]
 Key: TypeAlias = tuple[str, ...]

@@ -28,6 +28,7 @@ from triplebeam.generate.language_model import LanguageModel, Prompt
 from triplebeam.generate.parse import ReplyType, Text
 from triplebeam.generate.prompts import load as load_shared
 from triplebeam.generate.prompts import numbered_passages
+from triplebeam.generate.provenance import UNKNOWN_ORIGIN, follow_run
 from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.passage import Passages
 from triplebeam.support.words import words_of
@@ -215,7 +216,9 @@ class _Writer:
             )
             for each in places.values()
         ]
-        for (place, each), read in zip(places.items(), self._ask(prompts, _Read), strict=True):
+        with follow_run({UNKNOWN_ORIGIN}):  # a question repeats words of passages that these prompts do not show
+            readings = self._ask(prompts, _Read)
+        for (place, each), read in zip(places.items(), readings, strict=True):
             found = normal_text(read.answer) if read and read.found else ""
             if any(is_named(answer, found) for answer in each.question.answers):
                 written[place] = SHORTCUT

@@ -6,13 +6,12 @@ Millions of keys are an array, not a dictionary: sixteen bytes each instead of s
 
 import hashlib
 from collections.abc import Iterable
-from pathlib import Path
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from triplebeam.index.arrays.columns import loaded
+from triplebeam.index.arrays.array_set import ArraySet
 
 _BYTES = 16
 #: One key per row, as strings of sixteen bytes.
@@ -29,14 +28,14 @@ def as_keys(keys: Iterable[bytes]) -> Keys:
     return np.frombuffer(b"".join(keys), f"S{_BYTES}")
 
 
-def write_keys(path: Path, keys: Keys) -> None:
+def write_keys(arrays: ArraySet, name: str, keys: Keys) -> None:
     """Write the keys of rows, in their order."""
-    np.save(path, keys.view(np.uint8).reshape(-1, _BYTES))
+    arrays.add(name, keys.view(np.uint8).reshape(-1, _BYTES))
 
 
-def read_keys(path: Path) -> Keys:
+def read_keys(arrays: ArraySet, name: str) -> Keys:
     """The key of each row."""
-    return as_keys([loaded(path).tobytes()])
+    return as_keys([arrays.array(name).tobytes()])
 
 
 def rows_of(keys: Keys, known: Keys) -> NDArray[np.int64]:

@@ -5,36 +5,39 @@ committed in small transactions, and the published generation changes only at th
 done twice.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Set
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass, field
-from itertools import islice
 from pathlib import Path
-from typing import TypeVar
 
-from triplebeam.embed.embedder import Embedder
-from triplebeam.embed.embedder import EncodeWindows, encode_here
+from triplebeam.embed.embedder import Embedder, EncodeWindows, encode_here
 from triplebeam.errors import BadInputError, SourceError
 from triplebeam.extract.extractor import Extractor
-from triplebeam.index.build.report import BuildReport
 from triplebeam.index.build.checking import check_store
-from triplebeam.index.content.contents import Contents
-from triplebeam.index.store.corrections import Corrections
-from triplebeam.index.stores import Destination, destination_of
-from triplebeam.index.content.encoded import EncodedTexts
 from triplebeam.index.build.encoding import encode_missing
-from triplebeam.index.build.extraction import MAX_FAILURES, Budget, Numbered, due, extract_triples
-from triplebeam.index.folder.manifest import Manifest, VectorSpace, damaged_files, empty_index, published
-from triplebeam.index.folder.passage_graph import MAX_PASSAGES
-from triplebeam.index.store.replacing import Replaces, kind_of
-from triplebeam.index.store.store import Store
+from triplebeam.index.build.extraction import (
+    MAX_FAILURES,
+    Budget,
+    Numbered,
+    extract_triples,
+    passages_to_extract,
+    split_windows,
+)
+from triplebeam.index.build.report import BuildReport
 from triplebeam.index.build.sync import Differences
-from triplebeam.index.build.writing import check_is_there, looking, nothing_left, writing
+from triplebeam.index.build.writing import open_for_write, open_store_copy, remove_failed_index, require_index
+from triplebeam.index.content.content import Content
+from triplebeam.index.content.vector_cache import VectorCache
+from triplebeam.index.folder.manifest import empty_index, find_manifest
+from triplebeam.index.folder.previous import find_damaged_files
+from triplebeam.index.manifest import MAX_PASSAGES, Manifest, VectorSpace
+from triplebeam.index.store.corrections import Corrections
+from triplebeam.index.store.policy import OverwritePolicy, kind_of
+from triplebeam.index.store.store import Store
+from triplebeam.index.stores import Destination, destination_of
 from triplebeam.ingest import FolderFiles, Reading, Skipped, Unreadable, watched
 from triplebeam.ingest.split import split
 from triplebeam.passage import PASSAGE_TOKENS, Document
 from triplebeam.system.progress import Progress, silent
-
-T = TypeVar("T")
 
 #: As many passages as a model is asked at a time by default, so that a run that goes wrong stops early.
 EXTRACTION_WINDOW = 16
@@ -47,7 +50,7 @@ class IndexBuilder:
 
     When more than the share ``max_failures`` of the extractions fails, the build stops with an ExtractionError; when
     the next ones may not be within the ``budget``, it publishes what there is. Either way the next build continues.
-    Triples that were given or paid for stay, unless it ``replaces`` all. The index remembers the extractor.
+    Triples that were given or paid for stay, unless it may ``overwrite`` all. The index remembers the extractor.
     """
 
     folder: Path
@@ -57,7 +60,7 @@ class IndexBuilder:
     split_passages: bool = False
     max_failures: float = MAX_FAILURES
     budget: Budget | None = None
-    replaces: Replaces = "free"
+    overwrite: OverwritePolicy = OverwritePolicy.LOCAL
     source_names: Mapping[str, str] = field(default_factory=dict, repr=False)
     """Which file or folder each name of a source means, by absolute path: see `triplebeam.ingest.SourceNames`."""
     triples_in_context: bool = True
@@ -75,7 +78,7 @@ class IndexBuilder:
         sources are all there is: other documents are removed, unless they came from a file that cannot be read now.
         """
         report = BuildReport()
-        with nothing_left(self.folder), writing(self.folder) as store:
+        with remove_failed_index(self.folder), open_for_write(self.folder) as store:
             self._check_embedder(store)
             self._remember(store)
             document_ids = self._read(store, watched(sources, expected, self.progress), report)
@@ -91,7 +94,7 @@ class IndexBuilder:
         Only files whose size or time of change differs are opened. Documents from elsewhere are left alone.
         """
         report = BuildReport()
-        with writing(self.folder) as store:
+        with open_for_write(self.folder) as store:
             self._check_embedder(store)
             self._remember(store)
             document_ids = self._compare(store, folders, report)
@@ -102,8 +105,10 @@ class IndexBuilder:
     def preview(self, folders: FolderFiles) -> BuildReport:
         """What `sync` would add, change, rename and remove. The files are read, and nothing is written."""
         report = BuildReport()
-        with looking(self.folder) as store:
-            report.unpublished = _revision(published(self.folder)) != (store.revision if _passages(store) else None)
+        with open_store_copy(self.folder) as store:
+            report.unpublished = _revision(find_manifest(self.folder)) != (
+                store.meta.revision if _passages(store) else None
+            )
             self._compare(store, folders, report)
         return report
 
@@ -111,9 +116,9 @@ class IndexBuilder:
         """Retry every passage of the index whose extraction failed, and no other, and publish."""
         if self.extractor is None:
             raise BadInputError("passages that failed can only be retried with an extractor: name one.")
-        check_is_there(self.folder, "nothing that failed")
+        require_index(self.folder, "nothing that failed")
         report = BuildReport()
-        with writing(self.folder) as store:
+        with open_for_write(self.folder) as store:
             self._check_embedder(store)
             self._extract(store, self.extractor, list(store.passages_failed()), report)
             self._finish_not_empty(store, report)
@@ -124,9 +129,9 @@ class IndexBuilder:
 
         When no document is left nothing is published any more; the folder may be indexed into again.
         """
-        check_is_there(self.folder, "no document to remove")
+        require_index(self.folder, "no document to remove")
         report = BuildReport()
-        with writing(self.folder) as store:
+        with open_for_write(self.folder) as store:
             self._check_embedder(store)
             with store.transaction():
                 report.removed = store.remove_documents(document_ids)
@@ -136,9 +141,9 @@ class IndexBuilder:
 
     def correct(self, corrections: Corrections) -> BuildReport:
         """Keep these corrections with the index, instead of those it has, and publish."""
-        check_is_there(self.folder, "there is nothing to correct")
+        require_index(self.folder, "there is nothing to correct")
         report = BuildReport()
-        with writing(self.folder) as store:
+        with open_for_write(self.folder) as store:
             self._check_embedder(store)
             with store.transaction():
                 store.correct(corrections)
@@ -147,19 +152,19 @@ class IndexBuilder:
 
     def repair(self) -> BuildReport:
         """Derive again what is damaged, from what is not: a generation from the store. The store must be sound."""
-        check_is_there(self.folder, "there is nothing to repair")
+        require_index(self.folder, "there is nothing to repair")
         report = BuildReport()
-        with writing(self.folder) as store:
+        with open_for_write(self.folder) as store:
             self._check_embedder(store)
             check_store(store.db)
-            report.damaged = damaged_files(self.folder)
+            report.damaged = find_damaged_files(self.folder)
             self._finish_not_empty(store, report)
         return report
 
     def take_back(self, document_ids: Iterable[str]) -> None:
         """Remove the documents of a build that was cancelled before it published them; nothing is published."""
-        check_is_there(self.folder, "no document to take back")
-        with writing(self.folder) as store, store.transaction():
+        require_index(self.folder, "no document to take back")
+        with open_for_write(self.folder) as store, store.transaction():
             store.remove_documents(document_ids)
 
     def _finish_or_withdraw(self, store: Store, report: BuildReport) -> None:
@@ -189,8 +194,8 @@ class IndexBuilder:
                 f"nothing could be read from the sources, so there is no index to make at {self.folder}: {reasons}."
             )
         embedder, space = self.embedder, self._check_embedder(store)
-        contents = Contents.of(store, in_context=space.triples_in_context)
-        with EncodedTexts(self.folder, embedder.fingerprint, embedder.dimension, destination.last) as encoded:
+        contents = Content.of(store, in_context=space.triples_in_context)
+        with VectorCache(self.folder, embedder.fingerprint, embedder.dimension, destination.previous.arrays) as encoded:
             report.texts_encoded = encode_missing(contents, encoded, embedder, self.progress, self.encode_windows)
             report.manifest = destination.publish(store, contents, encoded, space, self.progress)
             report.published = True
@@ -202,23 +207,23 @@ class IndexBuilder:
     def _check_embedder(self, store: Store) -> VectorSpace:
         """The space of the index, which must be the embedder's; that of a new index is."""
         self._destination.check(store)
-        known = store.meta("embedder")
-        if known is None:
+        space = store.meta.embedder
+        if space is None:
             space = VectorSpace.of(self.embedder, triples_in_context=self.triples_in_context)
-            store.set_meta("embedder", space.model_dump_json())
-            store.set_meta("keyword_passages", str(self.keyword_passages))
-            return space
-        space = VectorSpace.model_validate_json(known)
-        space.check(self.embedder)
+            store.meta.set_embedder(space)
+            store.meta.set("keyword_passages", str(self.keyword_passages))
+        else:
+            space.check(self.embedder)
         return space
 
     def _remember(self, store: Store) -> None:
         """Triples of a file are for the passages they name, and ``none`` is for one run, except in a new index."""
         name = self.extractor.name if self.extractor else "none"
         with store.transaction():
-            store.files.remember_names(self.source_names)
-            if kind_of(name) != "given" and (self.extractor or store.extractor is None):
-                store.remember_extractor(name)
+            if self.source_names:
+                store.meta.set_source_names(self.source_names)
+            if kind_of(name) != "given" and (self.extractor or store.meta.extractor is None):
+                store.meta.choose_extractor(name)
 
     def _compare(self, store: Store, folders: FolderFiles, report: BuildReport) -> list[str]:
         """Put into the store what differs from it, and take out what is gone; the documents of the folders."""
@@ -243,7 +248,7 @@ class IndexBuilder:
     ) -> dict[str, None]:
         """Put documents into the store; returns their ids, in order."""
         document_ids: dict[str, None] = {}
-        for window in _windows(sources, READING_WINDOW):
+        for window in split_windows(sources, READING_WINDOW):
             with store.transaction():
                 for source in window:
                     if isinstance(source, Unreadable):
@@ -279,7 +284,9 @@ class IndexBuilder:
 
     def _extract_from(self, store: Store, document_ids: Iterable[str], report: BuildReport) -> None:
         if self.extractor:
-            waiting, report.passages_kept = due(store, self.extractor.name, document_ids, self.replaces)
+            waiting, report.passages_kept = passages_to_extract(
+                store, self.extractor.name, document_ids, self.overwrite
+            )
             self._extract(store, self.extractor, waiting, report)
 
     def _extract(self, store: Store, extractor: Extractor, waiting: list[Numbered], report: BuildReport) -> None:
@@ -303,9 +310,3 @@ def _passages(store: Store) -> int:
 
 def _revision(manifest: Manifest | None) -> int | None:
     return manifest.revision if manifest else None
-
-
-def _windows(items: Iterable[T], size: int) -> Iterator[list[T]]:
-    iterator = iter(items)
-    while window := list(islice(iterator, size)):
-        yield window

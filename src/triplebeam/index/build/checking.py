@@ -8,18 +8,19 @@ from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
 
-from triplebeam.system.database import open_to_read
-from triplebeam.errors import IndexDamagedError
+from triplebeam.errors import REPAIR, IndexDamagedError
+from triplebeam.index.folder.manifest import STORE
+from triplebeam.index.folder.previous import find_damaged_files
 from triplebeam.index.store.document_hash import hash_of
-from triplebeam.index.folder.manifest import REPAIR, STORE, damaged_files
 from triplebeam.passage import Document
+from triplebeam.system.database import open_to_read
 
 _NAMED = 3
 
 
 def check_index(folder: Path) -> None:
     """Raise where any file of an index is damaged. Nothing is written, so a read-only folder will do."""
-    if damaged := damaged_files(folder):
+    if damaged := find_damaged_files(folder):
         more = f" and {len(damaged) - _NAMED:,} more" if len(damaged) > _NAMED else ""
         names = ", ".join(damaged[:_NAMED])
         raise IndexDamagedError(f"files of {folder} are not as they were written ({names}{more}): {REPAIR}")

@@ -11,10 +11,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate, chain, tee
 from typing import TypeVar
 
-from triplebeam.embed.embedder import Embedder, Span, finite
-from triplebeam.embed.embedder import EncodeWindows, Window, encode_here
-from triplebeam.index.content.contents import Contents
-from triplebeam.index.content.encoded import EncodedTexts
+from triplebeam.embed.embedder import Embedder, EncodeWindows, Span, Window, encode_here, finite
+from triplebeam.index.content.content import Content
+from triplebeam.index.content.vector_cache import VectorCache
 from triplebeam.system.progress import Progress, silent
 from triplebeam.triple import Triple
 
@@ -29,8 +28,8 @@ _SENTENCE_END = re.compile(r"(?<=[.!?])\s+|\n+")
 
 
 def encode_missing(
-    contents: Contents,
-    encoded: EncodedTexts,
+    contents: Content,
+    encoded: VectorCache,
     embedder: Embedder,
     progress: Progress = silent,
     encode: EncodeWindows = encode_here,
@@ -58,7 +57,7 @@ def encode_missing(
     return done
 
 
-def _unread_passages(contents: Contents, encoded: EncodedTexts) -> list[int]:
+def _unread_passages(contents: Content, encoded: VectorCache) -> list[int]:
     """The rows of the passages to read: those without a vector of their own, or of one of their triples."""
     missing = encoded.missing({"passage": contents.passage_texts, "triple": contents.triple_sources})
     passages, triples = set(missing["passage"]), set(missing["triple"])
@@ -67,7 +66,7 @@ def _unread_passages(contents: Contents, encoded: EncodedTexts) -> list[int]:
     return sorted({*own, *(row for source, row in sources if source in triples)})
 
 
-def _reading(rows: Sequence[int], contents: Contents) -> tuple[dict[str, Sequence[str]], Window]:
+def _reading(rows: Sequence[int], contents: Content) -> tuple[dict[str, Sequence[str]], Window]:
     """Passages to encode, and their triples from the tokens of the same reading; and what each vector is made from."""
     texts = [contents.passage_texts[row] for row in rows]
     triples = [contents.triples_at(row) for row in rows]

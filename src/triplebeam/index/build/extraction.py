@@ -11,7 +11,7 @@ from typing import NamedTuple, TypeAlias, TypeVar
 
 from triplebeam.errors import ExtractionError, TriplebeamError
 from triplebeam.extract.extractor import Extraction, Extractor
-from triplebeam.index.store.replacing import Replaces, announce, stays
+from triplebeam.index.store.policy import OverwritePolicy, keep_existing, log_policy
 from triplebeam.index.store.store import Store
 from triplebeam.passage import Passage
 from triplebeam.system.progress import Progress, silent
@@ -38,7 +38,7 @@ class FailureGroup(NamedTuple):
     passage_ids: tuple[str, ...]
 
 
-def grouped(failures: Iterable[Failure]) -> list[FailureGroup]:
+def group_failures(failures: Iterable[Failure]) -> list[FailureGroup]:
     """Failures by their reason, the commonest first. Differing numbers and quoted replies are ignored."""
     groups: dict[str, list[Failure]] = {}
     for passage_id, reason in failures:
@@ -99,30 +99,34 @@ def extract_triples(
     progress("extract", 0, len(waiting))
     for batch in affordable_batches(waiting, budget):
         extractions = zip(batch, extractor.extract(passage for _, passage in batch), strict=True)
-        for done in _windows(extractions, window):
+        for done in split_windows(extractions, window, keep_on_error=True):
             with store.transaction():
                 for (number, _), extraction in done:
                     if extraction.known:
-                        store.put_extraction(number, extraction, name)
+                        store.extractions.put(number, extraction, name)
             tally.add(extraction for _, extraction in done)
             progress("extract", tally.tried, len(waiting))
             _check_share(tally, max_failures)
-    if max_failures < 1 and tally.tried == len(tally.failures) > 0 and next(store.triples(), None) is None:
+    if max_failures < 1 and tally.tried == len(tally.failures) > 0 and next(store.extractions.triples(), None) is None:
         raise _too_many(tally, max_failures)
     return tally
 
 
-def due(store: Store, extractor: str, document_ids: Iterable[str], replaces: Replaces) -> tuple[list[Numbered], int]:
+def passages_to_extract(
+    store: Store, extractor: str, document_ids: Iterable[str], overwrite: OverwritePolicy
+) -> tuple[list[Numbered], int]:
     """The passages of documents to extract: those without triples, and those whose triples may be replaced.
 
     Also returns how many keep the triples of another extractor.
     """
-    made_by = store.extracted_by()
+    made_by = store.extractions.extractors()
     waiting = list(store.passages_awaiting(extractor, document_ids))
-    kept = {number for number, _ in waiting if number in made_by and stays(made_by[number], extractor, replaces)}
+    kept = {
+        number for number, _ in waiting if number in made_by and keep_existing(made_by[number], extractor, overwrite)
+    }
     left = [(number, passage) for number, passage in waiting if number not in kept]
     replaced = [made_by[number] for number, _ in left if number in made_by]
-    announce([made_by[number] for number in kept], replaced, len(left), extractor, replaces)
+    log_policy([made_by[number] for number in kept], replaced, len(left), extractor, overwrite)
     return left, len(kept)
 
 
@@ -145,8 +149,8 @@ def affordable_batches(waiting: Sequence[T], budget: Budget | None) -> Iterator[
         highest = max(highest, (budget.spent() - before) / size)
 
 
-def _windows(items: Iterable[T], size: int) -> Iterator[list[T]]:
-    """Windows of the items. When these end in an error, what came before the error is yielded first."""
+def split_windows(items: Iterable[T], size: int, *, keep_on_error: bool = False) -> Iterator[list[T]]:
+    """Yield the items in windows. Where they end in an error, ``keep_on_error`` yields those before it first."""
     window: list[T] = []
     try:
         for item in items:
@@ -155,7 +159,7 @@ def _windows(items: Iterable[T], size: int) -> Iterator[list[T]]:
                 yield window
                 window = []
     except TriplebeamError:
-        if window:
+        if window and keep_on_error:
             yield window
         raise
     if window:
@@ -168,7 +172,7 @@ def _check_share(tally: Tally, max_failures: float) -> None:
 
 
 def _too_many(tally: Tally, max_failures: float) -> ExtractionError:
-    commonest = grouped(tally.failures)[0]
+    commonest = group_failures(tally.failures)[0]
     reason = " ".join(commonest.reason.split())
     return ExtractionError(
         f"the extraction of {len(tally.failures)} of {tally.tried} passages failed, more than the {max_failures:.0%}"

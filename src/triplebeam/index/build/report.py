@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 
 from triplebeam.index.build.extraction import Failure
-from triplebeam.index.folder.manifest import Manifest
+from triplebeam.index.manifest import Manifest
 from triplebeam.ingest import Skipped, Unreadable
 
 
@@ -17,7 +17,7 @@ class BuildReport:
     passages_without_triples: int = 0
     """Of those extracted: suspicious where there are many, since a passage has sentences."""
     passages_kept: int = 0
-    """Of other extractors, whose triples stayed: see ``IndexBuilder.replaces``."""
+    """Of other extractors, whose triples stayed: see ``IndexBuilder.overwrite``."""
     passages_left: int = 0
     """Not extracted, since the budget was used up."""
     texts_encoded: int = 0

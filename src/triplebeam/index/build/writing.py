@@ -7,17 +7,26 @@ from tempfile import TemporaryDirectory
 
 from filelock import FileLock, Timeout
 
-from triplebeam.system.database import remove_database
-from triplebeam.system.durable import explained, make_folder
 from triplebeam.errors import BadInputError, IndexBusyError, IndexDamagedError, IndexMissingError
 from triplebeam.index.folder.generation_files import remove_generations
-from triplebeam.index.folder.manifest import MANIFEST, STORE, WRITE_LOCK, is_index, publish, published, read_manifest, recorded
+from triplebeam.index.folder.manifest import (
+    MANIFEST,
+    STORE,
+    WRITE_LOCK,
+    find_manifest,
+    is_index,
+    publish_manifest,
+    read_manifest,
+)
 from triplebeam.index.opensearch.address import is_remote
+from triplebeam.index.store.lookup import has_store
 from triplebeam.index.store.store import Store
+from triplebeam.system.database import remove_database
+from triplebeam.system.durable import explained, make_folder
 
 
 @contextmanager
-def writing(folder: Path) -> Iterator[Store]:
+def open_for_write(folder: Path) -> Iterator[Store]:
     """The store of an index, for one writer at a time; a new folder is made."""
     with explained(folder):
         try:
@@ -34,7 +43,7 @@ def writing(folder: Path) -> Iterator[Store]:
 
 
 @contextmanager
-def looking(folder: Path) -> Iterator[Store]:
+def open_store_copy(folder: Path) -> Iterator[Store]:
     """A copy of the store of an index as it is now, which need not wait for a writer. Nothing of it is kept."""
     with TemporaryDirectory(prefix="triplebeam-") as elsewhere:
         there = folder / STORE if has_store(folder) else None
@@ -59,14 +68,14 @@ def write_lock(folder: Path) -> Iterator[None]:
 
 
 @contextmanager
-def nothing_left(folder: Path) -> Iterator[None]:
+def remove_failed_index(folder: Path) -> Iterator[None]:
     """Where a new index cannot be made, because there is nothing to read, no half of one is left behind."""
     new, made = not has_store(folder), not folder.exists()
     try:
         yield
     except BadInputError:
         if new and has_store(folder):
-            with write_lock(folder), looking(folder) as store:
+            with write_lock(folder), open_store_copy(folder) as store:
                 if not store.statistics.counts()["documents"]:
                     remove_database(folder / STORE)
                     with suppress(OSError):  # Windows keeps what is open
@@ -77,12 +86,7 @@ def nothing_left(folder: Path) -> Iterator[None]:
         raise
 
 
-def has_store(folder: Path) -> bool:
-    """Is there an index in this folder that documents can be added to, published or not?"""
-    return (folder / STORE).is_file()
-
-
-def check_is_there(folder: Path, therefore: str) -> None:
+def require_index(folder: Path, therefore: str) -> None:
     """Raise where there is no index; ``therefore`` says what cannot be done."""
     if not has_store(folder):
         raise IndexMissingError(
@@ -90,9 +94,9 @@ def check_is_there(folder: Path, therefore: str) -> None:
         )
 
 
-def create_empty(folder: Path) -> None:
+def create_empty_index(folder: Path) -> None:
     """Make an index without documents, in a folder that is new or empty."""
-    with writing(folder):
+    with open_for_write(folder):
         pass
 
 
@@ -100,15 +104,15 @@ def set_share(folder: Path, share: float | None) -> None:
     """Set how much walks count in the default search, for this generation and those to come; None: as measured."""
     if is_remote(folder):
         raise BadInputError("how much walks count can be set for an index in a folder only, not for one on OpenSearch.")
-    with writing(folder) as store:
+    with open_for_write(folder) as store:
         with store.transaction():
-            store.tune(share)
-        publish(folder, read_manifest(folder).model_copy(update={"tuned_share": share}))
+            store.meta.tune(share)
+        publish_manifest(folder, read_manifest(folder).model_copy(update={"tuned_share": share}))
 
 
 def _remove_unpublished(folder: Path) -> None:
     """Remove what a process did not get to publish, or to remove, before it was killed."""
-    manifest = recorded(folder)
+    manifest = find_manifest(folder, whole=False)
     if manifest or not is_index(folder):  # a manifest that cannot be read names no generation: all are kept
         remove_generations(folder / "generations", keep=manifest.generation if manifest else "")
 
@@ -122,7 +126,7 @@ def _check_is_ours(folder: Path) -> None:
     """Refuse to write into a folder of something else, to start a new index under the manifest of another, and to
     replace what has another format.
     """
-    published(folder)
+    find_manifest(folder)
     there = (folder / STORE).exists()
     if (folder / MANIFEST).exists() and (folder / "generations").is_dir() and not _holds_something(folder / STORE):
         raise IndexDamagedError(

@@ -12,7 +12,7 @@ from pydantic import Field
 from triplebeam.errors import nearest
 from triplebeam.index.content.definitions import Definition
 from triplebeam.index.store.corrections import ANY, Correction, CorrectionCounts, Corrections, Kind
-from triplebeam.index.store.store import StoredTriple
+from triplebeam.index.store.extractions import StoredTriple
 from triplebeam.passage import Passage
 from triplebeam.triple import Triple, entity_key
 

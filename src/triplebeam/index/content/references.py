@@ -9,7 +9,7 @@ from triplebeam.index.content.definitions import Definition
 from triplebeam.triple import entity_key
 
 #: Where they are stored, in the order of the passages that refer.
-REFERENCES = "passage_references.npy"
+REFERENCES = "passage_references"
 #: In the place of a term, where there is a link.
 LINK = -1
 

@@ -8,22 +8,13 @@ take the first question to an index of millions of triples half a minute.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import block_array, csr_array, diags_array
 
 from triplebeam.errors import BadInputError
-from triplebeam.index.arrays.columns import (
-    StringColumn,
-    loaded,
-    mapped,
-    mapped_sparse,
-    read_array,
-    write_sparse,
-    write_strings,
-)
+from triplebeam.index.arrays.array_set import ArraySet
 from triplebeam.index.arrays.names import read_numbers, write_numbers
 from triplebeam.index.content.topics import Topics
 from triplebeam.index.folder.open_graph import STORED_WALKS, OpenGraph
@@ -33,13 +24,13 @@ from triplebeam.index.folder.vectors import VectorIndex
 from triplebeam.triple import entity_key
 
 #: Where names that were found in a passage, and are in no triple of it, are stored.
-MENTIONS = "passage_mentions.npy"
+MENTIONS = "passage_mentions"
 #: Where other names of entities are stored, if there are any, and the entities they belong to.
-_ALIASES, _ALIAS_ENTITIES = "entity_aliases", "entity_alias_numbers.npy"
+_ALIASES, _ALIAS_ENTITIES = "entity_aliases", "entity_alias_numbers"
 #: Where it is stored, of a large graph, which numbers names have, which passages entities occur in, what walks go over,
 #: which topic each passage has, and which entities are titles.
 _LOOKUP, _BY_ENTITY, _WALK = "entity_lookup", "entity_passages", "walk"
-_TOPICS, _TITLED = "passage_topics.npy", "titled_entities.npy"
+_TOPICS, _TITLED = "passage_topics", "titled_entities"
 #: From so many triples on, walks stay where they come to.
 LARGE = 500_000
 #: Entities are few where they are no more than one in so many.
@@ -67,7 +58,7 @@ class EntityGraph:
     """Entities by the normal form of other names, which corrections merged into theirs."""
     large: int = LARGE
     """How many triples make a large graph."""
-    folder: Path | None = field(default=None, repr=False)
+    arrays: ArraySet | None = field(default=None, repr=False)
     """Where it is stored what is derived, if it is."""
     _graphs: "dict[tuple[float, bool, int | None], csr_array[np.float64]]" = field(
         default_factory=dict, init=False, repr=False, compare=False
@@ -75,30 +66,30 @@ class EntityGraph:
     """Graphs built already: retrievers over one index share them."""
 
     @classmethod
-    def open(cls, folder: Path, triples: TripleGraph, *, in_memory: bool = False) -> "EntityGraph":
+    def open(cls, arrays: ArraySet, triples: TripleGraph) -> "EntityGraph":
         """The graph of a generation; its triples are open already."""
         return cls(
             names=triples.entity_names,
-            vectors=VectorIndex(folder / "entity_vectors.npy", in_memory=in_memory),
+            vectors=VectorIndex(arrays, "entity_vectors"),
             triple_entities=triples.triple_entities,
             triple_passages=triples.triple_passages,
-            mentions=read_array(folder / MENTIONS, in_memory=in_memory),
-            chosen=read_choices(folder, len(triples.entity_names), in_memory=in_memory),
+            mentions=arrays.array(MENTIONS),
+            chosen=read_choices(arrays, len(triples.entity_names)),
             passages=len(triples.passages),
-            aliases=_read_aliases(folder),
-            folder=folder,
+            aliases=_read_aliases(arrays),
+            arrays=arrays,
         )
 
-    def write_derived(self, folder: Path, rows_by_title: Mapping[str, Sequence[int]]) -> None:
+    def write_derived(self, arrays: ArraySet, rows_by_title: Mapping[str, Sequence[int]]) -> None:
         """Store what would be derived at first use."""
-        np.save(folder / _TITLED, self.titled(rows_by_title))
-        write_numbers(folder / _LOOKUP, self.numbers)
+        arrays.add(_TITLED, self.titled(rows_by_title))
+        write_numbers(arrays, _LOOKUP, self.numbers)
         for name, matrix in ((_BY_ENTITY, self.passages_by_entity), (_WALK, self.weights(with_passages=True))):
-            write_sparse(_sparse_files(folder, name), matrix.data, matrix.indices, matrix.indptr)
-        np.save(folder / _TOPICS, self.topics.of_passages)
+            arrays.add_matrix(name, matrix.data, matrix.indices, matrix.indptr)
+        arrays.add(_TOPICS, self.topics.of_passages)
         for max_passages, through_passages, tolerance in STORED_WALKS:
             graph = self.open_graph(THRESHOLD, max_passages, through_passages=through_passages)
-            graph.write(folder, slice(len(self), None), tolerance)
+            graph.write(arrays, slice(len(self), None), tolerance)
 
     def __len__(self) -> int:
         return len(self.names)
@@ -106,13 +97,13 @@ class EntityGraph:
     @cached_property
     def numbers(self) -> Mapping[str, int]:
         """The number of each entity, by the normal form of each of its names."""
-        stored = read_numbers(self.folder / _LOOKUP) if self.folder else None
+        stored = read_numbers(self.arrays, _LOOKUP) if self.arrays else None
         return stored or {**self.aliases, **{entity_key(name): number for number, name in enumerate(self.names)}}
 
     def titled(self, rows_by_title: Mapping[str, Sequence[int]]) -> NDArray[np.int64]:
         """Entities that are titles of passages: the entity, a row, and how many passages have this title."""
-        if self.folder and (self.folder / _TITLED).is_file():
-            return mapped(self.folder / _TITLED)
+        if self.arrays and _TITLED in self.arrays:
+            return self.arrays.array(_TITLED)
         found = [
             (self.numbers[title], row, len(rows))
             for title, rows in rows_by_title.items()
@@ -177,8 +168,8 @@ class EntityGraph:
     def topics(self) -> Topics:
         """The topic of every passage."""
         topics = Topics(self.triple_entities, self.triple_passages, self.passages, len(self))
-        if self.folder and (self.folder / _TOPICS).is_file():
-            topics.__dict__["of_passages"] = mapped(self.folder / _TOPICS)
+        if self.arrays and _TOPICS in self.arrays:
+            topics.__dict__["of_passages"] = self.arrays.array(_TOPICS)
         return topics
 
     def weights(
@@ -209,7 +200,7 @@ class EntityGraph:
         hubs = self.passage_counts > (self.passages if max_passages is None else max_passages)
         nodes = np.append(~hubs, np.full(self.passages, through_passages))
         name = f"{_WALK}_{synonym_threshold}_{max_passages}_{'passages' if through_passages else 'entities'}"
-        return OpenGraph(self.weights(synonym_threshold, with_passages=True), nodes, self.folder, name)
+        return OpenGraph(self.weights(synonym_threshold, with_passages=True), nodes, self.arrays, name)
 
     def _built(
         self, synonym_threshold: float, with_passages: bool, max_passages: int | None
@@ -232,7 +223,7 @@ class EntityGraph:
 
     def _stored(self, name: str, shape: tuple[int, int]) -> "csr_array[np.float64] | None":
         try:
-            return mapped_sparse(_sparse_files(self.folder, name), shape) if self.folder else None
+            return self.arrays.matrix(name, shape) if self.arrays else None
         except FileNotFoundError:  # not stored, or removed by the next generation
             return None
 
@@ -248,20 +239,16 @@ class EntityGraph:
         return csr_array(joined + joined.T + self.synonyms.multiply(near))
 
 
-def _sparse_files(folder: Path, name: str) -> list[Path]:
-    return [folder / f"{name}_{part}.npy" for part in ("values", "ends", "starts")]
-
-
-def write_aliases(folder: Path, aliases: Mapping[str, str], numbers: Mapping[str, int]) -> None:
+def write_aliases(arrays: ArraySet, aliases: Mapping[str, str], numbers: Mapping[str, int]) -> None:
     """Write other names of entities, as far as the index has these. ``numbers`` are by normal form."""
     entities = {alias: numbers[key] for alias, name in aliases.items() if (key := entity_key(name)) in numbers}
     if entities:
-        write_strings(folder / _ALIASES, entities)
-        np.save(folder / _ALIAS_ENTITIES, np.array(list(entities.values()), np.int64))
+        arrays.add_strings(_ALIASES, entities)
+        arrays.add(_ALIAS_ENTITIES, np.array(list(entities.values()), np.int64))
 
 
-def _read_aliases(folder: Path) -> dict[str, int]:
-    if not (folder / _ALIAS_ENTITIES).is_file():
+def _read_aliases(arrays: ArraySet) -> dict[str, int]:
+    if _ALIAS_ENTITIES not in arrays:
         return {}
-    names, entities = StringColumn(folder / _ALIASES), loaded(folder / _ALIAS_ENTITIES).tolist()
+    names, entities = arrays.strings(_ALIASES), arrays.array(_ALIAS_ENTITIES).tolist()
     return dict(zip(map(entity_key, names), entities, strict=True))

@@ -10,35 +10,23 @@ import sqlite3
 import zlib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
 from filelock import FileLock, Timeout
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import ValidationError
 
-from triplebeam.embed.embedder import Embedder, reads_tokens
-from triplebeam.errors import (
-    INDEX_AGAIN,
-    EmbedderMismatchError,
-    IndexDamagedError,
-    IndexFormatError,
-    IndexMissingError,
-)
-from triplebeam.index.content.topics import Ownership
-from triplebeam.index.folder.generation_files import checksum, checksums
-from triplebeam.index.folder.passage_graph import MAX_PASSAGES, GraphStatistics
-from triplebeam.index.store.corrections import CorrectionCounts
+from triplebeam.errors import REPAIR, IndexDamagedError, IndexFormatError, IndexMissingError
+from triplebeam.index.arrays.folder_arrays import compute_checksum
+from triplebeam.index.manifest import Manifest, check_format
 from triplebeam.system.database import open_to_read
 from triplebeam.system.durable import replace_file
 
-FORMAT = 1
 MANIFEST = "manifest.json"
 STORE = "store.sqlite"
 WRITE_LOCK = "write.lock"
 
 T = TypeVar("T")
-REPAIR = "run `triplebeam index` on the same sources again, or `triplebeam repair`; what was extracted is kept."
 _VECTORS = ("_vectors.npy", "_vectors.codes")
 #: Bytes whose checksums are computed when an index is opened: a few tenths of a second.
 _CHECKED_WHEN_OPENED = 256_000_000
@@ -46,97 +34,9 @@ _CHECKED_WHEN_OPENED = 256_000_000
 _SEAL = ',\n  "checksum": '
 
 
-class VectorSpace(BaseModel):
-    """An embedder as the manifest names it."""
-
-    model_config = ConfigDict(frozen=True)
-
-    name: str
-    fingerprint: str
-    dimension: int
-    triples_in_context: bool = False
-    """Whether the vectors of triples come from the reading of their passages, as in indexes made since that is done."""
-
-    @classmethod
-    def of(cls, embedder: Embedder, *, triples_in_context: bool = True) -> "VectorSpace":
-        """The space an embedder encodes into."""
-        return cls(
-            name=embedder.name,
-            fingerprint=embedder.fingerprint,
-            dimension=embedder.dimension,
-            triples_in_context=triples_in_context and reads_tokens(embedder),
-        )
-
-    def check(self, embedder: Embedder) -> None:
-        """Raise where an embedder encodes into another space than this one."""
-        other = VectorSpace.of(embedder)
-        if (self.fingerprint, self.dimension) != (other.fingerprint, other.dimension):
-            raise EmbedderMismatchError(
-                f"the index was built with the embedder {self}, not with {other}:"
-                f" use `--embedder {self.name}`, or index into a new folder."
-            )
-
-    def __str__(self) -> str:
-        return f"{self.name!r} ({self.dimension} dimensions, fingerprint {self.fingerprint[:12]})"
-
-
-class Manifest(BaseModel):
-    """What ``manifest.json`` holds."""
-
-    model_config = ConfigDict(frozen=True)
-
-    format: int = FORMAT
-    triplebeam: str
-    created: str
-    generation: str
-    revision: int
-    embedder: VectorSpace
-    counts: dict[str, int]
-    triples_by_extractor: dict[str, int]
-    extractor: str | None = None
-    """The extractor of new passages."""
-    unread_languages: dict[str, int] = {}
-    """Passages by the code of their language, where the extractor does not read it."""
-    passage_graph: GraphStatistics
-    keyword_passages: int = MAX_PASSAGES
-    """A keyword of more passages makes no edges between them; 0: every keyword does."""
-    ownership: Ownership
-    tuned_share: float | None = None
-    """How much walks count in the default search, where `triplebeam tune` chose it."""
-    corrections: CorrectionCounts | None = None
-    """What a person corrected."""
-    files: dict[str, int]
-    """Each file of the generation with its size, so that opening an index notices a missing or truncated file."""
-    checksums: dict[str, int] = {}
-    """And with its CRC-32, so that damage that leaves the size alone is noticed, too."""
-
-    @property
-    def share(self) -> float:
-        """How much walks count in the default search: as it was tuned, else by the ownership."""
-        return self.ownership.share if self.tuned_share is None else self.tuned_share
-
-
 def is_index(folder: Path) -> bool:
     """Is there a published index in this folder?"""
     return (folder / MANIFEST).is_file()
-
-
-def published(folder: Path) -> Manifest | None:
-    """What is published now; what cannot be read counts as nothing, since it can be derived again. An
-    index of another format is an error: this Triplebeam would replace what it does not know.
-    """
-    try:
-        return read_manifest(folder)
-    except (IndexMissingError, IndexDamagedError):
-        return None
-
-
-def recorded(folder: Path) -> Manifest | None:
-    """What the manifest says, whether the files it names are whole or not; None where it cannot be read."""
-    try:
-        return _load_manifest(folder / MANIFEST)
-    except (OSError, IndexDamagedError, IndexFormatError):
-        return None
 
 
 def read_manifest(folder: Path) -> Manifest:
@@ -147,6 +47,22 @@ def read_manifest(folder: Path) -> Manifest:
         raise _not_published(folder) from None
     check_files(generation_folder(folder, manifest.generation), manifest.files)
     return manifest
+
+
+def find_manifest(folder: Path, *, whole: bool = True) -> Manifest | None:
+    """Return the manifest, or None where there is none or it cannot be read, since it can be derived again.
+
+    Only where it is ``whole`` do the files it names have to be there. Then an index of another format is an error: this
+    Triplebeam would replace what it does not know.
+    """
+    try:
+        return read_manifest(folder) if whole else _load_manifest(folder / MANIFEST)
+    except IndexFormatError:
+        if whole:
+            raise
+    except (IndexMissingError, IndexDamagedError, FileNotFoundError, NotADirectoryError):
+        pass
+    return None
 
 
 def check_files(generation: Path, files: Mapping[str, int]) -> None:
@@ -204,32 +120,33 @@ def _has_no_passages(store: Path) -> bool:
         return False
 
 
-def retried(folder: Path, read: Callable[[], T]) -> T:
+def retry_on_publish(folder: Path, read: Callable[[], T]) -> T:
     """Read something of an index, and again where a writer publishes the next generation, and removes this one, under
     one's hands.
     """
     while True:
-        version = _version(folder)
+        version = read_version(folder)
         try:
             return read()
         except IndexDamagedError:
-            if _version(folder) == version:
+            if read_version(folder) == version:
                 raise
 
 
-def _version(folder: Path) -> tuple[int, int] | None:
+def read_version(folder: Path) -> tuple[int, int, int] | None:
+    """Return what changes with every generation: the manifest is a new file each time. None where there is none."""
     try:
         stat = (folder / MANIFEST).stat()
     except FileNotFoundError:
         return None
-    return stat.st_ino, stat.st_mtime_ns
+    return stat.st_ino, stat.st_mtime_ns, stat.st_size
 
 
 def check_contents(folder: Path, manifest: Manifest) -> None:
     """Raise where a file of a generation is not what was written, as far as that can be known in little time.
 
     Vectors are left out, which are most of the bytes: up to 300,000 of a kind are checked when they are first used. So
-    are the largest files, where all together have more than ``_CHECKED_WHEN_OPENED`` bytes. `damaged_files` checks
+    are the largest files, where all together have more than ``_CHECKED_WHEN_OPENED`` bytes. `PreviousGeneration` checks
     everything.
     """
     generation, left = generation_folder(folder, manifest.generation), _CHECKED_WHEN_OPENED
@@ -239,42 +156,13 @@ def check_contents(folder: Path, manifest: Manifest) -> None:
         left -= manifest.files[name]
         if left < 0:
             break
-        if checksum(generation / name) != manifest.checksums[name]:
+        if compute_checksum(generation / name) != manifest.checksums[name]:
             raise IndexDamagedError(f"{generation / name} is not as it was written: {REPAIR}")
-
-
-def damaged_files(folder: Path) -> list[str]:
-    """All files of the published generation that are not what was written."""
-    return sorted(LastGeneration.of(folder).damaged)
 
 
 def generation_folder(folder: Path, generation: str) -> Path:
     """Where the files of an index's generation are."""
     return folder / "generations" / generation
-
-
-@dataclass(frozen=True)
-class LastGeneration:
-    """The published generation, as far as its files are whole: what the next one takes over from it."""
-
-    folder: Path
-    whole: frozenset[str] = frozenset()
-    damaged: frozenset[str] = frozenset()
-
-    @classmethod
-    def of(cls, folder: Path) -> "LastGeneration":
-        """Of an index; of one that has none, or one of another format, there is nothing to take over."""
-        manifest = recorded(folder)
-        if manifest is None:
-            return cls(folder)
-        generation = generation_folder(folder, manifest.generation)
-        found = checksums(generation)
-        whole = frozenset(name for name, expected in manifest.checksums.items() if found.get(name) == expected)
-        return cls(generation, whole, frozenset(manifest.files) - whole)
-
-    def has(self, *files: str) -> bool:
-        """Are all of these files there, and whole?"""
-        return self.whole.issuperset(files)
 
 
 def _load_manifest(path: Path) -> Manifest:
@@ -291,13 +179,7 @@ def _load_manifest(path: Path) -> Manifest:
         raise IndexDamagedError(f"{path} cannot be read ({type(error).__name__}): {REPAIR}") from error
 
 
-def check_format(place: Path | str, found: int) -> None:
-    """Raise where an index has another format than this Triplebeam reads and writes."""
-    if found != FORMAT:
-        raise IndexFormatError(f"{place} has format {found}, this Triplebeam reads format {FORMAT}: {INDEX_AGAIN}")
-
-
-def publish(folder: Path, manifest: Manifest) -> None:
+def publish_manifest(folder: Path, manifest: Manifest) -> None:
     """Make this the manifest that readers see, in one step. What it names must be on the disk already."""
     text = manifest.model_dump_json(indent=2)
     replace_file(folder / MANIFEST, f"{text[:-2]}{_SEAL}{zlib.crc32(text.encode())}\n}}\n")
@@ -312,12 +194,12 @@ def _unsealed(text: str) -> str:
 
 
 @contextmanager
-def removed_on_error(folder: Path, generation: Path) -> Iterator[None]:
+def remove_on_error(folder: Path, generation: Path) -> Iterator[None]:
     """Remove a generation that cannot be finished or published: it would fill a disk that is full already."""
     try:
         yield
     except BaseException:
-        manifest = recorded(folder)
+        manifest = find_manifest(folder, whole=False)
         if manifest is None or manifest.generation != generation.name:
             shutil.rmtree(generation, ignore_errors=True)
         raise

@@ -7,14 +7,14 @@ the walks of STORED_WALKS.
 import math
 from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from triplebeam.index.arrays.columns import expand_rows, mapped
+from triplebeam.index.arrays.array_set import ArraySet
+from triplebeam.index.arrays.csr import expand_rows
 
 _DAMPING, _LEAVING = 0.5, "leaving"
 
@@ -46,10 +46,10 @@ class OpenGraph:
 
     weights: "csr_array[np.float64]" = field(repr=False)
     open: NDArray[np.bool_] = field(repr=False)
-    folder: Path | None = None
+    arrays: ArraySet | None = field(default=None, repr=False)
     """Where it is stored what is derived, if it is."""
     name: str = "walk"
-    """What the names of these files begin with."""
+    """What the names of these arrays begin with."""
 
     @cached_property
     def leaving(self) -> NDArray[np.float64]:
@@ -84,21 +84,18 @@ class OpenGraph:
             visits += arriving
         return visits[nodes]
 
-    def write(self, folder: Path, nodes: slice, tolerance: float | None) -> None:
+    def write(self, arrays: ArraySet, nodes: slice, tolerance: float | None) -> None:
         """Store what is derived, for walks from all these nodes alike where there is a tolerance."""
-        np.save(self._path(folder, _LEAVING), self.leaving)
+        arrays.add(f"{self.name}_{_LEAVING}", self.leaving)
         if tolerance is not None:
             spread = self.spread_evenly(nodes, _DAMPING, tolerance)
-            np.save(self._path(folder, _spread(_DAMPING, tolerance)), spread)
+            arrays.add(f"{self.name}_{_spread(_DAMPING, tolerance)}", spread)
 
     def _stored(self, what: str) -> NDArray[np.float64] | None:
         try:
-            return mapped(self._path(self.folder, what)) if self.folder else None
+            return self.arrays.array(f"{self.name}_{what}") if self.arrays else None
         except FileNotFoundError:  # not stored, or removed by the next generation
             return None
-
-    def _path(self, folder: Path, what: str) -> Path:
-        return folder / f"{self.name}_{what}.npy"
 
 
 def _spread(damping: float, tolerance: float) -> str:

@@ -22,25 +22,20 @@ passage to which more than ``max_passages`` link, such as a home page.
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from functools import partial
-from pathlib import Path
 from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict, computed_field
 
-from triplebeam.index.arrays.columns import expand_rows, read_array
-from triplebeam.passage import Passage
+from triplebeam.index.arrays.array_set import ArraySet
+from triplebeam.index.arrays.csr import expand_rows
+from triplebeam.index.manifest import MAX_PASSAGES, GraphStatistics
 
 EdgeKind: TypeAlias = Literal["structural", "keyword", "links"]
 KINDS: tuple[EdgeKind, ...] = ("structural", "keyword", "links")
 #: Those of GNN-Ret's graph.
 PAPER_KINDS: tuple[EdgeKind, ...] = ("structural", "keyword")
 
-#: A keyword of more passages than this makes no edges. On MuSiQue 50 leaves out the 45 most common of 92,000 entities
-#: and with them seven in ten edges; recall is a little better for it.
-MAX_PASSAGES = 50
 #: A passage that links to more others than this is a list of links.
 MAX_LINKS = 20
 
@@ -57,30 +52,6 @@ class Edges(NamedTuple):
         return positions, self.neighbours[places].astype(np.int64)
 
 
-class GraphStatistics(BaseModel):
-    """The measures of a graph in the paper's Table 5, and the edges by kind; a manifest holds them."""
-
-    model_config = ConfigDict(frozen=True)
-
-    nodes: int
-    edges: int
-    """An edge of several kinds counts once."""
-    edges_by_kind: dict[EdgeKind, int]
-    nodes_without_edges: int
-
-    @computed_field  # type: ignore[prop-decorator]
-    @property
-    def edges_per_node(self) -> float:
-        """|E| / |V|; a node has twice as many neighbours on average."""
-        return self.edges / self.nodes if self.nodes else 0.0
-
-    @computed_field  # type: ignore[prop-decorator]
-    @property
-    def density(self) -> float:
-        """2|E| / (|V| (|V| - 1))."""
-        return 2 * self.edges / (self.nodes * (self.nodes - 1)) if self.nodes > 1 else 0.0
-
-
 class PassageGraph:
     """Passages by row and the edges between them."""
 
@@ -91,16 +62,16 @@ class PassageGraph:
                 raise ValueError(f"the {kind} edges of the passage graph are not as many as their starts say")
 
     @classmethod
-    def open(cls, folder: Path, *, in_memory: bool = False) -> "PassageGraph":
+    def open(cls, arrays: ArraySet) -> "PassageGraph":
         """Open what `write` wrote."""
-        read = partial(read_array, in_memory=in_memory)
-        return cls(**{kind: Edges(*map(read, _paths(folder, kind).values())) for kind in KINDS})
+        return cls(**{kind: Edges(*map(arrays.array, _names(kind))) for kind in KINDS})
 
-    def write(self, folder: Path) -> None:
-        """Write two files per kind."""
+    def write(self, arrays: ArraySet) -> None:
+        """Write two arrays per kind."""
         for kind in KINDS:
-            for name, path in _paths(folder, kind).items():
-                np.save(path, getattr(self.edges[kind], name))
+            starts, neighbours = _names(kind)
+            arrays.add(starts, self.edges[kind].starts)
+            arrays.add(neighbours, self.edges[kind].neighbours)
 
     def __len__(self) -> int:
         return len(self.edges["structural"].starts) - 1
@@ -128,8 +99,8 @@ class PassageGraph:
         )
 
 
-def _paths(folder: Path, kind: EdgeKind) -> dict[str, Path]:
-    return {name: folder / f"passage_graph_{kind}_{name}.npy" for name in Edges._fields}
+def _names(kind: EdgeKind) -> list[str]:
+    return [f"passage_graph_{kind}_{name}" for name in Edges._fields]
 
 
 def build_passage_graph(
@@ -158,13 +129,13 @@ def triple_keywords(
     return np.repeat(triple_passages, 2), triple_entities.ravel()
 
 
-def document_labels(passages: Sequence[Passage]) -> list[str]:
+def document_labels(documents: Sequence[str], titles: Sequence[str]) -> list[str]:
     """What each passage belongs to: its document, or its title where it is a document of its own."""
-    sizes = Counter(passage.document_id for passage in passages)
+    sizes = Counter(documents)
     # The first letter keeps a title from being taken for a document's id.
     return [
-        f"t{passage.title}" if sizes[passage.document_id] == 1 and passage.title else f"d{passage.document_id}"
-        for passage in passages
+        f"t{title}" if sizes[document] == 1 and title else f"d{document}"
+        for document, title in zip(documents, titles, strict=True)
     ]
 
 

@@ -4,13 +4,12 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from triplebeam.errors import BadInputError
-from triplebeam.index.arrays.columns import StringColumn, read_array, write_strings
+from triplebeam.index.arrays.array_set import ArraySet
 from triplebeam.index.arrays.names import read_numbers, read_rows, write_numbers, write_rows
 from triplebeam.passage import Passage
 from triplebeam.triple import entity_key
@@ -21,20 +20,20 @@ _IDS, _TITLES = "id_lookup", "title_lookup"
 _QUALIFIER = re.compile(r"\s*\([^()]*\)\s*$")
 
 
-def write_passages(folder: Path, passages: Sequence[Passage] | Iterable[Passage]) -> None:
+def write_passages(arrays: ArraySet, passages: Sequence[Passage] | Iterable[Passage]) -> None:
     """Write the columns."""
     listed = list(passages)
-    write_strings(folder / "passage_ids", (p.id for p in listed))
-    write_strings(folder / "passage_texts", (p.text for p in listed))
-    write_strings(folder / "passage_titles", (p.title for p in listed))
-    write_strings(folder / "passage_documents", (p.document_id for p in listed))
-    write_strings(folder / "passage_sections", (p.section for p in listed))
-    write_strings(
-        folder / "passage_metadata",
+    arrays.add_strings("passage_ids", (p.id for p in listed))
+    arrays.add_strings("passage_texts", (p.text for p in listed))
+    arrays.add_strings("passage_titles", (p.title for p in listed))
+    arrays.add_strings("passage_documents", (p.document_id for p in listed))
+    arrays.add_strings("passage_sections", (p.section for p in listed))
+    arrays.add_strings(
+        "passage_metadata",
         (json.dumps(dict(p.metadata), ensure_ascii=False) if p.metadata else "" for p in listed),
     )
     places = np.array([(p.position, p.start, p.end) for p in listed], np.int64).reshape(-1, 3)
-    np.save(folder / "passage_places.npy", places)
+    arrays.add("passage_places", places)
 
 
 def title_keys(title: str) -> list[str]:
@@ -53,27 +52,27 @@ def compared_fields(title: str, section: str, document_id: str, metadata: Mappin
 class PassageTable:
     """Passages by id."""
 
-    def __init__(self, folder: Path, *, in_memory: bool = False) -> None:
-        self._folder = folder
-        self._ids = StringColumn(folder / "passage_ids", in_memory=in_memory)
-        self._texts = StringColumn(folder / "passage_texts", in_memory=in_memory)
-        self.titles = StringColumn(folder / "passage_titles", in_memory=in_memory)
-        self.documents = StringColumn(folder / "passage_documents", in_memory=in_memory)
-        self._sections = StringColumn(folder / "passage_sections", in_memory=in_memory)
-        self._metadata = StringColumn(folder / "passage_metadata", in_memory=in_memory)
-        self._places: NDArray[np.int64] = read_array(folder / "passage_places.npy", in_memory=in_memory)
+    def __init__(self, arrays: ArraySet) -> None:
+        self._arrays = arrays
+        self._ids = arrays.strings("passage_ids")
+        self._texts = arrays.strings("passage_texts")
+        self.titles = arrays.strings("passage_titles")
+        self.documents = arrays.strings("passage_documents")
+        self._sections = arrays.strings("passage_sections")
+        self._metadata = arrays.strings("passage_metadata")
+        self._places: NDArray[np.int64] = arrays.array("passage_places")
 
     def __len__(self) -> int:
         return len(self._ids)
 
     @cached_property
     def _rows(self) -> Mapping[str, int]:
-        return read_numbers(self._folder / _IDS) or {id_: row for row, id_ in enumerate(self._ids)}
+        return read_numbers(self._arrays, _IDS) or {id_: row for row, id_ in enumerate(self._ids)}
 
     @cached_property
     def rows_by_title(self) -> Mapping[str, list[int]]:
         """The rows of each title, by its normal form; "Mercury (planet)" is found as "mercury" too."""
-        if stored := read_rows(self._folder / _TITLES):
+        if stored := read_rows(self._arrays, _TITLES):
             return stored
         rows: dict[str, list[int]] = {}
         for row, title in enumerate(self.titles):
@@ -81,10 +80,10 @@ class PassageTable:
                 rows.setdefault(key, []).append(row)
         return rows
 
-    def write_derived(self, folder: Path) -> None:
+    def write_derived(self, arrays: ArraySet) -> None:
         """Store what would be derived at first use."""
-        write_numbers(folder / _IDS, self._rows)
-        write_rows(folder / _TITLES, self.rows_by_title)
+        write_numbers(arrays, _IDS, self._rows)
+        write_rows(arrays, _TITLES, self.rows_by_title)
 
     @cached_property
     def document_ids(self) -> dict[str, None]:

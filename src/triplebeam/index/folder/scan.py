@@ -6,10 +6,9 @@ row alone. So its result is the same bit for bit with any number of threads, and
 
 import math
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
-from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
@@ -57,8 +56,8 @@ if hasattr(os, "register_at_fork"):  # not on Windows
     os.register_at_fork(after_in_child=_pool.cache_clear)  # a child has none of the threads
 
 
-def write_codes(path: Path, stored: NDArray[np.integer]) -> None:
-    """Write codes of 4 bits for 4 dimensions (product quantization): faiss's indexes of the parts, in their order.
+def make_codes(stored: NDArray[np.integer]) -> Iterator[memoryview]:
+    """Make codes of 4 bits for 4 dimensions (product quantization): faiss's indexes of the parts, in their order.
 
     By their Euclidean distance: it corrects what a code has lost of the length of a vector, and finds more of what is
     nearest than the inner product.
@@ -71,14 +70,13 @@ def write_codes(path: Path, stored: NDArray[np.integer]) -> None:
     sample = restored(stored[:: max(1, len(stored) // _TRAINED_ON)])
     trained.train(sample)
     far = _far_from(sample.mean(axis=0), faiss.vector_to_array(trained.pq.centroids), codes)
-    with path.open("wb") as file:
-        for first in range(0, len(stored), _PART):
-            part = faiss.clone_index(trained)
-            for start in range(first, min(first + _PART, len(stored)), _BLOCK):
-                rows = restored(stored[start : min(start + _BLOCK, first + _PART)])
-                rows[~rows.any(axis=1)] = far  # zeros would be nearer to a vector than most rows are
-                part.add(rows)
-            file.write(faiss.serialize_index(part).data)
+    for first in range(0, len(stored), _PART):
+        part = faiss.clone_index(trained)
+        for start in range(first, min(first + _PART, len(stored)), _BLOCK):
+            rows = restored(stored[start : min(start + _BLOCK, first + _PART)])
+            rows[~rows.any(axis=1)] = far  # zeros would be nearer to a vector than most rows are
+            part.add(rows)
+        yield faiss.serialize_index(part).data
 
 
 def _far_from(mean: NDArray[np.float32], centroids: NDArray[np.float32], codes: int) -> NDArray[np.float32]:

@@ -1,30 +1,29 @@
 """A snapshot of an index: one published generation, open for reading, memory-mapped, whole while it is held."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
-from typing import Protocol, TypeVar
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from triplebeam.errors import IndexDamagedError, nearest
-from triplebeam.index.arrays.columns import read_array
+from triplebeam.errors import REPAIR, IndexDamagedError, nearest
+from triplebeam.index.arrays.array_set import ArraySet
+from triplebeam.index.arrays.folder_arrays import FolderArrays
 from triplebeam.index.content.references import REFERENCES
 from triplebeam.index.folder.entity_graph import EntityGraph
-from triplebeam.index.folder.manifest import REPAIR, Manifest, check_contents, generation_folder, read_manifest, retried
+from triplebeam.index.folder.manifest import check_contents, generation_folder, read_manifest, retry_on_publish
 from triplebeam.index.folder.passage_graph import PassageGraph
 from triplebeam.index.folder.passages import PassageTable
 from triplebeam.index.folder.terms import TermIndex
 from triplebeam.index.folder.triple_graph import TripleGraph
 from triplebeam.index.folder.vectors import VectorIndex
+from triplebeam.index.manifest import Manifest
 from triplebeam.index.opensearch.address import Address
 from triplebeam.system.open_files import explain_open_files
 from triplebeam.triple import entity_key
 from triplebeam.where import Where
-
-T = TypeVar("T")
 
 
 class TermSearch(Protocol):
@@ -63,6 +62,8 @@ class Snapshot:
 
     folder: Path
     manifest: Manifest
+    arrays: ArraySet = field(repr=False)
+    """What the structures are made from."""
     passages: PassageTable
     triples: TripleGraph
     passage_terms: TermSearch
@@ -99,41 +100,35 @@ class Snapshot:
                 from triplebeam.index.opensearch.snapshot import open_cluster
 
                 return open_cluster(address, folder)
-            opened = retried(folder, lambda: cls._open(folder, read_manifest(folder)))
-        opened._check_vectors_at_first_use()
-        return opened
+            return retry_on_publish(folder, lambda: cls._open(folder, read_manifest(folder)))
 
     @classmethod
     def _open(cls, folder: Path, manifest: Manifest) -> "Snapshot":
         generation = generation_folder(folder, manifest.generation)
-        _piece(generation, lambda: check_contents(folder, manifest))
-        return cls.read(folder, manifest, generation)
+        try:
+            check_contents(folder, manifest)
+            return cls.read(folder, manifest, FolderArrays(generation, manifest.checksums))
+        except (OSError, ValueError) as error:  # what cannot be read is a damaged index, not a stack trace
+            raise IndexDamagedError(f"a file in {generation} cannot be read ({error}): {REPAIR}") from error
 
     @classmethod
-    def read(cls, folder: Path, manifest: Manifest, generation: Path, *, in_memory: bool = False) -> "Snapshot":
-        """Open the structures in the folder of a generation; in memory, they keep no file open."""
-
-        def read(piece: Callable[..., T]) -> T:
-            return _piece(generation, lambda: piece(in_memory=in_memory))
-
-        passages = read(partial(PassageTable, generation))
-        triples = read(partial(TripleGraph, generation, passages))
+    def read(cls, folder: Path, manifest: Manifest, arrays: ArraySet) -> "Snapshot":
+        """Make the structures of the arrays of a generation."""
+        passages = PassageTable(arrays)
+        triples = TripleGraph(arrays, passages)
         return cls(
             folder=folder,
             manifest=manifest,
+            arrays=arrays,
             passages=passages,
             triples=triples,
-            passage_terms=read(partial(TermIndex, generation / "passage_terms")),
-            triple_terms=read(partial(TermIndex, generation / "triple_terms")),
-            passage_vectors=read(partial(VectorIndex, generation / "passage_vectors.npy")),
-            entities=read(partial(EntityGraph.open, generation, triples)),
-            passage_graph=read(partial(PassageGraph.open, generation)),
-            references=read(partial(read_array, generation / REFERENCES)),
+            passage_terms=TermIndex(arrays.within("passage_terms")),
+            triple_terms=TermIndex(arrays.within("triple_terms")),
+            passage_vectors=VectorIndex(arrays, "passage_vectors"),
+            entities=EntityGraph.open(arrays, triples),
+            passage_graph=PassageGraph.open(arrays),
+            references=arrays.array(REFERENCES),
         )
-
-    def _check_vectors_at_first_use(self) -> None:
-        for vectors in (self.passage_vectors, self.triples.vector_index, self.entities.vectors):
-            vectors.checksums = self.manifest.checksums
 
 
 def refresh_folder(folder: Path) -> None:
@@ -142,11 +137,3 @@ def refresh_folder(folder: Path) -> None:
         from triplebeam.index.opensearch.snapshot import look
 
         look(address, folder)
-
-
-def _piece(generation: Path, read: Callable[[], T]) -> T:
-    """Read one structure; what cannot be read is a damaged index, not a stack trace."""
-    try:
-        return read()
-    except (OSError, ValueError) as error:
-        raise IndexDamagedError(f"a file in {generation} cannot be read ({error}): {REPAIR}") from error

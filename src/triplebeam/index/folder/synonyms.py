@@ -17,17 +17,15 @@ with everything, so such an index may have a few links more than one that is bui
 
 from collections.abc import Iterator, Sequence
 from itertools import chain, pairwise
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from triplebeam.index.arrays.columns import loaded, mapped_sparse, write_sparse
+from triplebeam.index.arrays.array_set import ArraySet
 from triplebeam.index.arrays.keys import read_keys, rows_of
 from triplebeam.index.arrays.quantize import lengths, restored
-from triplebeam.index.folder.manifest import LastGeneration
 from triplebeam.system.progress import Progress, silent
 
 THRESHOLD = 0.8
@@ -45,7 +43,8 @@ _GROUPS_OF_EACH = 8
 #: Examples per centroid, and rounds of improving it.
 _EXAMPLES = 32
 _ROUNDS = 4
-_FILES = ("synonym_similarities.npy", "synonym_entities.npy", "synonym_starts.npy")
+#: What the arrays of the choices are called, behind "synonym".
+_PARTS = ("similarities", "entities", "starts")
 #: By which a cosine in single precision may be wrong, and more.
 _ROUNDING = 1e-4
 #: Whole numbers up to this are exact in single precision.
@@ -75,23 +74,23 @@ class Choices(NamedTuple):
 
 
 def write_synonyms(
-    folder: Path,
+    arrays: ArraySet,
     names: Sequence[str],
     stored: NDArray[np.int8],
-    last: LastGeneration,
+    previous: ArraySet,
     progress: Progress = silent,
     at_most: int = AT_MOST,
 ) -> None:
-    """Write the choices of a generation's entities, whose vectors are written: sparse rows, in three files."""
-    links = choose(names, stored, before=_choices(folder, last, at_most), at_most=at_most, progress=progress)
+    """Write the choices of a generation's entities, whose keys are written."""
+    links = choose(names, stored, before=_choices(arrays, previous, at_most), at_most=at_most, progress=progress)
     links = links.at(np.lexsort((links.chosen, links.chooser)))
     starts = np.searchsorted(links.chooser, np.arange(len(names) + 1))
-    write_sparse((folder / file for file in _FILES), links.similarity, links.chosen, starts)
+    arrays.add_matrix("synonym", links.similarity, links.chosen, starts, _PARTS)
 
 
-def read_choices(folder: Path, entities: int, *, in_memory: bool = False) -> "csr_array[np.float32]":
-    """Whom each entity of a generation chose, memory-mapped unless it is read."""
-    return mapped_sparse((folder / file for file in _FILES), (entities, entities), in_memory=in_memory)
+def read_choices(arrays: ArraySet, entities: int) -> "csr_array[np.float32]":
+    """Whom each entity of a generation chose."""
+    return arrays.matrix("synonym", (entities, entities), _PARTS)
 
 
 def both_ways(chosen: "csr_array[np.float32]") -> "csr_array[np.float32]":
@@ -123,17 +122,17 @@ def choose(
     return _nearest_of_each(batches, telling, place_by_name, at_most)
 
 
-def _choices(folder: Path, last: LastGeneration, at_most: int) -> Choices | None:
+def _choices(arrays: ArraySet, previous: ArraySet, at_most: int) -> Choices | None:
     """The choices of the last generation, for the entities of this one."""
-    if not last.has("entity_keys.npy", *_FILES):
+    if not all(name in previous for name in ("entity_keys", *(f"synonym_{part}" for part in _PARTS))):
         return None
-    known, now = read_keys(last.folder / "entity_keys.npy"), read_keys(folder / "entity_keys.npy")
+    known, now = read_keys(previous, "entity_keys"), read_keys(arrays, "entity_keys")
     if not len(known):
         return None
     before = rows_of(now, known)
     number = np.full(len(known), -1)
     number[before[before >= 0]] = np.flatnonzero(before >= 0)
-    similarity, chosen, starts = (loaded(last.folder / file) for file in _FILES)
+    similarity, chosen, starts = (previous.array(f"synonym_{part}") for part in _PARTS)
     counts = np.diff(starts)
     links = Links(number[np.repeat(np.arange(len(known)), counts)], number[chosen], similarity)
     shortened = np.bincount(np.repeat(np.arange(len(known)), counts)[links.chosen < 0], minlength=len(known)) > 0

@@ -6,38 +6,32 @@ import sys
 from array import array
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, vstack
 
-from triplebeam.index.arrays.columns import write_strings
+from triplebeam.index.arrays.array_set import ArraySet, MemoryArrays
 from triplebeam.index.arrays.keys import Keys, as_keys, read_keys, rows_of, write_keys
-from triplebeam.index.folder.manifest import LastGeneration
 from triplebeam.index.folder.terms import TermIndex
 from triplebeam.text.terms import text_words
 
-_FILES = (
-    *("words.utf8", "words.offsets.npy", "stemmer_names.utf8", "stemmer_names.offsets.npy", "stemmers.npy"),
-    *("starts.npy", "rows.npy", "counts.npy", "lengths.npy", "keys.npy"),
-)
+_NAMES = ("words", "stemmer_names", "stemmers", "starts", "rows", "counts", "lengths", "keys")
 _MOST_COUNTED = np.iinfo(np.uint16).max
 
 
 def write_terms(
-    folder: Path,
+    arrays: ArraySet,
     texts: Iterable[str],
     keys: Keys,
     stemmer_of: Callable[[int], str],
-    last: LastGeneration | None = None,
+    previous: ArraySet | None = None,
 ) -> list[str]:
     """Index texts under their row numbers; returns the stemmer of each.
 
     A key stands for a text with its stemmer, and ``stemmer_of`` returns the stemmer of a row whose key is new.
     """
-    folder.mkdir()
-    known = _Known.of(last or LastGeneration(folder), folder.name)
+    known = _Known.of(previous or MemoryArrays())
     before = rows_of(keys, known.keys)
     stemmers = [known.stemmers[row] if row >= 0 else "" for row in before.tolist()]
     fresh = _Counts()
@@ -46,8 +40,8 @@ def write_terms(
             stemmers[row] = sys.intern(stemmer_of(row))
             fresh.add(text_words(text, stemmers[row]))
     words, counts = _merged(known, before, fresh)
-    _write(folder, words, counts, stemmers)
-    write_keys(folder / "keys.npy", keys)
+    _write(arrays, words, counts, stemmers)
+    write_keys(arrays, "keys", keys)
     return stemmers
 
 
@@ -80,13 +74,13 @@ class _Known:
         self.keys, self.words, self.counts, self.stemmers = keys, words, counts, stemmers
 
     @classmethod
-    def of(cls, last: LastGeneration, name: str) -> "_Known":
-        if not last.has(*(f"{name}/{file}" for file in _FILES)):
+    def of(cls, previous: ArraySet) -> "_Known":
+        if not all(name in previous for name in _NAMES):
             return cls(as_keys([]), [], csr_array(np.zeros((0, 0), np.uint16)), [])
-        index = TermIndex(last.folder / name)
+        index = TermIndex(previous)
         stemmers = index.stemmers_of(range(len(index)))
         by_word = csr_array((index.counts, index.rows, index.starts), shape=(len(index.words), len(index)))
-        return cls(read_keys(last.folder / name / "keys.npy"), list(index.words), csr_array(by_word.T), stemmers)
+        return cls(read_keys(previous, "keys"), list(index.words), csr_array(by_word.T), stemmers)
 
 
 def _merged(known: _Known, before: NDArray[np.int64], fresh: _Counts) -> "tuple[list[str], csr_array[np.uint16]]":
@@ -104,15 +98,15 @@ def _merged(known: _Known, before: NDArray[np.int64], fresh: _Counts) -> "tuple[
     return words, csr_array(vstack([old, counts], format="csr")[np.argsort(np.append(kept, new))])
 
 
-def _write(folder: Path, words: Sequence[str], counts: "csr_array[np.uint16]", stemmers: Sequence[str]) -> None:
+def _write(arrays: ArraySet, words: Sequence[str], counts: "csr_array[np.uint16]", stemmers: Sequence[str]) -> None:
     by_word = csr_array(counts.T)
     by_word.sort_indices()
     names = sorted(set(stemmers))
-    write_strings(folder / "words", words)
-    write_strings(folder / "stemmer_names", names)
-    np.save(folder / "starts.npy", by_word.indptr.astype(np.int64))
-    np.save(folder / "rows.npy", by_word.indices.astype(np.int32))
-    np.save(folder / "counts.npy", by_word.data)
-    np.save(folder / "lengths.npy", np.asarray(counts.sum(axis=1, dtype=np.int64)).astype(np.int32))
+    arrays.add_strings("words", words)
+    arrays.add_strings("stemmer_names", names)
+    arrays.add("starts", by_word.indptr.astype(np.int64))
+    arrays.add("rows", by_word.indices.astype(np.int32))
+    arrays.add("counts", by_word.data)
+    arrays.add("lengths", np.asarray(counts.sum(axis=1, dtype=np.int64)).astype(np.int32))
     places = {name: place for place, name in enumerate(names)}
-    np.save(folder / "stemmers.npy", np.array([places[stemmer] for stemmer in stemmers], np.uint8))
+    arrays.add("stemmers", np.array([places[stemmer] for stemmer in stemmers], np.uint8))

@@ -9,13 +9,12 @@ about 8 % steps from 40 words on, so that texts of nearly the same length are no
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from triplebeam.index.arrays.columns import StringColumn, read_array
+from triplebeam.index.arrays.array_set import ArraySet
 from triplebeam.index.arrays.names import SortedNames
 from triplebeam.index.folder.vectors import top
 from triplebeam.text.terms import ENGLISH, query_stems
@@ -43,18 +42,18 @@ class Postings(NamedTuple):
 class TermIndex:
     """Finds the rows whose texts match a query's terms best. `triplebeam.index.folder.term_writing` builds it."""
 
-    def __init__(self, folder: Path, *, in_memory: bool = False) -> None:
-        self.words = StringColumn(folder / "words", in_memory=in_memory)
+    def __init__(self, arrays: ArraySet) -> None:
+        self.words = arrays.strings("words")
         self._places = SortedNames(self.words, int)
-        self.starts: NDArray[np.int64] = read_array(folder / "starts.npy", in_memory=in_memory)
-        self.rows: NDArray[np.int32] = read_array(folder / "rows.npy", in_memory=in_memory)
-        self.counts: NDArray[np.uint16] = read_array(folder / "counts.npy", in_memory=in_memory)
-        self.lengths: NDArray[np.int32] = read_array(folder / "lengths.npy", in_memory=in_memory)
-        self.stemmers: NDArray[np.uint8] = read_array(folder / "stemmers.npy", in_memory=in_memory)
+        self.starts: NDArray[np.int64] = arrays.array("starts")
+        self.rows: NDArray[np.int32] = arrays.array("rows")
+        self.counts: NDArray[np.uint16] = arrays.array("counts")
+        self.lengths: NDArray[np.int32] = arrays.array("lengths")
+        self.stemmers: NDArray[np.uint8] = arrays.array("stemmers")
         """The stemmer of each text, as a place in their names."""
-        self.stemmer_names = list(StringColumn(folder / "stemmer_names"))
+        self.stemmer_names = list(arrays.strings("stemmer_names"))
         if int(self.starts[-1]) != len(self.rows) or len(self.starts) != len(self.words) + 1:
-            raise ValueError(f"the postings in {folder.name} are not as many as their starts say")
+            raise ValueError("the postings of a term index are not as many as their starts say")
 
     def __len__(self) -> int:
         return len(self.lengths)

@@ -1,4 +1,4 @@
-"""The triple store of an index on disk: arrays, memory-mapped.
+"""The triple store of an index folder.
 
 Triples are numbered in the order of their passages, so a passage's triples are a range. From an entity to its triples
 leads an adjacency in compressed sparse rows: ``entity_triples[entity_starts[e] : entity_starts[e + 1]]``.
@@ -6,12 +6,12 @@ leads an adjacency in compressed sparse rows: ``entity_triples[entity_starts[e] 
 
 from collections.abc import Iterable, Sequence
 from functools import cache
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from triplebeam.index.arrays.columns import StringColumn, read_array, write_strings
+from triplebeam.index.arrays.array_set import ArraySet
+from triplebeam.index.arrays.csr import expand_rows
 from triplebeam.index.folder.passages import PassageTable
 from triplebeam.index.folder.vectors import VectorIndex, top
 from triplebeam.triple import Triple, entity_key
@@ -40,7 +40,7 @@ def number_entities(triples: Iterable[Triple], others: Iterable[str] = ()) -> tu
 
 
 def write_triple_graph(
-    folder: Path,
+    arrays: ArraySet,
     triples: Sequence[Triple],
     passage_rows: Sequence[int],
     passages: int,
@@ -48,16 +48,16 @@ def write_triple_graph(
     ends: NDArray[np.int64],
 ) -> None:
     """Write the columns and adjacencies of triples and of their entities, as `number_entities` numbers them."""
-    write_strings(folder / "triple_subjects", (t.subject for t in triples))
-    write_strings(folder / "triple_predicates", (t.predicate for t in triples))
-    write_strings(folder / "triple_objects", (t.object for t in triples))
-    write_strings(folder / "entity_names", names)
-    np.save(folder / "triple_entities.npy", ends)
-    np.save(folder / "triple_passages.npy", np.array(passage_rows, np.int64))
-    np.save(folder / "passage_triple_starts.npy", np.searchsorted(passage_rows, np.arange(passages + 1)))
+    arrays.add_strings("triple_subjects", (t.subject for t in triples))
+    arrays.add_strings("triple_predicates", (t.predicate for t in triples))
+    arrays.add_strings("triple_objects", (t.object for t in triples))
+    arrays.add_strings("entity_names", names)
+    arrays.add("triple_entities", ends)
+    arrays.add("triple_passages", np.array(passage_rows, np.int64))
+    arrays.add("passage_triple_starts", np.searchsorted(passage_rows, np.arange(passages + 1)))
     starts, rows = _adjacency(ends, len(names))
-    np.save(folder / "entity_starts.npy", starts)
-    np.save(folder / "entity_triples.npy", rows)
+    arrays.add("entity_starts", starts)
+    arrays.add("entity_triples", rows)
 
 
 def _adjacency(ends: NDArray[np.int64], entities: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -68,20 +68,20 @@ def _adjacency(ends: NDArray[np.int64], entities: int) -> tuple[NDArray[np.int64
 
 
 class TripleGraph:
-    """`TripleStore` over the files of a generation."""
+    """`TripleStore` over arrays."""
 
-    def __init__(self, folder: Path, passages: PassageTable, *, in_memory: bool = False) -> None:
+    def __init__(self, arrays: ArraySet, passages: PassageTable) -> None:
         self.passages = passages
-        self._subjects = StringColumn(folder / "triple_subjects", in_memory=in_memory)
-        self._predicates = StringColumn(folder / "triple_predicates", in_memory=in_memory)
-        self._objects = StringColumn(folder / "triple_objects", in_memory=in_memory)
-        self.entity_names = StringColumn(folder / "entity_names", in_memory=in_memory)
-        self.vector_index = VectorIndex(folder / "triple_vectors.npy", in_memory=in_memory)
-        self.triple_entities: NDArray[np.int64] = read_array(folder / "triple_entities.npy", in_memory=in_memory)
-        self.triple_passages: NDArray[np.int64] = read_array(folder / "triple_passages.npy", in_memory=in_memory)
-        self._passage_starts: NDArray[np.int64] = read_array(folder / "passage_triple_starts.npy", in_memory=in_memory)
-        self._entity_starts: NDArray[np.int64] = read_array(folder / "entity_starts.npy", in_memory=in_memory)
-        self._entity_triples: NDArray[np.int64] = read_array(folder / "entity_triples.npy", in_memory=in_memory)
+        self._subjects = arrays.strings("triple_subjects")
+        self._predicates = arrays.strings("triple_predicates")
+        self._objects = arrays.strings("triple_objects")
+        self.entity_names = arrays.strings("entity_names")
+        self.vector_index = VectorIndex(arrays, "triple_vectors")
+        self.triple_entities: NDArray[np.int64] = arrays.array("triple_entities")
+        self.triple_passages: NDArray[np.int64] = arrays.array("triple_passages")
+        self._passage_starts: NDArray[np.int64] = arrays.array("passage_triple_starts")
+        self._entity_starts: NDArray[np.int64] = arrays.array("entity_starts")
+        self._entity_triples: NDArray[np.int64] = arrays.array("entity_triples")
 
     def __len__(self) -> int:
         return len(self._subjects)
@@ -101,8 +101,7 @@ class TripleGraph:
 
     def triples_at(self, rows: Sequence[int] | NDArray[np.int64]) -> NDArray[np.int64]:
         """The triples of the passages at these rows."""
-        ranges = [np.arange(self._passage_starts[row], self._passage_starts[row + 1]) for row in rows]
-        return np.concatenate(ranges) if ranges else np.zeros(0, np.int64)
+        return expand_rows(self._passage_starts, np.asarray(rows, np.int64))[1]
 
     def passage_of(self, triple_ids: Sequence[int] | NDArray[np.int64]) -> list[str]:
         """The passage of each triple."""

@@ -5,21 +5,19 @@ Few vectors are restored as a whole at their first use, and stay in memory. Many
 passages, which every question may be compared with, a byte per dimension stays in memory.
 """
 
-import mmap
-import zlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import cached_property
-from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from triplebeam.errors import IndexDamagedError
-from triplebeam.index.arrays.columns import read_array
+from triplebeam.errors import REPAIR, IndexDamagedError
+from triplebeam.index.arrays.array_set import ArraySet
+from triplebeam.index.arrays.folder_arrays import release_pages
 from triplebeam.index.arrays.quantize import restored
-from triplebeam.index.folder.manifest import REPAIR
-from triplebeam.index.folder.scan import Codes, HighBytes, write_codes
+from triplebeam.index.folder.scan import Codes, HighBytes, make_codes
 
 Read = TypeVar("Read")
 
@@ -34,15 +32,15 @@ _LOOKED_UP = 4096
 _PILE = 16
 
 
-def write_vectors(path: Path, stored: NDArray[np.integer], exact_up_to: int = EXACT_UP_TO) -> None:
+def write_vectors(arrays: ArraySet, name: str, stored: NDArray[np.integer], exact_up_to: int = EXACT_UP_TO) -> None:
     """Write stored vectors and, where there are many, short codes beside them."""
-    np.save(path, stored)
+    arrays.add(name, stored)
     if len(stored) > exact_up_to:
-        write_codes(_codes_path(path), stored)
+        arrays.add_bytes(_codes_of(name), make_codes(stored))
 
 
-def _codes_path(path: Path) -> Path:
-    return path.with_suffix(".codes")
+def _codes_of(name: str) -> str:
+    return f"{name}.codes"
 
 
 def top(scores: NDArray[np.floating], k: int) -> NDArray[np.int64]:
@@ -80,15 +78,12 @@ class VectorIndex:
 
     _codes_file: NDArray[np.uint8] | None = None
 
-    def __init__(self, path: Path, *, in_memory: bool = False) -> None:
-        self._path = path
-        self.stored: NDArray[np.integer] = read_array(path, in_memory=in_memory)
-        self.checksums: Mapping[str, int] = {}
-        """Of files by their names, where they are known: compared when a file is read into memory as a whole."""
-        if _codes_path(path).exists():
-            # Opened now: a later generation may remove the file while this one is still searched.
-            codes = _codes_path(path)
-            self._codes_file = np.fromfile(codes, np.uint8) if in_memory else np.memmap(codes, np.uint8, "r")
+    def __init__(self, arrays: ArraySet, name: str) -> None:
+        self._arrays, self._name = arrays, name
+        self.stored: NDArray[np.integer] = arrays.array(name)
+        # Opened now: a later generation may remove the file while this one is still searched.
+        with suppress(FileNotFoundError):
+            self._codes_file = arrays.read_bytes(_codes_of(name))
         self._looked_up = 0
 
     def __len__(self) -> int:
@@ -111,16 +106,10 @@ class VectorIndex:
 
     def _read(self, how: Callable[[NDArray[np.integer]], Read]) -> Read:
         """All rows, after a look at their checksum."""
-        self._check(self._path, self.stored)
+        self._arrays.verify(self._name, self.stored)
         rows = how(self.stored)
-        _let_go(self.stored)
+        release_pages(self.stored)
         return rows
-
-    def _check(self, path: Path, file: NDArray[Any]) -> None:
-        expected = self.checksums.get(path.name)
-        mapped = _file_of(file)
-        if expected is not None and mapped is not None and zlib.crc32(mapped) != expected:
-            raise _damaged(path)
 
     def at(self, rows: NDArray[np.int64]) -> NDArray[np.float32]:
         """The unit vectors of some rows."""
@@ -133,7 +122,7 @@ class VectorIndex:
             self._looked_up += len(some)
             if self._looked_up >= _LOOKED_UP:
                 self._looked_up = 0
-                _let_go(self.stored)
+                release_pages(self.stored)
         return found
 
     def cosines(self, vectors: NDArray[np.float32]) -> NDArray[np.float32]:
@@ -158,13 +147,13 @@ class VectorIndex:
     def _codes(self) -> Codes:
         """In memory from the first use on."""
         assert self._codes_file is not None
-        path = _codes_path(self._path)
-        self._check(path, self._codes_file)
+        name = _codes_of(self._name)
+        self._arrays.verify(name, self._codes_file)
         try:
             codes = Codes(self._codes_file, self.stored.shape)
         except RuntimeError as error:
-            raise _damaged(path) from error
-        _let_go(self._codes_file)
+            raise IndexDamagedError(f"{self._arrays.locate(name)} is not as it was written: {REPAIR}") from error
+        release_pages(self._codes_file)
         return codes
 
     def nearest(self, vector: NDArray[np.float32], k: int) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
@@ -195,24 +184,5 @@ def copy_stored(vectors: VectorIndex, rows: NDArray[np.int64]) -> NDArray[np.int
     """Copy some rows as they are stored; -1 stands for zeros."""
     found = np.zeros((len(rows), vectors.stored.shape[1]), vectors.stored.dtype)
     found[rows >= 0] = vectors.stored[rows[rows >= 0]]
-    _let_go(vectors.stored)
+    release_pages(vectors.stored)
     return found
-
-
-def _damaged(path: Path) -> IndexDamagedError:
-    return IndexDamagedError(f"{path} is not as it was written: {REPAIR}")
-
-
-def _file_of(stored: NDArray[Any]) -> mmap.mmap | None:
-    """The file that an array is mapped from, with its header; None where it was read into memory."""
-    owner: Any = stored
-    while not (owner is None or isinstance(owner, mmap.mmap)):
-        owner = owner.base
-    return owner
-
-
-def _let_go(stored: NDArray[Any]) -> None:
-    """Let the pages of a mapped array go: they stay in the system's cache, and are no longer the process's."""
-    file = _file_of(stored)
-    if file is not None and hasattr(mmap, "MADV_DONTNEED"):  # not on Windows
-        file.madvise(mmap.MADV_DONTNEED)

@@ -8,40 +8,34 @@ of them is there.
 
 Vectors, words and synonyms are taken over from the whole index: nothing is encoded, so a filter needs no embedder. The
 vector of a passage or triple is that of its own text, with or without the title, as the whole index decided
-(`Contents.shared_titles`). The vector of an entity is that of its name as the whole index spells it, which has the same
+(`Content.shared_titles`). The vector of an entity is that of its name as the whole index spells it, which has the same
 normal form. A term that is no entity of the whole index, since too many passages define it there, has a vector of
 zeros: it is found by its name and not by similarity.
 
-The files are read and deleted: a view keeps none open. Those of a large view are mapped, and last as long as it does.
+A view is in memory: no file is opened for it but those of the whole index, and none is written.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
-from tempfile import TemporaryDirectory, gettempdir
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from triplebeam.errors import CannotWriteError, IndexChangedError
-from triplebeam.index.arrays.keys import Keys, as_keys, key_of, read_keys, write_keys
-from triplebeam.index.content.contents import Contents
+from triplebeam.errors import IndexChangedError
+from triplebeam.index.arrays.array_set import MemoryArrays
+from triplebeam.index.arrays.keys import Keys, as_keys, key_of, read_keys
+from triplebeam.index.content.annotations import Annotations
+from triplebeam.index.content.content import Content
 from triplebeam.index.content.corrected import Correcting
-from triplebeam.index.content.material import Material
-from triplebeam.index.folder.manifest import LastGeneration, check_files, generation_folder, recorded
-from triplebeam.index.folder.publish import write_generation
+from triplebeam.index.folder.generation import write_generation
+from triplebeam.index.folder.manifest import check_files, find_manifest, generation_folder
 from triplebeam.index.folder.snapshot import Snapshot
-from triplebeam.index.folder.vectors import copy_stored, write_vectors
+from triplebeam.index.folder.vectors import copy_stored
 from triplebeam.index.store.corrections import Corrections
 from triplebeam.passage import Passage
-from triplebeam.system.durable import explained
 from triplebeam.system.open_files import explain_open_files
 from triplebeam.triple import entity_key
-
-#: A view of more passages is memory-mapped, which keeps some fifty files open. Fewer take up to a gigabyte.
-MAX_PASSAGES_IN_MEMORY = 100_000
 
 
 def view(whole: Snapshot, rows: NDArray[np.int64]) -> Snapshot:
@@ -51,51 +45,32 @@ def view(whole: Snapshot, rows: NDArray[np.int64]) -> Snapshot:
 
 
 def _view(whole: Snapshot, rows: NDArray[np.int64]) -> Snapshot:
-    published = generation_folder(whole.folder, whole.manifest.generation)
     try:
-        contents = _contents(whole, rows, published)
-        last = LastGeneration(published, frozenset(whole.manifest.files))
-        with scratch_folder() as scratch:
-            return _derived(whole, rows, contents, last, scratch)
+        return _derived(whole, rows, _contents(whole, rows))
     except FileNotFoundError as error:
-        _check_unchanged(whole, published, error)
+        _check_unchanged(whole, error)
         raise
 
 
-@contextmanager
-def scratch_folder() -> Iterator[Path]:
-    """A temporary folder. Where none can be made, or its disk is full, one sentence says so."""
-    try:
-        place = Path(gettempdir())
-        with explained(place):
-            folder = TemporaryDirectory(prefix="triplebeam-view-", ignore_cleanup_errors=True)
-    except FileNotFoundError as error:
-        raise CannotWriteError(
-            f"there is no temporary folder to make a view in ({error}): set TMPDIR to a folder that can be written to."
-        ) from error
-    with folder as scratch, explained(place):
-        yield Path(scratch)
-
-
-def _check_unchanged(whole: Snapshot, published: Path, error: FileNotFoundError) -> None:
+def _check_unchanged(whole: Snapshot, error: FileNotFoundError) -> None:
     """Raise where another generation has replaced this one, or where this one has lost a file."""
-    now = recorded(whole.folder)
+    now = find_manifest(whole.folder, whole=False)
     if now is None or (now.generation, now.checksums) != (whole.manifest.generation, whole.manifest.checksums):
         raise IndexChangedError(
             f"the index at {whole.folder} has changed since it was opened: open it again to filter it."
         ) from error
-    check_files(published, whole.manifest.files)
+    check_files(generation_folder(whole.folder, whole.manifest.generation), whole.manifest.files)
 
 
-def _contents(whole: Snapshot, rows: NDArray[np.int64], generation: Path) -> Contents:
+def _contents(whole: Snapshot, rows: NDArray[np.int64]) -> Content:
     triples = whole.triples
     ids = triples.triples_at(rows)
     passages = list(map(whole.passages.at, rows.tolist()))
-    return Contents(
+    return Content(
         passages=passages,
         triples=list(map(triples.triple, ids.tolist())),
         triple_rows=np.searchsorted(rows, triples.triple_passages[ids]).tolist(),
-        material=Material.read(generation, rows, len(whole.passages)),
+        annotations=Annotations.read(whole.arrays, rows, len(whole.passages)),
         correcting=Correcting(Corrections.merging(_written_in(passages, whole.entities.other_names()))),
         in_context=whole.manifest.embedder.triples_in_context,
         keyword_passages=whole.manifest.keyword_passages,
@@ -124,9 +99,7 @@ class _VisibleVectors:
     """What the vectors of entities were made from, by which synonyms are taken over."""
 
     @classmethod
-    def of(
-        cls, whole: Snapshot, rows: NDArray[np.int64], contents: Contents, last: LastGeneration
-    ) -> "_VisibleVectors":
+    def of(cls, whole: Snapshot, rows: NDArray[np.int64], contents: Content) -> "_VisibleVectors":
         """Look the rows of a view up in the whole index."""
         triples = whole.triples.triples_at(rows)
         names = contents.entity_names
@@ -140,26 +113,23 @@ class _VisibleVectors:
             "entity": copy_stored(whole.entities.vectors, numbers),
         }
         keys = as_keys(map(key_of, names)).copy()  # of terms that are no entities of the whole index: nobody has these
-        keys[numbers >= 0] = read_keys(last.folder / "entity_keys.npy")[numbers[numbers >= 0]]
+        keys[numbers >= 0] = read_keys(whole.arrays, "entity_keys")[numbers[numbers >= 0]]
         return cls(vectors, keys)
 
-    def write(self, generation: Path, kind: str, texts: Sequence[str]) -> NDArray[Any]:
-        """Write the vectors of one kind; they are those of the texts, which are not encoded."""
-        write_vectors(generation / f"{kind}_vectors.npy", self.stored[kind])
-        if kind == "entity":
-            write_keys(generation / "entity_keys.npy", self.entity_keys)
+    def vectors(self, kind: str, texts: Sequence[str]) -> NDArray[Any]:
+        """Return the vectors of one kind; they are those of the texts, which are not encoded."""
         return self.stored[kind]
 
+    def keys(self, texts: Sequence[str]) -> Keys:
+        """Return the keys of entities; no others are needed."""
+        return self.entity_keys
 
-def _derived(
-    whole: Snapshot, rows: NDArray[np.int64], contents: Contents, last: LastGeneration, scratch: Path
-) -> Snapshot:
-    generation = scratch / "generation"
-    generation.mkdir()
-    vectors = _VisibleVectors.of(whole, rows, contents, last)
-    passage_graph = write_generation(generation, contents, vectors, last)
-    in_memory = len(rows) <= MAX_PASSAGES_IN_MEMORY
-    opened = Snapshot.read(whole.folder, whole.manifest, generation, in_memory=in_memory)
+
+def _derived(whole: Snapshot, rows: NDArray[np.int64], contents: Content) -> Snapshot:
+    arrays = MemoryArrays()
+    vectors = _VisibleVectors.of(whole, rows, contents)
+    passage_graph = write_generation(arrays, contents, vectors, whole.arrays)
+    opened = Snapshot.read(whole.folder, whole.manifest, arrays)
     manifest = whole.manifest.model_copy(
         update={
             "counts": _counts(contents),
@@ -175,9 +145,9 @@ def _derived(
     return replace(opened, manifest=manifest, whole=whole, rows=rows)
 
 
-def _counts(contents: Contents) -> dict[str, int]:
+def _counts(contents: Content) -> dict[str, int]:
     """What can be known of some passages. A failed extraction counts as none: the store alone knows why."""
-    extracted = {row for row, extractor in enumerate(contents.material.extractors) if extractor}
+    extracted = {row for row, extractor in enumerate(contents.annotations.extractors) if extractor}
     return {
         "documents": len({passage.document_id for passage in contents.passages}),
         "passages": len(contents.passages),

@@ -25,8 +25,8 @@ from numpy.typing import NDArray
 
 from triplebeam.index.arrays.keys import key_of
 from triplebeam.index.arrays.quantize import quantized, restored
-from triplebeam.index.content.contents import Contents
-from triplebeam.index.content.encoded import STORED_AS
+from triplebeam.index.content.content import Content
+from triplebeam.index.content.vector_cache import STORED_AS
 from triplebeam.index.folder.passages import compared_fields, title_keys
 from triplebeam.index.opensearch.client import Json
 from triplebeam.passage import Passage
@@ -41,7 +41,7 @@ _EXACT, GRAPH = "exact", "graph"
 MOST_RESULTS = 100_000
 #: Cheap to build; enough where many candidates are looked at.
 _GRAPH_PARAMETERS = {"ef_construction": 32, "m": 12}
-#: The kind of vectors in each, as `EncodedTexts` names them.
+#: The kind of vectors in each, as `VectorCache` names them.
 VECTORS = {"passages": "passage", "triples": "triple", "entities": "entity"}
 #: How vectors are compared: unit vectors by their product, stored numbers by their angle.
 SPACES = {"float": "innerproduct", "byte": "cosinesimil"}
@@ -204,7 +204,7 @@ class Draft:
 class Drafts:
     """All documents of an index."""
 
-    contents: Contents = field(repr=False)
+    contents: Content = field(repr=False)
 
     def of(self, kind: str) -> Iterator[Draft]:
         """Those of one kind."""
@@ -232,7 +232,7 @@ class Drafts:
         found: list[dict[str, None]] = [{} for _ in self.contents.passages]
         for row, triple in zip(self.contents.triple_rows, self.contents.triples, strict=True):
             found[row] |= dict.fromkeys((entity_key(triple.subject), entity_key(triple.object)))
-        for row, names in enumerate(self.contents.material.names):
+        for row, names in enumerate(self.contents.annotations.names):
             found[row] |= dict.fromkeys(each for each in map(entity_key, names) if each in known)
         for each, definition in self.contents.definitions.items():
             for row in definition.rows:
@@ -243,12 +243,12 @@ class Drafts:
     def _links(self) -> dict[int, list[str]]:
         """The passages that each passage links to."""
         links: dict[int, list[str]] = {}
-        for here, there in self.contents.material.links.tolist():
+        for here, there in self.contents.annotations.links.tolist():
             links.setdefault(here, []).append(self.contents.passages[there].id)
         return links
 
     def _passages(self) -> Iterator[Draft]:
-        material = self.contents.material
+        annotations = self.contents.annotations
         for row, passage in enumerate(self.contents.passages):
             fields = fields_of(passage)
             source = {
@@ -263,9 +263,9 @@ class Drafts:
                     "start": passage.start,
                     "end": passage.end,
                     "metadata": dict(passage.metadata),
-                    "extractor": material.extractors[row],
-                    "names": material.names[row],
-                    "keywords": material.keywords[row],
+                    "extractor": annotations.extractors[row],
+                    "names": annotations.names[row],
+                    "keywords": annotations.keywords[row],
                     "links": self._links.get(row, []),
                     "triples": len(self.contents.triples_at(row)),
                 },

@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import Any
 
 from triplebeam.errors import BadInputError, ClusterError, IndexChangedError, IndexDamagedError
-from triplebeam.index.folder.manifest import Manifest, check_format
+from triplebeam.index.manifest import Manifest, check_format
 from triplebeam.index.opensearch.address import Address
 from triplebeam.index.opensearch.client import Client, Json
 

@@ -12,26 +12,24 @@ has measurements of what that costs.
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import zip_longest
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from triplebeam.index.arrays.columns import loaded
-from triplebeam.index.content.contents import Contents
+from triplebeam.index.arrays.array_set import MemoryArrays
+from triplebeam.index.arrays.keys import Keys, as_keys
+from triplebeam.index.content.annotations import Annotations
+from triplebeam.index.content.content import Content
 from triplebeam.index.content.corrected import Correcting
-from triplebeam.index.content.material import Material
 from triplebeam.index.content.references import REFERENCES
 from triplebeam.index.folder.entity_graph import EntityGraph
-from triplebeam.index.folder.manifest import LastGeneration
+from triplebeam.index.folder.generation import write_generation
 from triplebeam.index.folder.passage_graph import PassageGraph
 from triplebeam.index.folder.passages import PassageTable
-from triplebeam.index.folder.publish import write_generation
 from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.index.folder.triple_graph import TripleGraph
-from triplebeam.index.folder.vectors import VectorIndex, write_vectors
-from triplebeam.index.folder.view import scratch_folder
+from triplebeam.index.folder.vectors import VectorIndex
 from triplebeam.index.opensearch.client import Json
 from triplebeam.index.opensearch.documents import decode, entity, key, passage_of, triple_of
 from triplebeam.index.opensearch.generation import Published
@@ -148,9 +146,9 @@ class Nearby:
         known = dict(zip(keys, self._published.sources("entities", keys), strict=True))
         counted = np.array([(known[each] or {"passages": 1})["passages"] for each in keys], np.int64)
         vectors = _Fetched(sources, triples, known, self._published.dimension)
-        with scratch_folder() as scratch:
-            write_generation(scratch, contents, vectors, LastGeneration(scratch), in_whole=counted)
-            made = _opened(scratch, self.whole)
+        arrays = MemoryArrays()
+        write_generation(arrays, contents, vectors, MemoryArrays(), in_whole=counted)
+        made = _opened(arrays, self.whole)
         return replace(
             made,
             passage_terms=_NearbyTerms(self.whole.passage_terms, sources),
@@ -189,13 +187,12 @@ class _Fetched:
     entities: "dict[str, Json | None]" = field(repr=False)
     dimension: int
 
-    def write(self, generation: Path, kind: str, texts: Sequence[str]) -> NDArray[Any]:
-        """Those of one kind; passages and triples come in their order, entities by name."""
-        stored = self._stored(kind, texts)
-        write_vectors(generation / f"{kind}_vectors.npy", stored)
-        return stored
+    def keys(self, texts: Sequence[str]) -> Keys:
+        """Return none: nothing is taken over from a neighbourhood."""
+        return as_keys([])
 
-    def _stored(self, kind: str, texts: Sequence[str]) -> NDArray[Any]:
+    def vectors(self, kind: str, texts: Sequence[str]) -> NDArray[Any]:
+        """Return those of one kind; passages and triples come in their order, entities by name."""
         if kind != "entity":
             sources = self.passages if kind == "passage" else self.triples
             return decode(f"{kind}s", [each["code"] for each in sources], self.dimension)
@@ -207,14 +204,14 @@ class _Fetched:
         return stored
 
 
-def _contents(sources: Sequence[Json], triples: Sequence[Json], rows: dict[str, int], whole: Snapshot) -> Contents:
+def _contents(sources: Sequence[Json], triples: Sequence[Json], rows: dict[str, int], whole: Snapshot) -> Content:
     contents = [each["content"] for each in sources]
     links = [(row, rows[there]) for row, content in enumerate(contents) for there in content["links"] if there in rows]
-    return Contents(
+    return Content(
         passages=list(map(passage_of, sources)),
         triples=list(map(triple_of, triples)),
         triple_rows=[rows[each["passage"]] for each in triples],
-        material=Material(
+        annotations=Annotations(
             extractors=[content["extractor"] for content in contents],
             names=[content["names"] for content in contents],
             keywords=[content["keywords"] for content in contents],
@@ -226,20 +223,21 @@ def _contents(sources: Sequence[Json], triples: Sequence[Json], rows: dict[str, 
     )
 
 
-def _opened(generation: Path, whole: Snapshot) -> Snapshot:
-    passages = PassageTable(generation, in_memory=True)
-    triples = TripleGraph(generation, passages, in_memory=True)
+def _opened(arrays: MemoryArrays, whole: Snapshot) -> Snapshot:
+    passages = PassageTable(arrays)
+    triples = TripleGraph(arrays, passages)
     return Snapshot(
         folder=whole.folder,
         manifest=whole.manifest,
+        arrays=arrays,
         passages=passages,
         triples=triples,
         passage_terms=whole.passage_terms,
         triple_terms=whole.triple_terms,
-        passage_vectors=VectorIndex(generation / "passage_vectors.npy", in_memory=True),
-        entities=EntityGraph.open(generation, triples, in_memory=True),
-        passage_graph=PassageGraph.open(generation, in_memory=True),
-        references=loaded(generation / REFERENCES),
+        passage_vectors=VectorIndex(arrays, "passage_vectors"),
+        entities=EntityGraph.open(arrays, triples),
+        passage_graph=PassageGraph.open(arrays),
+        references=arrays.array(REFERENCES),
     )
 
 

@@ -16,12 +16,12 @@ from itertools import islice
 from pathlib import Path
 
 from triplebeam.errors import BadInputError, ClusterError, IndexChangedError
-from triplebeam.index.content.contents import Contents
-from triplebeam.index.content.encoded import EncodedTexts
+from triplebeam.index.content.content import Content
+from triplebeam.index.content.vector_cache import VectorCache
 from triplebeam.index.folder import manifest as manifests
-from triplebeam.index.folder.manifest import LastGeneration, Manifest, VectorSpace
-from triplebeam.index.folder.passage_graph import GraphStatistics
+from triplebeam.index.folder.previous import PreviousGeneration
 from triplebeam.index.folder.publish import describe, withdraw
+from triplebeam.index.manifest import GraphStatistics, Manifest, VectorSpace
 from triplebeam.index.opensearch.address import Address
 from triplebeam.index.opensearch.client import Client, Json, Write
 from triplebeam.index.opensearch.documents import KINDS, VECTORS, Draft, Drafts, finished, layouts, mapping, settings
@@ -49,9 +49,9 @@ class OnCluster:
         return Client(self.address)
 
     @property
-    def last(self) -> LastGeneration:
-        """No files: vectors stay in the folder, where they were encoded."""
-        return LastGeneration(self.folder)
+    def previous(self) -> PreviousGeneration:
+        """Nothing: vectors stay in the folder, where they were encoded."""
+        return PreviousGeneration()
 
     def check(self, store: Store) -> None:
         """Raise where the index was published from another folder: its documents are not in this store."""
@@ -65,7 +65,7 @@ class OnCluster:
     def current(self, store: Store) -> Manifest | None:
         """Compares revisions, and counts the documents on the cluster."""
         there = published_generation(self._client)
-        if there is None or there.manifest.revision != store.revision:
+        if there is None or there.manifest.revision != store.meta.revision:
             return None
         counts = there.manifest.counts
         try:
@@ -74,7 +74,7 @@ class OnCluster:
             return None
 
     def publish(
-        self, store: Store, contents: Contents, encoded: EncodedTexts, space: VectorSpace, progress: Progress
+        self, store: Store, contents: Content, encoded: VectorCache, space: VectorSpace, progress: Progress
     ) -> Manifest:
         """Writes what differs from the last generation."""
         client, before = self._client, published_generation(self._client)
@@ -90,7 +90,7 @@ class OnCluster:
         manifest = describe(store, contents, space, f"{made.number:06d}", _uncounted(contents))
         made.remember(_owner(store), drafts.stemmers, manifest)
         _show(client, made.number)
-        manifests.publish(self.folder, manifest)
+        manifests.publish_manifest(self.folder, manifest)
         return manifest
 
     def withdraw(self) -> None:
@@ -101,10 +101,10 @@ class OnCluster:
 
 def _owner(store: Store) -> str:
     """What a store is known by on the cluster."""
-    known = store.meta(_OWNER)
+    known = store.meta.get(_OWNER)
     if known is None:
         known = secrets.token_hex(16)
-        store.set_meta(_OWNER, known)
+        store.meta.set(_OWNER, known)
     return known
 
 
@@ -119,7 +119,7 @@ def _divided(before: Published) -> Address:
     return replace(address, shards=int(known["index.number_of_shards"]), replicas=replicas)
 
 
-def _uncounted(contents: Contents) -> GraphStatistics:
+def _uncounted(contents: Content) -> GraphStatistics:
     """Edges between passages are made around a question, so nobody has counted them."""
     return GraphStatistics(nodes=len(contents.passages), edges=0, edges_by_kind={}, nodes_without_edges=0)
 
@@ -129,7 +129,7 @@ class _Publishing:
     """A generation that readers do not see yet."""
 
     client: Client
-    encoded: EncodedTexts
+    encoded: VectorCache
     dimension: int
     before: Published | None
     number: int
@@ -209,7 +209,7 @@ class _Publishing:
         yield from (Write(self.name(kind), id_, None) for id_ in gone)
 
     def _with_vectors(self, kind: str, window: Sequence[Draft]) -> Iterator[Write]:
-        vectors = self.encoded.stored(VECTORS[kind], [each.text for each in window])
+        vectors = self.encoded.vectors(VECTORS[kind], [each.text for each in window])
         for each, document in zip(window, finished(kind, window, vectors), strict=True):
             yield Write(self.name(kind), each.id, document)
 

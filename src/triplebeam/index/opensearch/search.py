@@ -80,7 +80,6 @@ class ClusterVectors(VectorIndex):
 
     def __init__(self, published: Published, kind: str, remember: Remember) -> None:
         self._published, self._kind, self._remember = published, kind, remember
-        self.checksums = {}  # no file is read
 
     def __len__(self) -> int:
         return self._published.manifest.counts[self._kind]

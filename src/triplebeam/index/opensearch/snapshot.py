@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 from triplebeam.errors import ClusterError, IndexMissingError
 from triplebeam.index.folder import manifest as manifests
 from triplebeam.index.folder.entity_graph import EntityGraph
-from triplebeam.index.folder.manifest import MANIFEST, Manifest, is_index, recorded
-from triplebeam.index.folder.passage_graph import GraphStatistics, PassageGraph
+from triplebeam.index.folder.manifest import MANIFEST, find_manifest, is_index
+from triplebeam.index.folder.passage_graph import PassageGraph
 from triplebeam.index.folder.snapshot import Parts, Snapshot
+from triplebeam.index.manifest import GraphStatistics, Manifest
 from triplebeam.index.opensearch.address import Address
 from triplebeam.index.opensearch.client import Client, client_of
 from triplebeam.index.opensearch.filters import condition_of
@@ -123,8 +124,8 @@ def refresh(folder: Path, client: Client) -> Published | None:
     published = published_generation(client)
     if published is None:
         (folder / MANIFEST).unlink(missing_ok=True)
-    elif recorded(folder) != published.manifest:
-        manifests.publish(folder, published.manifest)
+    elif find_manifest(folder, whole=False) != published.manifest:
+        manifests.publish_manifest(folder, published.manifest)
     return published
 
 

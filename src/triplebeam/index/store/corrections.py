@@ -9,26 +9,33 @@ lines that begin with ``#``, are skipped. What was extracted stays in the store,
 """
 
 import json
-import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import Any, Literal, NoReturn, TypeAlias, get_args
+from typing import Annotated, Literal, Self, TypeAlias, get_args
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Discriminator,
+    Field,
+    StringConstraints,
+    Tag,
+    TypeAdapter,
+    ValidationError,
+    model_validator,
+)
+from pydantic_core import ErrorDetails, PydanticCustomError
 
 from triplebeam.errors import BadInputError, nearest
-from triplebeam.index.store.schema import kept_value
 from triplebeam.text.characters import storable
 from triplebeam.triple import Triple, entity_key
 
 ANY = "*"
-#: Where the store keeps them.
-KEPT_AS = "corrections"
 Kind: TypeAlias = Literal["drop", "add", "merge"]
 _KINDS: tuple[Kind, ...] = get_args(Kind)
-_KEYS = {"drop": ("passage", "document"), "add": ("passage", "document"), "merge": ("into",)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,13 +74,13 @@ class Corrections:
         """From rows, one per line."""
         if isinstance(rows, Mapping):
             raise BadInputError("the corrections are one row: give a list of rows.")
-        return parse("".join(f"{_written(row, at)}\n" for at, row in enumerate(rows, start=1)))
+        return parse_corrections("".join(f"{_written(row, at)}\n" for at, row in enumerate(rows, start=1)))
 
     @classmethod
     def read(cls, path: Path) -> "Corrections":
         """From a file."""
         try:
-            return parse(path.read_text(encoding="utf-8-sig"), str(path))
+            return parse_corrections(path.read_text(encoding="utf-8-sig"), str(path))
         except FileNotFoundError:
             raise BadInputError(f"there is no file {str(path)!r}: check the path.") from None
         except (OSError, UnicodeDecodeError) as error:
@@ -124,7 +131,7 @@ class Corrections:
         return self._with(lambda at, line: "" if at in gone else line)
 
     def _with(self, change: Callable[[int, str], str]) -> "Corrections":
-        return parse("\n".join(change(at, line) for at, line in enumerate(self.text.split("\n"), start=1)))
+        return parse_corrections("\n".join(change(at, line) for at, line in enumerate(self.text.split("\n"), start=1)))
 
 
 class CorrectionCounts(BaseModel):
@@ -140,87 +147,137 @@ class CorrectionCounts(BaseModel):
 
 
 @lru_cache(maxsize=1)  # those of a store are needed for each document that is removed; more would only fill memory
-def parse(text: str, source: str = "the corrections") -> Corrections:
+def parse_corrections(text: str, source: str = "the corrections") -> Corrections:
     """Read and check every line; what is wrong with one is said with its number."""
     numbered = enumerate(text.split("\n"), start=1)
     written = [(at, line) for at, line in numbered if line.strip() and not line.lstrip().startswith("#")]
-    lines = tuple(_Line(f"{source}, line {at}", at, line).correction() for at, line in written)
+    lines = tuple(_parse_line(f"{source}, line {at}", at, line) for at, line in written)
     _check_merges(lines, source)
     return Corrections(text, lines)
 
 
-def kept_corrections(db: sqlite3.Connection) -> Corrections:
-    """Those of a store."""
-    return parse(kept_value(db, KEPT_AS) or "")
+def _check_storable(text: str) -> str:
+    if storable(text) != text:
+        raise PydanticCustomError("string_unicode", "")  # as pydantic calls a lone surrogate
+    return text
 
 
-@dataclass(frozen=True)
-class _Line:
-    """One line while it is checked."""
+_Text = Annotated[
+    str, StringConstraints(strict=True, strip_whitespace=True, min_length=1), AfterValidator(_check_storable)
+]
+_Texts = Annotated[tuple[_Text, ...], Field(min_length=1)]
 
-    place: str
-    number: int
-    text: str
 
-    def correction(self) -> Correction:
-        row = self._row()
-        kind = self._kind(row)
-        parts = self._texts(row[kind], kind)
-        where = {key: self._text(row[key], key) for key in _KEYS[kind] if key in row}
-        self._check(kind, parts, where)
-        return Correction(self.number, kind, parts, **where)
+def _check_triple(kind: Kind, parts: tuple[str, ...]) -> None:
+    if len(parts) != len(Triple._fields):
+        raise ValueError(f'needs "{kind}" with a subject, a predicate and an object')
 
-    def _row(self) -> dict[str, Any]:
-        try:
-            row = json.loads(self.text)
-        except (ValueError, RecursionError) as error:  # the latter where brackets are nested too deeply
-            self._refuse(f"is not JSON ({error})")
-        return (
-            row if isinstance(row, dict) else self._refuse('is not a JSON object, such as {"drop": ["A", "is", "B"]}')
-        )
 
-    def _kind(self, row: Mapping[str, object]) -> Kind:
-        kinds = [kind for kind in _KINDS if kind in row]
-        if not kinds:
-            self._refuse(f'has none of "drop", "add" and "merge"{nearest(next(iter(row), ""), _KINDS)}')
-        if len(kinds) > 1:
-            self._refuse(f"has {' and '.join(map(repr, kinds))}: write only one of them per line")
-        for key in row.keys() - {kinds[0], *_KEYS[kinds[0]]}:
-            self._refuse(f"has the key {key!r}, which {kinds[0]!r} does not have{nearest(key, _KEYS[kinds[0]])}")
-        return kinds[0]
+def _check_written_out(*texts: str) -> None:
+    if ANY in texts:
+        raise ValueError(f"has {ANY!r}, which only {'drop'!r} understands: write it out")
 
-    def _check(self, kind: Kind, parts: tuple[str, ...], where: Mapping[str, str]) -> None:
-        if kind != "drop" and ANY in (*parts, *where.values()):
-            self._refuse(f"has {ANY!r}, which only {'drop'!r} understands: write it out")
-        if kind == "merge":
-            if "into" not in where:
-                self._refuse('has no "into", the name that the entity is to have')
-            return
-        if len(parts) != len(Triple._fields):
-            self._refuse(f'needs "{kind}" with a subject, a predicate and an object')
-        if kind == "add" and len(where) != 1:
-            self._refuse('needs a "passage" or a "document", by its id, that the triple belongs to')
-        if set(parts) == {ANY} and not where:
-            self._refuse('would drop every triple: name a part of it, or a "document"')
 
-    def _texts(self, value: object, key: str) -> tuple[str, ...]:
-        if not isinstance(value, list) or not value:
-            self._refuse(f'needs a list of texts after "{key}"')
-        return tuple(self._text(part, key) for part in value)
+class _Row(BaseModel):
+    """A line as it is written."""
 
-    def _text(self, value: object, key: str) -> str:
-        if not isinstance(value, str) or not value.strip():
-            self._refuse(f'has something empty, or not a text, in "{key}"')
-        if storable(value) != value:
-            self._refuse(f'has a part of "{key}" with NUL or a lone surrogate, which no file can hold: remove it')
-        return value.strip()
+    model_config = ConfigDict(extra="forbid")
 
-    def _refuse(self, reason: str) -> NoReturn:
-        raise BadInputError(f"{self.place}: this line {reason}.")
+
+class _Drop(_Row):
+    drop: _Texts
+    passage: _Text = ""
+    document: _Text = ""
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        _check_triple("drop", self.drop)
+        if set(self.drop) == {ANY} and not (self.passage or self.document):
+            raise ValueError('would drop every triple: name a part of it, or a "document"')
+        return self
+
+
+class _Add(_Row):
+    add: _Texts
+    passage: _Text = ""
+    document: _Text = ""
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        _check_written_out(*self.add, self.passage, self.document)
+        _check_triple("add", self.add)
+        if bool(self.passage) == bool(self.document):
+            raise ValueError('needs a "passage" or a "document", by its id, that the triple belongs to')
+        return self
+
+
+class _Merge(_Row):
+    merge: _Texts
+    into: _Text
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        _check_written_out(*self.merge, self.into)
+        return self
+
+
+_ROW: TypeAdapter[_Drop | _Add | _Merge] = TypeAdapter(
+    Annotated[
+        Annotated[_Drop, Tag("drop")] | Annotated[_Add, Tag("add")] | Annotated[_Merge, Tag("merge")],
+        Discriminator(lambda row: next(kind for kind in _KINDS if kind in row)),
+    ]
+)
+
+
+def _parse_line(place: str, number: int, text: str) -> Correction:
+    """Read one line; what is wrong with it is said."""
+    try:
+        row = json.loads(text)
+        kind = _find_kind(row)
+        checked = _ROW.validate_python(row).model_dump(exclude_unset=True)
+    except ValidationError as error:
+        # A key that is misspelt makes another one missing.
+        first = min(error.errors(), key=lambda each: each["type"] != "extra_forbidden")
+        raise BadInputError(f"{place}: this line {_explain(first)}.") from error
+    except (json.JSONDecodeError, RecursionError) as error:  # the latter where brackets are nested too deeply
+        raise BadInputError(f"{place}: this line is not JSON ({error}).") from error
+    except ValueError as error:
+        raise BadInputError(f"{place}: this line {error}.") from error
+    return Correction(number, kind, checked.pop(kind), **checked)
+
+
+def _find_kind(row: object) -> Kind:
+    if not isinstance(row, dict):
+        raise ValueError('is not a JSON object, such as {"drop": ["A", "is", "B"]}')
+    kinds = [kind for kind in _KINDS if kind in row]
+    if not kinds:
+        raise ValueError(f'has none of "drop", "add" and "merge"{nearest(next(iter(row), ""), _KINDS)}')
+    if len(kinds) > 1:
+        raise ValueError(f"has {' and '.join(map(repr, kinds))}: write only one of them per line")
+    return kinds[0]
+
+
+def _explain(error: ErrorDetails) -> str:
+    """Say what is wrong with a line; the first two parts of the place are its kind and a key."""
+    kind, key = (*map(str, error["loc"]), "")[:2]
+    match error["type"]:
+        case "extra_forbidden":
+            others = ("into",) if kind == "merge" else ("passage", "document")
+            return f"has the key {key!r}, which {kind!r} does not have{nearest(key, others)}"
+        case "missing":
+            return 'has no "into", the name that the entity is to have'
+        case "tuple_type" | "too_short":
+            return f'needs a list of texts after "{key}"'
+        case "string_type" | "string_too_short":
+            return f'has something empty, or not a text, in "{key}"'
+        case "string_unicode":
+            return f'has a part of "{key}" with NUL or a lone surrogate, which no file can hold: remove it'
+        case _:
+            return error["msg"].removeprefix("Value error, ")
 
 
 def _written(row: object, at: int) -> str:
-    """A row as a line. What is no mapping is written, too: `parse` refuses it as it would in a file."""
+    """A row as a line. What is no mapping is written, too: `parse_corrections` refuses it as it would in a file."""
     try:
         return json.dumps(dict(row) if isinstance(row, Mapping) else row, ensure_ascii=False)
     except (TypeError, ValueError, RecursionError) as error:

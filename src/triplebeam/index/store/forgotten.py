@@ -5,7 +5,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import chain
 
-from triplebeam.index.store.corrections import Corrections, kept_corrections
+from triplebeam.index.store.corrections import Corrections
+from triplebeam.index.store.meta import MetaTable
 from triplebeam.text.lines import line_numbers
 from triplebeam.triple import Triple
 
@@ -26,7 +27,7 @@ class Forgotten:
             return
         number, title, text = row
         cuts = self.db.execute("SELECT id, start, stop FROM passage WHERE document = ?", (number,)).fetchall()
-        corrections, passages = kept_corrections(self.db), {id_ for id_, _, _ in cuts}
+        corrections, passages = MetaTable(self.db).corrections, {id_ for id_, _, _ in cuts}
         adds = corrections.of_kind("add")
         added = (line.triple for line in adds if line.document == document_id or line.passage in passages)
         facts = chain(self._facts(_OF_DOCUMENT, number), added)

@@ -1,6 +1,4 @@
-"""The tables of the store, and the values that it keeps under names."""
-
-import sqlite3
+"""The tables of the store."""
 
 SCHEMA = """
 CREATE TABLE document (
@@ -26,14 +24,5 @@ CREATE TABLE file (name TEXT PRIMARY KEY, state TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE forgotten (line INTEGER PRIMARY KEY);
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL);
 """
-
-
-def kept_value(db: sqlite3.Connection, key: str) -> str | None:
-    """A value that a store keeps under a name."""
-    row = db.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
-    return row[0] if row else None
-
-
-def keep_value(db: sqlite3.Connection, key: str, value: str) -> None:
-    """Keep a value under a name."""
-    db.execute("INSERT INTO meta VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value", (key, value))
+#: Passages ``p`` by their documents' ids, so that nothing depends on the order in which they came.
+IN_ORDER = " ORDER BY (SELECT id FROM document WHERE number = p.document), p.position"

@@ -5,40 +5,26 @@ quotation is exact by construction.
 """
 
 import json
-import secrets
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, closing
-from dataclasses import dataclass
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
 
 from triplebeam.errors import INDEX_AGAIN, IndexDamagedError, IndexFormatError, SourceError
-from triplebeam.extract.extractor import KEYWORDS_MARK, Extraction
-from triplebeam.index.folder.passage_graph import MAX_PASSAGES
-from triplebeam.index.store.corrections import KEPT_AS, Corrections, kept_corrections
+from triplebeam.index.store.corrections import Corrections
 from triplebeam.index.store.document_hash import content_hash, document_hash
+from triplebeam.index.store.extractions import ExtractionTable
+from triplebeam.index.store.files import FileTable
 from triplebeam.index.store.forgotten import Forgotten
-from triplebeam.index.store.known_files import KnownFiles
 from triplebeam.index.store.links import linked_passages
-from triplebeam.index.store.schema import SCHEMA, keep_value, kept_value
+from triplebeam.index.store.meta import MetaTable
+from triplebeam.index.store.schema import IN_ORDER, SCHEMA
 from triplebeam.index.store.statistics import Statistics
 from triplebeam.passage import Document, Passage
 from triplebeam.system.database import open_database, open_to_read, transaction
 from triplebeam.system.durable import raise_cannot_write
-from triplebeam.triple import Triple
-
-#: By the documents' ids, so that nothing depends on the order in which they came.
-_IN_ORDER = " ORDER BY (SELECT id FROM document WHERE number = p.document), p.position"
-
-
-@dataclass(frozen=True, slots=True)
-class StoredTriple:
-    """A triple with the number of its passage."""
-
-    passage: int
-    triple: Triple
 
 
 def _apart_from_text(document: Document) -> tuple[str, str, str]:
@@ -93,71 +79,29 @@ class Store:
         return Forgotten(self.db)
 
     @property
-    def files(self) -> KnownFiles:
+    def meta(self) -> MetaTable:
+        """What is kept for the index as a whole."""
+        return MetaTable(self.db)
+
+    @property
+    def extractions(self) -> ExtractionTable:
+        """What was extracted from passages."""
+        return ExtractionTable(self.db)
+
+    @property
+    def files(self) -> FileTable:
         """The files that documents were read from."""
-        return KnownFiles(self.db)
-
-    # -- values kept for the index as a whole
-
-    def meta(self, key: str) -> str | None:
-        """A value kept under a name."""
-        return kept_value(self.db, key)
-
-    def set_meta(self, key: str, value: str) -> None:
-        """Keep a value under a name."""
-        keep_value(self.db, key, value)
-
-    @property
-    def revision(self) -> int:
-        """Another number after every change of what is searched; a generation records the one it was made from.
-
-        It is random, so that a store that was restored from a copy and changed since is not taken for the published.
-        """
-        return int(self.meta("revision") or 0)
-
-    @property
-    def keyword_passages(self) -> int:
-        """A keyword of more passages than this makes no edges between them; 0: every keyword does."""
-        return int(self.meta("keyword_passages") or MAX_PASSAGES)
-
-    @property
-    def tuned_share(self) -> float | None:
-        """How much walks count in the default search, where `triplebeam tune` chose it."""
-        value = self.meta("tuned_share")
-        return float(value) if value else None
-
-    def tune(self, share: float | None) -> None:
-        """Keep a chosen share, or None to go by the ownership again. What is searched does not change."""
-        self.set_meta("tuned_share", "" if share is None else str(share))
-
-    def _changed(self) -> None:
-        self.set_meta("revision", str(secrets.randbits(53)))
-
-    @property
-    def extractor(self) -> str | None:
-        """The extractor that new passages go to: the one last chosen. Given triples are for the passages they name."""
-        return self.meta("extractor")
-
-    def remember_extractor(self, name: str) -> None:
-        """Choose the extractor of new passages."""
-        if self.extractor != name:
-            self.set_meta("extractor", name)
-            self._changed()
-
-    @property
-    def corrections(self) -> Corrections:
-        """What a person corrected."""
-        return kept_corrections(self.db)
+        return FileTable(self.db)
 
     def correct(self, corrections: Corrections, *, same_effect: bool = False) -> None:
         """Keep other corrections instead, unless they are the same. ``same_effect``: what is searched is the same."""
-        before = self.corrections
+        before = self.meta.corrections
         if corrections.text == before.text:
             return
         if not same_effect:
             self.forgotten.note_corrections(before)
-            self._changed()
-        self.set_meta(KEPT_AS, corrections.text)
+            self.meta.mark_changed()
+        self.meta.set_corrections(corrections)
 
     # -- documents and passages
 
@@ -185,7 +129,7 @@ class Store:
             "INSERT INTO passage (id, document, position, start, stop, section) VALUES (?, ?, ?, ?, ?, ?)",
             [(p.id, number, p.position, p.start, p.end, p.section) for p in passages],
         )
-        self._changed()
+        self.meta.mark_changed()
         return True
 
     def _refresh(self, document: Document, content: bytes) -> None:
@@ -200,7 +144,7 @@ class Store:
             ((now := _apart_from_text(document))[0], now[1], now[2], document.id, *now),
         )
         if changed.rowcount:
-            self._changed()
+            self.meta.mark_changed()
 
     def links(self) -> Iterator[tuple[int, int]]:
         """Pairs of passages, by number, of which the first links to the second, in the order of the first.
@@ -219,7 +163,7 @@ class Store:
         """
         removed = [id_ for id_ in dict.fromkeys(document_ids) if self._remove(id_)]
         if removed:
-            self._changed()
+            self.meta.mark_changed()
         return removed
 
     def _remove(self, document_id: str) -> bool:
@@ -256,8 +200,8 @@ class Store:
             "UPDATE passage SET id = ? WHERE document = ? AND position = ?",
             [(passage.id, number, passage.position) for passage in passages],
         )
-        self.correct(self.corrections.renamed(ids | {old_id: document.id}), same_effect=True)
-        self._changed()
+        self.correct(self.meta.corrections.renamed(ids | {old_id: document.id}), same_effect=True)
+        self.meta.mark_changed()
 
     def contents(self, document_ids: Iterable[str]) -> dict[bytes, str]:
         """Documents by what `content_hash` gave for them."""
@@ -291,12 +235,6 @@ class Store:
             extractor,
         )
 
-    def extracted_by(self) -> dict[int, str]:
-        """The extractor of each passage, by number, that has one and did not fail."""
-        return dict(
-            self.db.execute("SELECT number, extractor FROM passage WHERE extractor IS NOT NULL AND failure IS NULL")
-        )
-
     def passages_failed(self) -> Iterator[tuple[int, Passage]]:
         """Passages whose extraction failed, whatever the extractor."""
         return self._passages("WHERE p.failure IS NOT NULL")
@@ -305,7 +243,7 @@ class Store:
         """Passages, each cut out of its document's text, which is fetched once."""
         cuts = self.db.execute(
             f"SELECT p.document, p.number, p.id, p.position, p.start, p.stop, p.section"
-            f" FROM passage p {where} {_IN_ORDER}",
+            f" FROM passage p {where} {IN_ORDER}",
             values,
         )
         for document, rows in groupby(cuts, key=itemgetter(0)):
@@ -315,62 +253,3 @@ class Store:
             fields = json.loads(metadata)
             for _, number, id_, position, start, stop, section in rows:
                 yield number, Passage(id_, text[start:stop], title, document_id, position, start, stop, fields, section)
-
-    # -- triples
-
-    def put_extraction(self, passage: int, extraction: Extraction, extractor: str) -> None:
-        """Replace what was extracted from a passage, and record the extractor or why it failed."""
-        before = self.db.execute("SELECT extractor, failure FROM passage WHERE number = ?", (passage,)).fetchone()
-        facts = self.db.execute(
-            "SELECT subject, predicate, object FROM triple WHERE passage = ?", (passage,)
-        ).fetchall()
-        self.forgotten.note_texts(self.corrections.texts(Triple(*fact) for fact in facts))
-        for table in ("triple", "entity", "rejected"):
-            self.db.execute(f"DELETE FROM {table} WHERE passage = ?", (passage,))
-        self.db.executemany(
-            "INSERT INTO triple (passage, subject, predicate, object) VALUES (?, ?, ?, ?)",
-            [(passage, *triple) for triple in extraction.triples],
-        )
-        self.db.executemany("INSERT INTO entity VALUES (?, ?)", [(passage, name) for name in extraction.entities])
-        self.db.executemany(
-            "INSERT INTO rejected VALUES (?, ?)", [(passage, json.dumps(parts)) for parts in extraction.rejected]
-        )
-        self.db.execute(
-            "UPDATE passage SET extractor = ?, failure = ?, unread_language = ? WHERE number = ?",
-            (extractor, extraction.failure, extraction.unread_language, passage),
-        )
-        # What failed before in the same way and fails again has changed nothing that is searched.
-        if before != (extractor, extraction.failure) or extraction.failure is None:
-            self._changed()
-
-    def triples(self) -> Iterator[StoredTriple]:
-        """All triples, in the order of their passages."""
-        rows = self.db.execute(
-            "SELECT t.passage, t.subject, t.predicate, t.object"
-            f" FROM triple t JOIN passage p ON p.number = t.passage {_IN_ORDER}, t.number"
-        )
-        for passage, subject, predicate, object_ in rows:
-            yield StoredTriple(passage, Triple(subject, predicate, object_))
-
-    def names(self) -> Iterator[tuple[int, str]]:
-        """Passages, by number, with the names that the local extractor found in them, whether a fact has them or not.
-
-        A language model's entities are left out: the papers' graphs are made of its triples alone.
-        """
-        return iter(
-            self.db.execute(
-                "SELECT e.passage, e.name FROM entity e JOIN passage p ON p.number = e.passage"
-                f" WHERE p.extractor LIKE 'local:%' AND NOT instr(p.extractor, ?) {_IN_ORDER}, e.rowid",
-                (KEYWORDS_MARK,),
-            )
-        )
-
-    def keywords(self) -> Iterator[tuple[int, str]]:
-        """Passages, by number, with the keywords that a model gave; others have none."""
-        return iter(
-            self.db.execute(
-                "SELECT e.passage, e.name FROM entity e JOIN passage p ON p.number = e.passage"
-                f" WHERE instr(p.extractor, ?) {_IN_ORDER}, e.rowid",
-                (KEYWORDS_MARK,),
-            )
-        )

@@ -6,7 +6,7 @@ from triplebeam import assemble
 from triplebeam.evaluate.numbers import plural
 from triplebeam.extract.triples_file import TriplesFile
 from triplebeam.generate.accounting import Account, price
-from triplebeam.index.build.extraction import grouped
+from triplebeam.index.build.extraction import group_failures
 from triplebeam.index.build.report import BuildReport
 from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.serve.cli.console import err, warn
@@ -58,7 +58,7 @@ def tell_of_exit_code(report: BuildReport) -> None:
 def _tell_of_failures(folder: Path, report: BuildReport) -> None:
     if not report.failures:
         return
-    groups = grouped(report.failures)
+    groups = group_failures(report.failures)
     warn(f"{len(report.failures):,} passages are without triples because their extraction failed:")
     for reason, passage_ids in groups[:_REASONS_SHOWN]:
         ids = ", ".join(passage_ids[:_IDS_SHOWN]) + (", …" if len(passage_ids) > _IDS_SHOWN else "")

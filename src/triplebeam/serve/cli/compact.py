@@ -20,7 +20,7 @@ def compact(folder: IndexFolder, as_json: AsJson = False) -> None:
 
         triplebeam compact my.index
     """
-    done = assemble.compact_index(folder, assemble.read_settings())
+    done = assemble.purge_index(folder, assemble.read_settings())
     if as_json:
         typer.echo(json.dumps(asdict(done)))
         return

@@ -14,7 +14,7 @@ from triplebeam.errors import ModelMissingError, TriplebeamError
 from triplebeam.extract.health import Check, check_model
 from triplebeam.generate.connect import WithParameters
 from triplebeam.generate.openai_compatible import OpenAICompatible
-from triplebeam.index.folder.manifest import published
+from triplebeam.index.folder.manifest import find_manifest
 from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.serve.cli.console import out
 from triplebeam.serve.cli.options import AsJson
@@ -85,7 +85,7 @@ def _model(settings: "assemble.Settings") -> Iterator[Check]:
 def _embedder(settings: "assemble.Settings", folder: Path | None) -> Check:
     name = settings.embedder or assemble.DEFAULT_EMBEDDER
     try:
-        there = published(folder) if folder else None
+        there = find_manifest(folder) if folder else None
         if there and not settings.embedder:
             name = there.embedder.name
         # A check downloads nothing.

@@ -9,11 +9,10 @@ import typer
 from triplebeam.evaluate.numbers import plural
 from triplebeam.index.build.checking import check_index
 from triplebeam.index.content.topics import FULL_WEIGHT_EXCLUSIVE, MIN_EXCLUSIVE
-from triplebeam.index.folder.manifest import Manifest
-from triplebeam.index.folder.passage_graph import GraphStatistics
 from triplebeam.index.folder.snapshot import Snapshot
+from triplebeam.index.manifest import GraphStatistics, Manifest
 from triplebeam.index.store.corrections import CorrectionCounts
-from triplebeam.index.store.remembered import StoreState, store_state
+from triplebeam.index.store.lookup import StoreState, read_store_state
 from triplebeam.serve.cli.console import draw_rows
 from triplebeam.serve.cli.language_names import not_parsed
 from triplebeam.serve.cli.options import AsJson, IndexFolder
@@ -32,7 +31,7 @@ def status(
 
         triplebeam status my.index --deep
     """
-    manifest, store = Snapshot.open(folder).manifest, store_state(folder)
+    manifest, store = Snapshot.open(folder).manifest, read_store_state(folder)
     if deep:
         check_index(folder)
     if as_json:

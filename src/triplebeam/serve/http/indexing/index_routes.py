@@ -8,7 +8,8 @@ from pydantic import BaseModel, Field
 
 from triplebeam.assemble import DEFAULT_AGENT, DEFAULT_METHOD
 from triplebeam.errors import TriplebeamError
-from triplebeam.index.folder.manifest import Manifest, is_index, read_manifest, retried
+from triplebeam.index.folder.manifest import is_index, read_manifest, retry_on_publish
+from triplebeam.index.manifest import Manifest
 from triplebeam.serve.http.errors import HTTPProblem
 from triplebeam.serve.http.indexing.job_runner import JobRunner
 from triplebeam.serve.http.indexing.job_store import Job
@@ -113,4 +114,4 @@ def _row(library: Library, name: str) -> IndexRow:
 
 
 def _manifest(folder: Path) -> Manifest:
-    return retried(folder, lambda: read_manifest(folder))
+    return retry_on_publish(folder, lambda: read_manifest(folder))

@@ -6,14 +6,14 @@ from collections.abc import Iterator, Set
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from triplebeam.assemble.indexing import compact_index, embedder_name, index_builder
+from triplebeam.assemble.indexing import embedder_name, index_builder, purge_index
 from triplebeam.errors import BadInputError, IndexMissingError, TriplebeamError
 from triplebeam.evaluate.numbers import plural
 from triplebeam.extract.extractor import Extractor
 from triplebeam.generate.accounting import account
 from triplebeam.index.build.build import IndexBuilder
 from triplebeam.index.build.report import BuildReport
-from triplebeam.index.store.corrections import parse
+from triplebeam.index.store.corrections import parse_corrections
 from triplebeam.ingest import Reading
 from triplebeam.passage import Document
 from triplebeam.serve.http.indexing.job_store import Job, JobRequest, JobStore
@@ -168,7 +168,7 @@ def _delete(work: Work) -> str:
 
 
 def _correct(work: Work) -> str:
-    manifest = work.builder().correct(parse(work.request.corrections)).manifest
+    manifest = work.builder().correct(parse_corrections(work.request.corrections)).manifest
     counts = manifest.corrections if manifest else None
     if counts is None:
         return "there are no corrections now"
@@ -177,7 +177,7 @@ def _correct(work: Work) -> str:
 
 
 def _compact(work: Work) -> str:
-    done = compact_index(work.index, work.library.settings)
+    done = purge_index(work.index, work.library.settings)
     return (
         f"{done.bytes_before / 1e6:,.1f} MB before, {done.bytes_after / 1e6:,.1f} MB now;"
         f" {done.completions_removed:,} cached replies forgotten"

@@ -9,10 +9,9 @@ from pydantic import BaseModel
 
 from triplebeam.assemble.indexing import correction_matches
 from triplebeam.errors import BadInputError
-from triplebeam.index.build.writing import has_store
 from triplebeam.index.content.corrected import LineMatches
-from triplebeam.index.store.corrections import Corrections, parse
-from triplebeam.index.store.remembered import remembered_corrections
+from triplebeam.index.store.corrections import Corrections, parse_corrections
+from triplebeam.index.store.lookup import has_store, read_index_corrections
 from triplebeam.serve.http.indexing.document_routes import JobReply
 from triplebeam.serve.http.indexing.job_runner import JobRunner
 from triplebeam.serve.http.indexing.job_store import JobRequest, Kind
@@ -42,7 +41,7 @@ async def _sent(request: Request) -> Corrections:
 
 def _checked(body: bytes) -> Corrections:
     try:
-        return parse(body.decode("utf-8-sig"))
+        return parse_corrections(body.decode("utf-8-sig"))
     except UnicodeDecodeError:
         raise BadInputError("the corrections are not in UTF-8: send JSON lines.") from None
 
@@ -53,7 +52,7 @@ Sent = Annotated[Corrections, Depends(_sent)]
 @router.get(_PATH)
 def corrections(request: Request, name: str) -> CorrectionLines:
     """The corrections of an index."""
-    return _matched(request, name, remembered_corrections(_folder(request, name)))
+    return _matched(request, name, read_index_corrections(_folder(request, name)))
 
 
 @router.post(f"{_PATH}/preview", openapi_extra=_BODY)

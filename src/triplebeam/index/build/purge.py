@@ -10,17 +10,19 @@ from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 
-from triplebeam.system.database import rewrite
-from triplebeam.index.content.contents import Contents
-from triplebeam.index.content.encoded import EncodedTexts
-from triplebeam.index.folder.manifest import LastGeneration, Manifest, VectorSpace, is_index, publish, read_manifest
+from triplebeam.index.build.writing import open_for_write, require_index
+from triplebeam.index.content.content import Content
+from triplebeam.index.content.vector_cache import VectorCache
+from triplebeam.index.folder.manifest import is_index, publish_manifest, read_manifest
+from triplebeam.index.folder.previous import PreviousGeneration
+from triplebeam.index.manifest import Manifest
 from triplebeam.index.store.store import Store
-from triplebeam.index.build.writing import check_is_there, writing
+from triplebeam.system.database import rewrite
 from triplebeam.text.lines import line_numbers
 
 
 @dataclass(frozen=True)
-class Compacted:
+class PurgeReport:
     """What compacting did."""
 
     bytes_before: int
@@ -28,11 +30,11 @@ class Compacted:
     completions_removed: int = 0
 
 
-def compact(folder: Path, forget: Callable[[Iterable[int]], int] = lambda lines: 0) -> Compacted:
+def purge(folder: Path, forget: Callable[[Iterable[int]], int] = lambda lines: 0) -> PurgeReport:
     """Compact an index. ``forget`` removes completions whose prompts had certain lines, and returns how many."""
-    check_is_there(folder, "there is nothing to compact")
+    require_index(folder, "there is nothing to compact")
     before = _size(folder)
-    with writing(folder) as store:
+    with open_for_write(folder) as store:
         # A damaged index is refused, not emptied: what is whole of it saves encoding when it is repaired.
         current = read_manifest(folder) if is_index(folder) else None
         contents = _contents(store)
@@ -41,33 +43,32 @@ def compact(folder: Path, forget: Callable[[Iterable[int]], int] = lambda lines:
         with store.transaction():
             store.forgotten.clear()
             store.files.forget_unused_names()
-            store.correct(store.corrections.without(_orphans(store, contents)), same_effect=True)
+            store.correct(store.meta.corrections.without(_orphans(store, contents)), same_effect=True)
         rewrite(store.db)
         _publish_counts(folder, store, current)
-    return Compacted(before, _size(folder), completions)
+    return PurgeReport(before, _size(folder), completions)
 
 
-def _contents(store: Store) -> Contents:
-    space = store.meta("embedder")
-    return Contents.of(store, in_context=bool(space and VectorSpace.model_validate_json(space).triples_in_context))
+def _contents(store: Store) -> Content:
+    space = store.meta.embedder
+    return Content.of(store, in_context=bool(space and space.triples_in_context))
 
 
-def _forget_vectors(folder: Path, store: Store, contents: Contents) -> None:
+def _forget_vectors(folder: Path, store: Store, contents: Content) -> None:
     """Those that were encoded for a generation that was never published."""
-    if space := store.meta("embedder"):
-        embedder = VectorSpace.model_validate_json(space)
-        last = LastGeneration.of(folder)
-        with EncodedTexts(folder, embedder.fingerprint, embedder.dimension, last) as encoded:
+    if space := store.meta.embedder:
+        previous = PreviousGeneration.of(folder).arrays
+        with VectorCache(folder, space.fingerprint, space.dimension, previous) as encoded:
             encoded.keep_only(contents.texts())
 
 
-def _orphans(store: Store, contents: Contents) -> list[int]:
+def _orphans(store: Store, contents: Content) -> list[int]:
     """Corrections, by line, that are for a document which is gone, or a passage of it."""
     passages = {passage.id for passage in contents.passages}
     documents = {passage.document_id for passage in contents.passages}
     return [
         line.line
-        for line in store.corrections.lines
+        for line in store.meta.corrections.lines
         if (line.document and line.document not in documents)
         or (line.passage and line.passage not in passages and line.passage.rpartition("#")[0] not in documents)
     ]
@@ -75,17 +76,17 @@ def _orphans(store: Store, contents: Contents) -> list[int]:
 
 def _publish_counts(folder: Path, store: Store, current: Manifest | None) -> None:
     """Say which corrections are left, where nothing else changed."""
-    if current and current.corrections and current.revision == store.revision:
-        counts = Contents.of(store).correction_counts()
+    if current and current.corrections and current.revision == store.meta.revision:
+        counts = Content.of(store).correction_counts()
         if counts != current.corrections:
-            publish(folder, current.model_copy(update={"corrections": counts}))
+            publish_manifest(folder, current.model_copy(update={"corrections": counts}))
 
 
-def _gone(store: Store, contents: Contents) -> set[int]:
+def _gone(store: Store, contents: Content) -> set[int]:
     """The lines of what was removed or replaced that nothing in the store has any more."""
     gone = set(store.forgotten.lines())
     passages = (f"{passage.title}\n{passage.text}" for _, passage in store.passages())
-    facts = (str(stored.triple) for stored in store.triples())
+    facts = (str(stored.triple) for stored in store.extractions.triples())
     for text in chain(passages, facts, contents.triple_texts) if gone else ():
         gone -= line_numbers([text])
     return gone

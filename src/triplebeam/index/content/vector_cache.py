@@ -17,11 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from triplebeam.errors import IndexDamagedError
-from triplebeam.index.arrays.columns import mapped
-from triplebeam.index.arrays.keys import Keys, as_keys, distinct, key_of, read_keys, rows_of, write_keys
+from triplebeam.index.arrays.array_set import ArraySet
+from triplebeam.index.arrays.keys import Keys, as_keys, distinct, key_of, read_keys, rows_of
 from triplebeam.index.arrays.quantize import COARSE, FINE, quantized
-from triplebeam.index.folder.manifest import LastGeneration
-from triplebeam.index.folder.vectors import write_vectors
 from triplebeam.system.database import open_database, remove_database, rewrite, transaction
 from triplebeam.system.durable import raise_cannot_write
 
@@ -32,10 +30,10 @@ STORED_AS: "dict[str, np.dtype[Any]]" = {"passage": FINE, "triple": COARSE, "ent
 _MOVED_AT_A_TIME = 4096
 
 
-class EncodedTexts:
-    """The vectors there are: those of the last generation, and those encoded since."""
+class VectorCache:
+    """The vectors there are: those of the previous generation, and those encoded since."""
 
-    def __init__(self, folder: Path, fingerprint: str, dimension: int, last: LastGeneration) -> None:
+    def __init__(self, folder: Path, fingerprint: str, dimension: int, previous: ArraySet) -> None:
         self._fingerprint, self._dimension = fingerprint, dimension
         self._path = folder / _FILE
         try:
@@ -47,11 +45,11 @@ class EncodedTexts:
             ) from error
         self._written: list[tuple[str, NDArray[Any], Keys]] = []
         for kind in STORED_AS:
-            vectors, keys = f"{kind}_vectors.npy", f"{kind}_keys.npy"
-            if last.has(vectors, keys):
-                self._written.append((kind, mapped(last.folder / vectors), read_keys(last.folder / keys)))
+            vectors, keys = f"{kind}_vectors", f"{kind}_keys"
+            if vectors in previous and keys in previous:
+                self._written.append((kind, previous.array(vectors), read_keys(previous, keys)))
 
-    def __enter__(self) -> "EncodedTexts":
+    def __enter__(self) -> "VectorCache":
         return self
 
     def __exit__(
@@ -64,7 +62,7 @@ class EncodedTexts:
         missing: dict[str, list[str]] = {}
         seen = as_keys([])
         for kind in [kind for kind in STORED_AS if kind in texts]:
-            keys = self._keys(texts[kind])
+            keys = self.keys(texts[kind])
             left = distinct(keys)
             for known in (*self._known(kind), self._pending(kind), seen):
                 left = left[rows_of(keys[left], known) < 0]
@@ -87,16 +85,9 @@ class EncodedTexts:
             rows = zip(keys, map(bytes, quantized(vectors, precision)), strict=True)
             self._db.executemany("INSERT INTO encoded (key, vector) VALUES (?, ?)", rows)
 
-    def write(self, generation: Path, kind: str, texts: Sequence[str]) -> NDArray[Any]:
-        """Write the vectors of texts of one kind into a new generation; returns them as they are stored."""
-        stored = self.stored(kind, texts)
-        write_vectors(generation / f"{kind}_vectors.npy", stored)
-        write_keys(generation / f"{kind}_keys.npy", self._keys(texts))
-        return stored
-
-    def stored(self, kind: str, texts: Sequence[str]) -> NDArray[Any]:
-        """The vectors of texts of one kind, as they are stored."""
-        keys = self._keys(texts)
+    def vectors(self, kind: str, texts: Sequence[str]) -> NDArray[Any]:
+        """Return the vectors of texts of one kind, as they are stored."""
+        keys = self.keys(texts)
         stored: NDArray[Any] = np.zeros((len(keys), self._dimension), STORED_AS[kind])
         waiting = np.arange(len(keys))
         for vectors, known in self._as_precise_as(kind):
@@ -134,7 +125,8 @@ class EncodedTexts:
         self._db.close()
         remove_encoded(self._path.parent)
 
-    def _keys(self, texts: Iterable[str]) -> Keys:
+    def keys(self, texts: Iterable[str]) -> Keys:
+        """Return what vectors of these texts are found by."""
         return as_keys(map(self._key, texts))
 
     def _key(self, text: str) -> bytes:
@@ -163,7 +155,7 @@ class EncodedTexts:
         """The keys of texts whose vectors are not in the last generation."""
         found = as_keys([])
         for kind, of_kind in texts.items():
-            keys = self._keys(of_kind)
+            keys = self.keys(of_kind)
             for known in self._known(kind):
                 keys = keys[rows_of(keys, known) < 0]
             found = np.append(found, keys)

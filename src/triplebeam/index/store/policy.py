@@ -5,15 +5,21 @@ accident: not by an update, not by a new version of a prompt, and by another ext
 import logging
 from collections import Counter
 from collections.abc import Iterable
-from typing import Literal, TypeAlias
+from enum import StrEnum
 
 from triplebeam.extract.extractor import KEYWORDS_MARK
 
-#: What an extractor replaces: what an older version of it extracted ("older", for an update that names no extractor);
-#: also what the local extractor did ("free", for one that is named); or everything.
-Replaces: TypeAlias = Literal["older", "free", "all"]
-
 _LOG = logging.getLogger("triplebeam")
+
+
+class OverwritePolicy(StrEnum):
+    """Which triples of other extractors an extractor replaces."""
+
+    SAME = "older"
+    """What an older version of the same extractor made: for an update that names no extractor."""
+    LOCAL = "free"
+    """Also what the local extractor made: for an extractor that is named."""
+    ALL = "all"
 
 
 def kind_of(name: str) -> str:
@@ -26,30 +32,31 @@ def is_paid(name: str) -> bool:
     return kind_of(name).startswith("llm") or KEYWORDS_MARK in name
 
 
-def stays(made_by: str, now: str, replaces: Replaces) -> bool:
-    """Do the triples of a passage stay, made by one extractor, when another comes to it?"""
-    if replaces == "all" or kind_of(now) == "given":
+def keep_existing(made_by: str, now: str, policy: OverwritePolicy) -> bool:
+    """Tell whether the triples of a passage, made by one extractor, stay when another comes to it."""
+    if policy is OverwritePolicy.ALL or kind_of(now) == "given":
         return False
     if now.startswith(made_by + KEYWORDS_MARK):  # the same triples, and keywords besides
-        return replaces == "older"
+        return policy is OverwritePolicy.SAME
     if kind_of(made_by) == kind_of(now):
         return is_paid(made_by)
-    return replaces == "older" or kind_of(made_by) != "local" or is_paid(made_by)
+    return policy is OverwritePolicy.SAME or kind_of(made_by) != "local" or is_paid(made_by)
 
 
-def announce(kept: Iterable[str], replaced: Iterable[str], waiting: int, now: str, replaces: Replaces) -> None:
-    """Say, before the work starts, which triples stay and which are replaced; the names are those of extractors."""
-    stay, go = Counter(map(kind_of, kept)), Counter(kind_of(name) for name in replaced if stays(name, now, "free"))
+def log_policy(kept: Iterable[str], replaced: Iterable[str], waiting: int, now: str, policy: OverwritePolicy) -> None:
+    """Log, before the work starts, which triples stay and which are replaced; the names are those of extractors."""
+    stay = Counter(map(kind_of, kept))
+    go = Counter(kind_of(name) for name in replaced if keep_existing(name, now, OverwritePolicy.LOCAL))
     if go:
         _LOG.warning("The triples of %s are replaced: %s extracts them again.", _passages(go), kind_of(now))
-    if stay and replaces == "free":
+    if stay and policy is OverwritePolicy.LOCAL:
         _LOG.warning(
             "The triples of %s stay, because they were given or paid for: --replace-triples extracts them again with"
             " %s.",
             _passages(stay),
             kind_of(now),
         )
-    if stay["given"] and waiting and replaces == "older":
+    if stay["given"] and waiting and policy is OverwritePolicy.SAME:
         _LOG.warning(
             "The given triples of %s stay; extracting %s without any with %s.",
             _count(stay["given"]),

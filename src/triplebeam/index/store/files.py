@@ -1,20 +1,17 @@
 """The files that the documents of an index were read from: their names, and their states when they were read."""
 
-import json
 import sqlite3
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from triplebeam.index.store.schema import keep_value, kept_value
+from triplebeam.index.store.meta import MetaTable
 from triplebeam.ingest.folder_files import covers
-
-_NAMES = "source_names"
 
 
 @dataclass(frozen=True)
-class KnownFiles:
-    """Of a store."""
+class FileTable:
+    """Reads and writes the table ``file``, and the files of documents."""
 
     db: sqlite3.Connection
 
@@ -34,20 +31,10 @@ class KnownFiles:
             else:
                 self.db.execute("INSERT OR REPLACE INTO file VALUES (?, ?)", (name, state))
 
-    def names(self) -> dict[str, str]:
-        """The names of sources by their absolute paths; see `triplebeam.ingest.naming`."""
-        return dict(json.loads(kept_value(self.db, _NAMES) or "{}"))
-
-    def remember_names(self, names: Mapping[str, str]) -> None:
-        """Remember under which names files and folders were indexed."""
-        if names:
-            keep_value(self.db, _NAMES, json.dumps(dict(names)))
-
     def forget_unused_names(self) -> None:
         """Forget sources that no document came from."""
-        files = sorted(set(self.sources().values()))
-        used = {path: name for path, name in self.names().items() if _has_files(name, files)}
-        keep_value(self.db, _NAMES, json.dumps(used))
+        meta, files = MetaTable(self.db), sorted(set(self.sources().values()))
+        meta.set_source_names({path: name for path, name in meta.source_names.items() if _has_files(name, files)})
 
 
 def _has_files(folder: str, files: Sequence[str]) -> bool:

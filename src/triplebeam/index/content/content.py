@@ -1,6 +1,6 @@
 """What is in an index, read once: the rows that every search structure is made of.
 
-They come from the store or, for some of the passages, from what `triplebeam.index.content.material` wrote of them
+They come from the store or, for some of the passages, from what `triplebeam.index.content.annotations` wrote of them
 beside the search structures; so a view of an index is made as an index of these passages alone would be.
 """
 
@@ -13,49 +13,49 @@ import numpy as np
 from numpy.typing import NDArray
 
 from triplebeam.index.arrays.keys import key_of
+from triplebeam.index.content.annotations import Annotations
 from triplebeam.index.content.corrected import Correcting, LineMatches
 from triplebeam.index.content.definitions import Definition, stored_definitions
-from triplebeam.index.content.material import Material
-from triplebeam.index.folder.passage_graph import MAX_PASSAGES
 from triplebeam.index.folder.triple_graph import number_entities
-from triplebeam.index.store.corrections import KEPT_AS, CorrectionCounts, Corrections
+from triplebeam.index.manifest import MAX_PASSAGES
+from triplebeam.index.store.corrections import CorrectionCounts, Corrections
 from triplebeam.index.store.store import Store
 from triplebeam.passage import SHARED_TITLE, Passage
 from triplebeam.triple import Triple
 
 
 @dataclass(frozen=True)
-class Contents:
+class Content:
     """Passages in the order of documents and positions, and triples in the order of their passages."""
 
     passages: list[Passage] = field(repr=False)
     triples: list[Triple] = field(repr=False)
     triple_rows: list[int] = field(repr=False)
     """The row of each triple's passage."""
-    material: Material = field(repr=False)
+    annotations: Annotations = field(repr=False)
     """What else was found in the passages."""
     correcting: Correcting = field(repr=False)
-    """What a person corrected. Triples and material are the corrected ones; defined terms are corrected here."""
+    """What a person corrected. Triples and annotations are the corrected ones; defined terms are corrected here."""
     in_context: bool = False
     """Whether the vectors of triples come from the reading of their passages."""
     keyword_passages: int = MAX_PASSAGES
     """A keyword of more passages joins none of them; 0: every keyword joins."""
 
     @classmethod
-    def of(cls, store: Store, *, in_context: bool = False, corrections: Corrections | None = None) -> "Contents":
+    def of(cls, store: Store, *, in_context: bool = False, corrections: Corrections | None = None) -> "Content":
         """Everything that is in the store now, corrected as the store has it, or by other corrections."""
         passages = dict(store.passages())
         row_of = {number: row for row, number in enumerate(passages)}
-        correcting = Correcting(store.corrections if corrections is None else corrections, passages)
-        stored = list(correcting.triples(store.triples()))
+        correcting = Correcting(store.meta.corrections if corrections is None else corrections, passages)
+        stored = list(correcting.triples(store.extractions.triples()))
         return cls(
             passages=list(passages.values()),
             triples=[entry.triple for entry in stored],
             triple_rows=[row_of[entry.passage] for entry in stored],
-            material=Material.of(store, row_of, correcting.name),
+            annotations=Annotations.of(store, row_of, correcting.name),
             correcting=correcting,
             in_context=in_context,
-            keyword_passages=store.keyword_passages,
+            keyword_passages=store.meta.keyword_passages,
         )
 
     @cached_property
@@ -67,14 +67,14 @@ class Contents:
     @cached_property
     def definitions(self) -> dict[str, Definition]:
         """Terms that passages define, by their normal forms."""
-        return self.correcting.definitions(stored_definitions(self.passages, self.material.extractors))
+        return self.correcting.definitions(stored_definitions(self.passages, self.annotations.extractors))
 
     def triples_by_extractor(self) -> dict[str, int]:
         """How many triples there are in the passages of each extractor, with those that were added there. Where
         nothing was extracted, all were added by corrections.
         """
-        extractors = self.material.extractors
-        return dict(sorted(Counter(extractors[row] or KEPT_AS for row in self.triple_rows).items()))
+        extractors = self.annotations.extractors
+        return dict(sorted(Counter(extractors[row] or "corrections" for row in self.triple_rows).items()))
 
     def correction_counts(self) -> CorrectionCounts | None:
         """The corrections, and what they concern here; None without any."""

@@ -8,19 +8,18 @@ of some of the passages (`triplebeam.index.folder.view`).
 import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from triplebeam.index.arrays.columns import StringColumn, mapped, write_strings
+from triplebeam.index.arrays.array_set import ArraySet
 from triplebeam.index.store.store import Store
 
-_EXTRACTIONS, _LINKS = "passage_extractions", "passage_links.npy"
+_EXTRACTIONS, _LINKS = "passage_extractions", "passage_links"
 
 
 @dataclass(frozen=True)
-class Material:
+class Annotations:
     """By the rows of passages."""
 
     extractors: list[str] = field(repr=False)
@@ -33,13 +32,13 @@ class Material:
     """Pairs of passages of which the first links to the second, sorted."""
 
     @classmethod
-    def of(cls, store: Store, row_of: Mapping[int, int], rename: Callable[[str], str]) -> "Material":
+    def of(cls, store: Store, row_of: Mapping[int, int], rename: Callable[[str], str]) -> "Annotations":
         """Of all passages in the store, which has them by number; names and keywords are called what ``rename``
         returns.
         """
-        extractors = store.extracted_by()
-        names = _by_row(store.names(), row_of, rename)
-        keywords = _by_row(store.keywords(), row_of, rename)
+        extractors = store.extractions.extractors()
+        names = _by_row(store.extractions.names(), row_of, rename)
+        keywords = _by_row(store.extractions.keywords(), row_of, rename)
         links = [(row_of[here], row_of[there]) for here, there in store.links()]
         return cls(
             extractors=[extractors.get(number, "") for number in row_of],
@@ -49,22 +48,22 @@ class Material:
         )
 
     @classmethod
-    def read(cls, generation: Path, rows: NDArray[np.int64], passages: int) -> "Material":
+    def read(cls, arrays: ArraySet, rows: NDArray[np.int64], passages: int) -> "Annotations":
         """Of some passages of a generation, which get the rows 0, 1, 2 and so on."""
-        column = StringColumn(generation / _EXTRACTIONS)
+        column = arrays.strings(_EXTRACTIONS)
         read = [json.loads(column[row]) for row in rows.tolist()]
         return cls(
             extractors=[extractor for extractor, _, _ in read],
             names=[names for _, names, _ in read],
             keywords=[keywords for _, _, keywords in read],
-            links=_among(mapped(generation / _LINKS), rows, passages),
+            links=_among(arrays.array(_LINKS), rows, passages),
         )
 
-    def write(self, generation: Path) -> None:
+    def write(self, arrays: ArraySet) -> None:
         """Write a column and an array."""
         rows = zip(self.extractors, self.names, self.keywords, strict=True)
-        write_strings(generation / _EXTRACTIONS, (json.dumps(row, ensure_ascii=False) for row in rows))
-        np.save(generation / _LINKS, self.links)
+        arrays.add_strings(_EXTRACTIONS, (json.dumps(row, ensure_ascii=False) for row in rows))
+        arrays.add(_LINKS, self.links)
 
 
 def pairs(by_row: Iterable[Iterable[str]]) -> list[tuple[int, str]]:

@@ -7,46 +7,50 @@ from pathlib import Path
 
 from pydantic import BaseModel
 
-from triplebeam.index.build.writing import has_store
-from triplebeam.index.folder.manifest import STORE, VectorSpace
-from triplebeam.index.store.corrections import Corrections, kept_corrections
-from triplebeam.index.store.known_files import KnownFiles
-from triplebeam.index.store.schema import kept_value
+from triplebeam.index.folder.manifest import STORE
+from triplebeam.index.manifest import VectorSpace
+from triplebeam.index.store.corrections import Corrections
+from triplebeam.index.store.files import FileTable
+from triplebeam.index.store.meta import MetaTable
 from triplebeam.index.store.store import unusable
 from triplebeam.system.database import has_tables, open_to_read
 
 _HEADER = ("page_count", "page_size", "user_version")
 
 
-def remembered_extractor(folder: Path) -> str | None:
+def has_store(folder: Path) -> bool:
+    """Is there an index in this folder that documents can be added to, published or not?"""
+    return (folder / STORE).is_file()
+
+
+def read_extractor(folder: Path) -> str | None:
     """The name of the extractor that an index goes on with; None where there is no index yet, or none was chosen."""
     with _store_of(folder) as db:
-        return kept_value(db, "extractor") if db else None
+        return MetaTable(db).extractor if db else None
 
 
-def remembered_sources(folder: Path) -> dict[str, str]:
+def read_source_names(folder: Path) -> dict[str, str]:
     """The names of sources that an index knows, by their absolute paths."""
     with _store_of(folder) as db:
-        return KnownFiles(db).names() if db else {}
+        return MetaTable(db).source_names if db else {}
 
 
-def remembered_files(folder: Path) -> dict[str, str]:
+def read_source_files(folder: Path) -> dict[str, str]:
     """The file that each document came from, by its name in the index."""
     with _store_of(folder) as db:
-        return KnownFiles(db).sources() if db else {}
+        return FileTable(db).sources() if db else {}
 
 
-def remembered_embedder(folder: Path) -> VectorSpace | None:
+def read_embedder(folder: Path) -> VectorSpace | None:
     """The embedder that an index was built with, whether it is published or not."""
     with _store_of(folder) as db:
-        space = kept_value(db, "embedder") if db else None
-    return VectorSpace.model_validate_json(space) if space else None
+        return MetaTable(db).embedder if db else None
 
 
-def remembered_corrections(folder: Path) -> Corrections:
+def read_index_corrections(folder: Path) -> Corrections:
     """The corrections of an index."""
     with _store_of(folder) as db:
-        return kept_corrections(db) if db else Corrections()
+        return MetaTable(db).corrections if db else Corrections()
 
 
 class StoreState(BaseModel):
@@ -58,7 +62,7 @@ class StoreState(BaseModel):
     documents: int
 
 
-def store_state(folder: Path) -> StoreState | None:
+def read_store_state(folder: Path) -> StoreState | None:
     """The state of the store of an index; None where there is none, and it can only be searched.
 
     A file that was cut off, or is no database, is an error. `triplebeam repair` reads all of it.
@@ -71,7 +75,7 @@ def store_state(folder: Path) -> StoreState | None:
         if there < pages * size and not (log.is_file() and log.stat().st_size):  # the last pages may be in the log
             raise sqlite3.DatabaseError(f"{there} bytes of {pages * size}")
         (documents,) = db.execute("SELECT count(*) FROM document").fetchone()
-        revision = int(kept_value(db, "revision") or 0)
+        revision = MetaTable(db).revision
     return StoreState(format=format_, bytes=there, revision=revision, documents=documents)
 
 

@@ -1,0 +1,12 @@
+"""Compressed sparse rows: ``starts[row]`` and ``starts[row + 1]`` are where the entries of a row begin and end."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+def expand_rows(starts: NDArray[np.integer], rows: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """List the entries of some rows of a sparse matrix: the position in ``rows`` of each, and its place."""
+    begins = starts[rows].astype(np.int64)
+    counts = starts[rows + 1] - begins
+    before = np.cumsum(counts) - counts
+    return np.repeat(np.arange(len(rows)), counts), np.repeat(begins - before, counts) + np.arange(counts.sum())

@@ -1,0 +1,113 @@
+"""What the manifest of an index says of its published generation, wherever that is."""
+
+from pydantic import BaseModel, ConfigDict, computed_field
+
+from triplebeam.embed.embedder import Embedder, reads_tokens
+from triplebeam.errors import INDEX_AGAIN, EmbedderMismatchError, IndexFormatError
+from triplebeam.index.content.topics import Ownership
+from triplebeam.index.store.corrections import CorrectionCounts
+
+FORMAT = 1
+#: A keyword of more passages than this makes no edges. On MuSiQue 50 leaves out the 45 most common of 92,000 entities
+#: and with them seven in ten edges; recall is a little better for it.
+MAX_PASSAGES = 50
+
+
+class GraphStatistics(BaseModel):
+    """The measures of a graph in the paper's Table 5, and the edges by kind; a manifest holds them."""
+
+    model_config = ConfigDict(frozen=True)
+
+    nodes: int
+    edges: int
+    """An edge of several kinds counts once."""
+    edges_by_kind: dict[str, int]
+    nodes_without_edges: int
+
+    @computed_field  # type: ignore[prop-decorator]
+    @property
+    def edges_per_node(self) -> float:
+        """|E| / |V|; a node has twice as many neighbours on average."""
+        return self.edges / self.nodes if self.nodes else 0.0
+
+    @computed_field  # type: ignore[prop-decorator]
+    @property
+    def density(self) -> float:
+        """2|E| / (|V| (|V| - 1))."""
+        return 2 * self.edges / (self.nodes * (self.nodes - 1)) if self.nodes > 1 else 0.0
+
+
+class VectorSpace(BaseModel):
+    """An embedder as the manifest names it."""
+
+    model_config = ConfigDict(frozen=True)
+
+    name: str
+    fingerprint: str
+    dimension: int
+    triples_in_context: bool = False
+    """Whether the vectors of triples come from the reading of their passages, as in indexes made since that is done."""
+
+    @classmethod
+    def of(cls, embedder: Embedder, *, triples_in_context: bool = True) -> "VectorSpace":
+        """The space an embedder encodes into."""
+        return cls(
+            name=embedder.name,
+            fingerprint=embedder.fingerprint,
+            dimension=embedder.dimension,
+            triples_in_context=triples_in_context and reads_tokens(embedder),
+        )
+
+    def check(self, embedder: Embedder) -> None:
+        """Raise where an embedder encodes into another space than this one."""
+        other = VectorSpace.of(embedder)
+        if (self.fingerprint, self.dimension) != (other.fingerprint, other.dimension):
+            raise EmbedderMismatchError(
+                f"the index was built with the embedder {self}, not with {other}:"
+                f" use `--embedder {self.name}`, or index into a new folder."
+            )
+
+    def __str__(self) -> str:
+        return f"{self.name!r} ({self.dimension} dimensions, fingerprint {self.fingerprint[:12]})"
+
+
+class Manifest(BaseModel):
+    """What ``manifest.json`` holds."""
+
+    model_config = ConfigDict(frozen=True)
+
+    format: int = FORMAT
+    triplebeam: str
+    created: str
+    generation: str
+    revision: int
+    embedder: VectorSpace
+    counts: dict[str, int]
+    triples_by_extractor: dict[str, int]
+    extractor: str | None = None
+    """The extractor of new passages."""
+    unread_languages: dict[str, int] = {}
+    """Passages by the code of their language, where the extractor does not read it."""
+    passage_graph: GraphStatistics
+    keyword_passages: int = MAX_PASSAGES
+    """A keyword of more passages makes no edges between them; 0: every keyword does."""
+    ownership: Ownership
+    tuned_share: float | None = None
+    """How much walks count in the default search, where `triplebeam tune` chose it."""
+    corrections: CorrectionCounts | None = None
+    """What a person corrected."""
+    files: dict[str, int]
+    """Each file of the generation with its size, so that opening an index notices a missing or truncated file."""
+    checksums: dict[str, int] = {}
+    """And with its CRC-32, so that damage that leaves the size alone is noticed, too."""
+
+    @property
+    def share(self) -> float:
+        """How much walks count in the default search: as it was tuned, else by the ownership."""
+        return self.ownership.share if self.tuned_share is None else self.tuned_share
+
+
+def check_format(place: object, found: int) -> None:
+    """Raise where an index has another format than this Triplebeam reads and writes."""
+    if found != FORMAT:
+        raise IndexFormatError(f"{place} has format {found}, this Triplebeam reads format {FORMAT}: {INDEX_AGAIN}")

@@ -1,0 +1,12 @@
+"""How thorough the trials are: few instants and examples in `make test`, all of them in `make trials`."""
+
+import os
+
+FULL = os.environ.get("TRIPLEBEAM_TRIALS") == "1"
+#: Examples of a property in `make test`, at most.
+MAX_EXAMPLES = 40
+
+
+def examples(count: int) -> int:
+    """Return how many examples a property is tested with; ``count`` in `make trials`."""
+    return count if FULL else min(count, MAX_EXAMPLES)
