@@ -8,7 +8,10 @@ import re
 import subprocess
 import sys
 import tomllib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from types import FrameType
 
 import pytest
 from packaging.version import Version
@@ -16,6 +19,7 @@ from packaging.version import Version
 import triplebeam
 from patience import SECONDS
 from triplebeam.errors import ExtraMissingError
+from triplebeam.testing.hashed_words import HashedWords
 
 ROOT = Path(__file__).parents[1]
 SOURCE = str(Path(triplebeam.__file__).parents[1])
@@ -24,10 +28,68 @@ EXTRAS = ("mcp", "langchain_core", "llama_index", "haystack", "fastapi", "uvicor
 HEAVY = ("numpy", "scipy", "onnxruntime", "spacy", "openai", "pydantic", "typer", "rich", "tantivy", "faiss", "pytest")
 
 
-def loaded_after(statement: str) -> set[str]:
+#: The package's modules that opening an index may import, and that adding a sentence may call.
+MAX_IMPORTED_BY_OPEN, MAX_ENTERED_BY_ADD = 120, 75
+
+
+def modules_after(statement: str) -> list[str]:
     code = f"{statement}\nimport json, sys\nprint(json.dumps(sorted(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=5 * SECONDS)
-    return {name.partition(".")[0] for name in json.loads(done.stdout)}
+    found: list[str] = json.loads(done.stdout.splitlines()[-1])
+    return found
+
+
+def loaded_after(statement: str) -> set[str]:
+    return {name.partition(".")[0] for name in modules_after(statement)}
+
+
+def test_naming_open_imports_what_opening_needs_and_little_else() -> None:
+    found = [name for name in modules_after("import triplebeam; triplebeam.open") if name.startswith("triplebeam")]
+    assert len(found) <= MAX_IMPORTED_BY_OPEN, found
+    assert not [name for name in found if name.startswith(("triplebeam.methods.", "triplebeam.assemble.indexing"))]
+
+
+def test_adding_a_sentence_passes_through_few_modules(tmp_path: Path) -> None:
+    (tmp_path / "a.md").write_text("The lake is deep.", encoding="utf-8")
+    for name in ("first", "second"):  # the first imports; what is called then is not counted
+        index = triplebeam.create(tmp_path / name, embedder=HashedWords())
+        with entered_modules() as entered:
+            index.add(tmp_path / "a.md", extractor="none")
+    assert len(entered) <= MAX_ENTERED_BY_ADD, sorted(entered)
+
+
+@contextmanager
+def entered_modules() -> Iterator[set[str]]:
+    """The modules of the package, by their files, whose functions are called."""
+    entered, package = set[str](), str(Path(triplebeam.__file__).parent)
+
+    def note(frame: FrameType, event: str, argument: object) -> None:
+        if event == "call" and frame.f_code.co_filename.startswith(package):
+            entered.add(frame.f_code.co_filename)
+
+    before = sys.getprofile()
+    sys.setprofile(note)
+    try:
+        yield entered
+    finally:
+        sys.setprofile(before)
+
+
+@pytest.mark.parametrize("command", ["search", "ask", "sync", "remove", "bench"])
+def test_the_help_of_a_command_loads_no_index_and_no_model(command: str) -> None:
+    show = f"sys.argv = ['triplebeam', '{command}', '--help']; main()"
+    code = f"import sys\nfrom triplebeam.serve.cli import main\ntry:\n    {show}\nexcept SystemExit: pass"
+    loaded = modules_after(code)
+    assert not {name.partition(".")[0] for name in loaded} & {"scipy", "onnxruntime", "spacy", "openai", "faiss"}
+    assert not {"triplebeam.assemble.index", "triplebeam.index.folder.snapshot"} & set(loaded)
+
+
+def test_completing_a_method_loads_no_method() -> None:
+    no_plugins = "from triplebeam.assemble import table; table.load_plugins = lambda group: []"
+    complete = "from triplebeam.serve.cli.options import *; assert 'hybrid' in complete_search_method('hyb')"
+    loaded = modules_after(f"{no_plugins}\n{complete}")
+    assert "triplebeam.assemble.retrievers" not in loaded
+    assert "scipy" not in loaded
 
 
 def test_importing_the_package_loads_nothing_heavy() -> None:

@@ -15,9 +15,9 @@ import numpy as np
 from scale.clones import Clones
 from scale.hashed import HashedDimensions
 from triplebeam import assemble
-from triplebeam.embed.onnx_embedder import processors
 from triplebeam.index.build.build import IndexBuilder
 from triplebeam.index.folder.snapshot import Snapshot
+from triplebeam.system.processors import processors
 
 METHODS = (
     "bm25",

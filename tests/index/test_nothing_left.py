@@ -266,7 +266,7 @@ def test_nothing_is_left_of_what_an_agent_repeated_from_an_earlier_reading(index
     assert index.settings.completions
     with CompletionStore(index.settings.completions) as store:
         model = Concurrent(Cached(model=Retelling(), store=store))
-        asking = Index(index.folder, index.settings, HashedWords(64), model)
+        asking = Index(index.location, index.settings, HashedWords(64), model)
         assert asking.ask("Who hid violins near Vexmoor?", "gear:bm25").text == "the Quarkwright man"
     with closing(sqlite3.connect(index.settings.completions)) as db:
         assert ("published/reason",) in db.execute("SELECT template FROM completion").fetchall()

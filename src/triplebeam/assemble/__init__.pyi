@@ -1,5 +1,7 @@
 from triplebeam.assemble.evaluation import Corpus as Corpus
 from triplebeam.assemble.evaluation import Evaluator as Evaluator
+from triplebeam.assemble.given_documents import as_list as as_list
+from triplebeam.assemble.given_documents import read_given as read_given
 from triplebeam.assemble.index import DEFAULT_AGENT as DEFAULT_AGENT
 from triplebeam.assemble.index import DEFAULT_METHOD as DEFAULT_METHOD
 from triplebeam.assemble.index import Index as Index

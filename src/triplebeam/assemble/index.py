@@ -4,20 +4,18 @@ import logging
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from triplebeam import assemble, support
 from triplebeam.answer import Agent, Answer, Evidence, Run, Step
 from triplebeam.assemble.context import Context
-from triplebeam.assemble.given_documents import Given, as_list, read_given
 from triplebeam.assemble.method import Method, expand
 from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError, IndexMissingError
 from triplebeam.extract.extractor import Extractor
 from triplebeam.generate.language_model import LanguageModel
-from triplebeam.index.build.purge import PurgeReport
 from triplebeam.index.build.report import BuildReport
 from triplebeam.index.build.writing import create_empty_index
-from triplebeam.index.content.corrected import LineMatches
 from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.index.location import Location, parse_location
 from triplebeam.index.protocols import PassageLookup, Source, SourceTriples
@@ -31,6 +29,11 @@ from triplebeam.settings import Settings, read_settings
 from triplebeam.system.cancellation import in_thread
 from triplebeam.system.progress import Progress, silent
 from triplebeam.where import Where, parse
+
+if TYPE_CHECKING:
+    from triplebeam.assemble.given_documents import Given
+    from triplebeam.index.build.purge import PurgeReport
+    from triplebeam.index.content.corrected import LineMatches
 
 DEFAULT_METHOD = "blend"
 DEFAULT_AGENT = "auto"
@@ -175,7 +178,7 @@ class Index:
 
     def add(
         self,
-        documents: str | Given | Iterable[Given],
+        documents: "str | Given | Iterable[Given]",
         *,
         extractor: str | Extractor | None = None,
         triples: str | Path | None = None,
@@ -197,9 +200,9 @@ class Index:
         skipped, unless ``follow_links``.
         """
         self._check_writable()
-        listed = as_list(documents)
+        listed = assemble.as_list(documents)
         names = assemble.source_names(self.folder, (each for each in listed if isinstance(each, Path)))
-        readings = read_given(listed, self.documents(), encoding, names, follow_links=follow_links)
+        readings = assemble.read_given(listed, self.documents(), encoding, names, follow_links=follow_links)
         builder = assemble.index_builder(
             self.location,
             self.settings,
@@ -265,7 +268,7 @@ class Index:
 
     def correct(
         self, corrections: str | Path | Iterable[Mapping[str, object]], *, dry_run: bool = False
-    ) -> list[LineMatches]:
+    ) -> "list[LineMatches]":
         """Keep corrections of triples with the index, instead of those it has, and apply them from now on.
 
         They are a file, by its path, or rows such as ``{"drop": ["Uranus", "is", "*"]}``; see
@@ -287,7 +290,7 @@ class Index:
         self._check_writable()
         return read_index_corrections(self.folder).text
 
-    def compact(self) -> PurgeReport:
+    def compact(self) -> "PurgeReport":
         """Rewrite the files so that no byte of what was removed is left, and forget cached replies about it."""
         self._check_writable()
         done = assemble.purge_index(self.location, self.settings)
