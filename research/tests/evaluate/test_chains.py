@@ -8,7 +8,8 @@ from gold_chains import CAHN, Make
 
 from triplebeam.errors import BadInputError
 from triplebeam.index.folder.snapshot import Snapshot
-from triplebeam.triple import Triple, entity_key
+from triplebeam.text.names import entity_key
+from triplebeam.triple import Triple
 from triplebeam_research.synthesize.chains import MOST_CHAINS, MOST_PASSAGES, sample_chains
 
 

@@ -172,12 +172,6 @@ def test_numbers_are_written_one_way() -> None:
     assert [numbers.count(value) for value in (0, 1.5, 12.3, 12345)] == ["0", "1.5", "12", "12,345"]
     assert [numbers.milliseconds(value) for value in (0.0034, 0.0499, 12.3)] == ["3.4", "50", "12,300"]
     assert [numbers.dollars(value) for value in (0, 0.00124, 0.5, 12.345)] == ["0", "0.0012", "0.50", "12.35"]
-    assert [numbers.listed(names) for names in ([], ["a"], ["a", "b"], ["a", "b", "c"])] == [
-        "",
-        "a",
-        "a and b",
-        "a, b and c",
-    ]
 
 
 def test_markdown_keeps_method_names_readable() -> None:

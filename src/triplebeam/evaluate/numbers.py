@@ -38,13 +38,3 @@ def milliseconds(seconds: float) -> str:
 def dollars(amount: float) -> str:
     """Two significant digits, since a question costs far less than a cent: 0.00124 as 0.0012."""
     return f"{amount:.{max(2, 1 - math.floor(math.log10(amount)))}f}" if amount > 0 else "0"
-
-
-def plural(number: int, noun: str) -> str:
-    """``1 question``, ``2 questions``."""
-    return f"{number:,} {noun}" + ("" if number == 1 else "s")
-
-
-def listed(names: list[str]) -> str:
-    """``a, b and c``."""
-    return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))

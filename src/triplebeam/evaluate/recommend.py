@@ -16,9 +16,10 @@ from numpy.typing import NDArray
 from triplebeam.errors import BadInputError
 from triplebeam.evaluate.compare import SIGNIFICANT, Difference, holm, paired_difference
 from triplebeam.evaluate.measures import values
-from triplebeam.evaluate.numbers import listed, milliseconds, plural, points, probability
+from triplebeam.evaluate.numbers import milliseconds, points, probability
 from triplebeam.evaluate.questions import SYNTHETIC
 from triplebeam.evaluate.run import Evaluation, Run
+from triplebeam.text.phrases import listed, plural
 
 Need: TypeAlias = Literal["yes", "no", "cannot tell"]
 

@@ -13,8 +13,8 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from triplebeam.bounds import check_not_negative
 from triplebeam.retrieve.bm25 import BM25
+from triplebeam.retrieve.bounds import check_not_negative
 from triplebeam.retrieve.dense import Dense
 from triplebeam.retrieve.retriever import ScoringRetriever, scores_many
 from triplebeam.retrieve.scores import CachedScores, RankedByScores, min_max

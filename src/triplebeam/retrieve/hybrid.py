@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from triplebeam.bounds import check_fields, check_not_negative
 from triplebeam.ranking import Ranking
+from triplebeam.retrieve.bounds import check_fields, check_not_negative
 from triplebeam.retrieve.fuse import CONSTANT, reciprocal_rank_fusion
 from triplebeam.retrieve.retriever import Retriever, ScoringRetriever, retrieve_many, scores_many
 from triplebeam.retrieve.scores import PassageOf, RankedByScores, min_max

@@ -13,8 +13,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from triplebeam.bounds import check_fields, check_not_negative
 from triplebeam.index.folder.passages import PassageTable
+from triplebeam.retrieve.bounds import check_fields, check_not_negative
 from triplebeam.retrieve.retriever import ScoringRetriever, scores_many
 from triplebeam.retrieve.scores import RankedByScores, min_max
 from triplebeam.retrieve.verbatim import VerbatimNames

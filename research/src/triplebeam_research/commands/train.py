@@ -186,8 +186,8 @@ def _draw_folds(base: str, folds: "Sequence[Fold]") -> None:
 
 
 def _draw_weights(output: Path, weights: "Weights") -> None:
-    from triplebeam.evaluate.numbers import plural
     from triplebeam.serve.cli.console import out
+    from triplebeam.text.phrases import plural
 
     console, source = out(), weights.trained_on
     console.print(

@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from triplebeam.bounds import check_fields
 from triplebeam.index.folder.passages import PassageTable
 from triplebeam.ranking import Hit, Ranking
+from triplebeam.retrieve.bounds import check_fields
 from triplebeam.retrieve.retriever import Retriever
 from triplebeam_research.late_interaction.token_encoder import TokenEncoder
 

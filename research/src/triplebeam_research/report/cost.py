@@ -5,8 +5,9 @@ from functools import partial
 
 import numpy as np
 
-from triplebeam.evaluate.numbers import NOTHING, count, dollars, listed, milliseconds
+from triplebeam.evaluate.numbers import NOTHING, count, dollars, milliseconds
 from triplebeam.evaluate.run import QuestionResult, Run
+from triplebeam.text.phrases import listed
 from triplebeam_research.report.document import Column, Figure, Missing, Table
 from triplebeam_research.report.plots import cost_plot
 from triplebeam_research.report.scores import Scores

@@ -8,7 +8,8 @@ import numpy as np
 
 from triplebeam.evaluate import compare
 from triplebeam.evaluate.compare import SIGNIFICANT, Difference
-from triplebeam.evaluate.numbers import percent, plural, points, probability
+from triplebeam.evaluate.numbers import percent, points, probability
+from triplebeam.text.phrases import plural
 from triplebeam_research.report.document import Best, Column, Figure, Missing, Table
 from triplebeam_research.report.plots import difference_plot
 from triplebeam_research.report.scores import Scores

@@ -10,8 +10,9 @@ from itertools import groupby
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
 from markupsafe import Markup, escape
 
-from triplebeam.evaluate.numbers import percent, plural
+from triplebeam.evaluate.numbers import percent
 from triplebeam.evaluate.run import Evaluation
+from triplebeam.text.phrases import plural
 from triplebeam_research.report import plots
 from triplebeam_research.report.cost import cost_figures, cost_table
 from triplebeam_research.report.differences import (

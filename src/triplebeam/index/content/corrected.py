@@ -15,7 +15,8 @@ from triplebeam.index.store.correction_line import ANY, Correction, Kind
 from triplebeam.index.store.corrections import CorrectionCounts, Corrections
 from triplebeam.index.store.extractions import StoredTriple
 from triplebeam.passage import Passage
-from triplebeam.triple import Triple, entity_key
+from triplebeam.text.names import entity_key
+from triplebeam.triple import Triple
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from triplebeam.index.content.definitions import Definition
-from triplebeam.triple import entity_key
+from triplebeam.text.names import entity_key
 
 #: Where they are stored, in the order of the passages that refer.
 REFERENCES = "passage_references"

@@ -21,7 +21,7 @@ from triplebeam.index.folder.open_graph import STORED_WALKS, OpenGraph
 from triplebeam.index.folder.synonyms import THRESHOLD, both_ways, read_choices
 from triplebeam.index.folder.triple_graph import TripleGraph
 from triplebeam.index.folder.vectors import VectorIndex
-from triplebeam.triple import entity_key
+from triplebeam.text.names import entity_key
 
 #: Where names that were found in a passage, and are in no triple of it, are stored.
 MENTIONS = "passage_mentions"

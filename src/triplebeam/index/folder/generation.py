@@ -27,8 +27,8 @@ from triplebeam.index.folder.triple_graph import TripleGraph, write_triple_graph
 from triplebeam.index.folder.vectors import write_vectors
 from triplebeam.index.manifest import GraphStatistics
 from triplebeam.system.progress import Progress, silent
+from triplebeam.text.names import entity_key
 from triplebeam.text.terms import ANALYZER, stemmer_for
-from triplebeam.triple import entity_key
 
 _STAGES = 7
 

@@ -12,7 +12,7 @@ from triplebeam.errors import BadInputError
 from triplebeam.index.arrays.array_set import ArraySet
 from triplebeam.index.arrays.names import read_numbers, read_rows, write_numbers, write_rows
 from triplebeam.passage import Passage
-from triplebeam.triple import entity_key
+from triplebeam.text.names import entity_key
 
 _COLUMNS = (
     *("passage_ids", "passage_texts", "passage_titles", "passage_documents", "passage_sections"),

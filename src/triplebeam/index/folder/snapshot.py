@@ -23,7 +23,7 @@ from triplebeam.index.location import Folder, Location
 from triplebeam.index.manifest import Manifest
 from triplebeam.index.protocols import TermSearch
 from triplebeam.system.open_files import explain_open_files
-from triplebeam.triple import entity_key
+from triplebeam.text.names import entity_key
 from triplebeam.where import Where
 
 

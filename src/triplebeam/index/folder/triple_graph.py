@@ -14,7 +14,8 @@ from triplebeam.index.arrays.array_set import ArraySet
 from triplebeam.index.arrays.csr import expand_rows, renumber
 from triplebeam.index.folder.passages import PassageTable
 from triplebeam.index.folder.vectors import VectorIndex, top
-from triplebeam.triple import Triple, entity_key
+from triplebeam.text.names import entity_key
+from triplebeam.triple import Triple
 
 _COLUMNS = ("triple_subjects", "triple_predicates", "triple_objects")
 

@@ -42,7 +42,7 @@ from triplebeam.index.folder.terms import TermIndex
 from triplebeam.index.folder.vectors import copy_stored, write_vectors
 from triplebeam.index.manifest import GraphStatistics
 from triplebeam.index.store.corrections import Corrections
-from triplebeam.triple import entity_key
+from triplebeam.text.names import entity_key
 from triplebeam.where import Where
 
 

@@ -30,8 +30,9 @@ from triplebeam.index.content.vector_cache import STORED_AS
 from triplebeam.index.folder.passages import compared_fields, title_keys
 from triplebeam.index.opensearch.client import Json
 from triplebeam.passage import Passage
+from triplebeam.text.names import entity_key
 from triplebeam.text.terms import stemmer_for, text_words
-from triplebeam.triple import Triple, entity_key
+from triplebeam.triple import Triple
 
 KINDS = ("passages", "triples", "entities")
 #: Up to so many vectors of a shard each is compared, in half a microsecond. Lucene's graph takes 500 to add one.

@@ -37,7 +37,7 @@ from triplebeam.index.opensearch.generation import Published
 from triplebeam.index.opensearch.search import ClusterTerms, ClusterVectors, similar
 from triplebeam.index.opensearch.triples import ClusterTriples
 from triplebeam.index.store.corrections import Corrections
-from triplebeam.triple import entity_key
+from triplebeam.text.names import entity_key
 
 #: Passages that each way of searching begins with.
 SEEDS = 100

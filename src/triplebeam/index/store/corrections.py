@@ -18,7 +18,8 @@ from pydantic import BaseModel, ConfigDict
 
 from triplebeam.errors import BadInputError
 from triplebeam.index.store.correction_line import Correction, Kind, parse_line
-from triplebeam.triple import Triple, entity_key
+from triplebeam.text.names import entity_key
+from triplebeam.triple import Triple
 
 
 @dataclass(frozen=True)

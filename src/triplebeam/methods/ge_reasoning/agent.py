@@ -24,7 +24,6 @@ from functools import cached_property, partial
 from typing import Literal, TypeAlias
 
 from triplebeam.answer import Answer, Step
-from triplebeam.bounds import check_fields
 from triplebeam.errors import BadInputError
 from triplebeam.generate.prompts import numbered_facts
 from triplebeam.index.protocols import TripleStore
@@ -38,6 +37,7 @@ from triplebeam.methods.ge_reasoning.sub_question import SubQuestions
 from triplebeam.methods.shared.loop import NothingToSearch
 from triplebeam.methods.shared.reading import ReadingAgent
 from triplebeam.ranking import Ranking
+from triplebeam.retrieve.bounds import check_fields
 
 #: What is searched for (Table 2).
 RetrieveBy: TypeAlias = Literal["sub_question", "question"]

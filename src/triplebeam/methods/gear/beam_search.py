@@ -18,10 +18,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from triplebeam.bounds import check_fields
 from triplebeam.errors import BadInputError
 from triplebeam.index.protocols import TripleStore
 from triplebeam.methods.gear.score import ChainScorer
+from triplebeam.retrieve.bounds import check_fields
 from triplebeam.system.cancellation import check_cancelled
 
 

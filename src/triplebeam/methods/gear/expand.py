@@ -14,13 +14,13 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from triplebeam.bounds import check_fields
 from triplebeam.index.protocols import TripleStore
 from triplebeam.methods.gear.beam_search import Beams, DiverseTripleBeamSearch
 from triplebeam.methods.gear.link import PassageLink, triple_link
 from triplebeam.methods.gear.read import Reader
 from triplebeam.methods.gear.score import ChainScorer
 from triplebeam.ranking import Hit, Ranking
+from triplebeam.retrieve.bounds import check_fields
 from triplebeam.retrieve.dense import Dense
 from triplebeam.retrieve.fuse import reciprocal_rank_fusion
 from triplebeam.retrieve.retriever import Retriever, for_question, retrieve_many

@@ -12,10 +12,10 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from triplebeam.bounds import check_fields
 from triplebeam.embed.embedder import Embedder
 from triplebeam.index.folder.vectors import top
 from triplebeam.index.protocols import TripleStore
+from triplebeam.retrieve.bounds import check_fields
 
 
 class ChainScorer(Protocol):

@@ -20,7 +20,6 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from triplebeam.bounds import check_fields
 from triplebeam.errors import BadInputError
 from triplebeam.index.folder.passage_graph import PAPER_KINDS, EdgeKind, PassageGraph
 from triplebeam.index.folder.passages import PassageTable
@@ -35,6 +34,7 @@ from triplebeam.methods.gnn_ret.propagate import (
     integrate_steps,
 )
 from triplebeam.ranking import Ranking
+from triplebeam.retrieve.bounds import check_fields
 from triplebeam.retrieve.explained import Found, Reasons, explained, no_reasons
 from triplebeam.retrieve.retriever import PerQuestion, Retriever, ScoringRetriever, scores_many
 from triplebeam.retrieve.scores import rank_scores

@@ -25,7 +25,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from triplebeam.bounds import check_fields
 from triplebeam.embed.embedder import Embedder
 from triplebeam.generate.accounting import remark
 from triplebeam.index.folder.entity_graph import EntityGraph
@@ -36,6 +35,7 @@ from triplebeam.index.folder.synonyms import THRESHOLD
 from triplebeam.methods.hipporag.query_entities import QueryEntities
 from triplebeam.methods.hipporag.walk_chains import WalkChains
 from triplebeam.ranking import Ranking
+from triplebeam.retrieve.bounds import check_fields
 from triplebeam.retrieve.dense import Dense
 from triplebeam.retrieve.explained import Found, Reasons, explained, no_reasons
 from triplebeam.retrieve.personalized_pagerank import PersonalizedPageRank, Reset

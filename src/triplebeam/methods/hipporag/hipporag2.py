@@ -24,7 +24,6 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from triplebeam.bounds import check_fields
 from triplebeam.embed.embedder import Embedder
 from triplebeam.generate.accounting import remark
 from triplebeam.index.folder.entity_graph import EntityGraph
@@ -37,6 +36,7 @@ from triplebeam.index.folder.vectors import top
 from triplebeam.methods.hipporag.walk_chains import WalkChains
 from triplebeam.methods.shared.triple_filter import TripleFilter
 from triplebeam.ranking import Ranking
+from triplebeam.retrieve.bounds import check_fields
 from triplebeam.retrieve.dense import Dense
 from triplebeam.retrieve.explained import Found, explained
 from triplebeam.retrieve.personalized_pagerank import PersonalizedPageRank, Reset

@@ -5,13 +5,13 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from triplebeam.answer import Agent, Answer
-from triplebeam.bounds import check_fields
 from triplebeam.generate.language_model import LanguageModel
 from triplebeam.generate.prompts import numbered_passages
 from triplebeam.methods.shared.facts import evidence_first, passages_of_facts
 from triplebeam.methods.shared.loop import Loop
 from triplebeam.methods.shared.question_answering import Answerer, QuestionAnswerer, ReadAnswer, is_answer
 from triplebeam.passage import Passages
+from triplebeam.retrieve.bounds import check_fields
 from triplebeam.retrieve.retriever import Retriever, passages_of
 
 #: Passages that an answer is read from (GeAR, Table 3).

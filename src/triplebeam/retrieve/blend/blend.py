@@ -21,12 +21,12 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from triplebeam.bounds import check_fields, check_not_negative
 from triplebeam.embed.embedder import Embedder
 from triplebeam.index.folder.passages import PassageTable
 from triplebeam.index.folder.vectors import top
 from triplebeam.ranking import Hop, Ranking
 from triplebeam.retrieve.blend.links import FactLinks, OwnerLinks, TitleLinks
+from triplebeam.retrieve.bounds import check_fields, check_not_negative
 from triplebeam.retrieve.explained import Found, Reasons, no_reasons
 from triplebeam.retrieve.retriever import ScoringRetriever, scores_many
 from triplebeam.retrieve.scores import min_max, rank_scores

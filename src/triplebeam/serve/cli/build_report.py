@@ -3,7 +3,6 @@
 from pathlib import Path
 
 from triplebeam import assemble
-from triplebeam.evaluate.numbers import plural
 from triplebeam.extract.triples_file import TriplesFile
 from triplebeam.generate.accounting import Account, price
 from triplebeam.index.build.extraction import group_failures
@@ -12,6 +11,7 @@ from triplebeam.index.location import Location
 from triplebeam.index.stores import open_source
 from triplebeam.serve.cli.console import err, warn
 from triplebeam.serve.cli.language_names import not_parsed
+from triplebeam.text.phrases import plural
 
 #: If a larger share of passages has no triples, the model is probably too weak.
 _SUSPICIOUS = 0.2

@@ -9,12 +9,12 @@ import typer
 
 from triplebeam import assemble
 from triplebeam.errors import BadInputError
-from triplebeam.evaluate.numbers import plural
 from triplebeam.index.content.corrected import LineMatches
 from triplebeam.index.location import Location
 from triplebeam.serve.cli.console import err, warn
 from triplebeam.serve.cli.options import AsJson, EmbedderName, IndexPlace, Offline
 from triplebeam.serve.cli.progress_display import shown_progress
+from triplebeam.text.phrases import plural
 
 
 def correct(

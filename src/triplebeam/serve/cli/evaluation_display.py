@@ -5,11 +5,11 @@ from typing import Annotated, TypeAlias
 import typer
 from rich.table import Table
 
-from triplebeam.evaluate.numbers import plural
 from triplebeam.evaluate.recommend import Recommendation
 from triplebeam.evaluate.run import Evaluation
 from triplebeam.evaluate.summary import summary
 from triplebeam.serve.cli.console import out, warn
+from triplebeam.text.phrases import plural
 
 Limit: TypeAlias = Annotated[int | None, typer.Option(min=1, help="Only the first N questions.")]
 Again: TypeAlias = Annotated[bool, typer.Option("--again", help="Measure again instead of reusing saved results.")]

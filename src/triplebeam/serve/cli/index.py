@@ -9,7 +9,6 @@ import typer
 from triplebeam import assemble
 from triplebeam.assemble.indexing import choose
 from triplebeam.errors import BadInputError
-from triplebeam.evaluate.numbers import plural
 from triplebeam.generate.accounting import account
 from triplebeam.index.build.report import BuildReport
 from triplebeam.index.location import Location
@@ -36,6 +35,7 @@ from triplebeam.serve.cli.options import (
     TriplesPath,
 )
 from triplebeam.serve.cli.progress_display import shown_progress
+from triplebeam.text.phrases import plural
 
 _SOURCES = (
     "Folders (searched recursively) and files: text, Markdown, HTML, reStructuredText, AsciiDoc, PDF, Word, PowerPoint,"

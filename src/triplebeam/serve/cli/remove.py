@@ -6,10 +6,10 @@ from typing import Annotated
 import typer
 
 from triplebeam import assemble
-from triplebeam.evaluate.numbers import plural
 from triplebeam.serve.cli.console import err
 from triplebeam.serve.cli.options import AsJson, EmbedderName, IndexPlace, Offline
 from triplebeam.serve.cli.progress_display import shown_progress
+from triplebeam.text.phrases import plural
 
 
 def remove(

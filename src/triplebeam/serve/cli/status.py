@@ -5,7 +5,6 @@ from typing import Annotated
 
 import typer
 
-from triplebeam.evaluate.numbers import plural
 from triplebeam.index.build.checking import check_index
 from triplebeam.index.content.topics import FULL_WEIGHT_EXCLUSIVE, MIN_EXCLUSIVE
 from triplebeam.index.location import Location
@@ -16,6 +15,7 @@ from triplebeam.index.stores import open_source
 from triplebeam.serve.cli.console import draw_rows
 from triplebeam.serve.cli.language_names import not_parsed
 from triplebeam.serve.cli.options import AsJson, IndexPlace
+from triplebeam.text.phrases import plural
 
 
 def status(

@@ -11,13 +11,13 @@ import typer
 
 from triplebeam import assemble
 from triplebeam.errors import TriplebeamError
-from triplebeam.evaluate.numbers import plural
 from triplebeam.index.build.report import BuildReport
 from triplebeam.index.location import Location
 from triplebeam.ingest import FolderFiles, settled
 from triplebeam.serve.cli.console import err, warn
 from triplebeam.serve.cli.options import AsJson, EmbedderName, FollowLinks, IndexPlace, Offline, complete_extractor
 from triplebeam.serve.cli.progress_display import shown_progress
+from triplebeam.text.phrases import plural
 
 _SHOWN = 20
 

@@ -8,7 +8,6 @@ from pathlib import Path
 
 from triplebeam.assemble.indexing import embedder_name, index_builder, purge_index
 from triplebeam.errors import BadInputError, IndexMissingError, TriplebeamError
-from triplebeam.evaluate.numbers import plural
 from triplebeam.extract.extractor import Extractor
 from triplebeam.generate.accounting import account
 from triplebeam.index.build.build import IndexBuilder
@@ -20,6 +19,7 @@ from triplebeam.passage import Document
 from triplebeam.serve.http.indexing.job_store import Job, JobRequest, JobStore
 from triplebeam.serve.http.indexing.uploads import read_kept
 from triplebeam.serve.library import Library
+from triplebeam.text.phrases import plural
 
 _SECONDS_BETWEEN_NOTES = 0.25
 _UNREADABLE_LOGGED = 100
