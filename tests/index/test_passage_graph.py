@@ -30,7 +30,7 @@ from triplebeam.index.folder.passage_graph import (
 )
 from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.ingest import document_id, read_sources
-from triplebeam.passage import Document, Passage
+from triplebeam.passage import Document
 from triplebeam.serve.cli.app import app
 from triplebeam.triple import Triple
 
@@ -155,16 +155,7 @@ def test_no_kinds_is_no_edges() -> None:
 
 
 def test_rows_of_one_title_are_one_document_where_they_have_no_other() -> None:
-    labels = document_labels(
-        [
-            Passage("1", "", "Paris", "1"),
-            Passage("2", "", "Paris", "2"),
-            Passage("3", "", "", "3"),
-            Passage("4", "", "", "4"),
-            Passage("5", "", "Paris", "book", 0),
-            Passage("6", "", "Paris", "book", 1),
-        ]
-    )
+    labels = document_labels(["1", "2", "3", "4", "book", "book"], ["Paris", "Paris", "", "", "Paris", "Paris"])
     assert labels[0] == labels[1]
     assert labels[4] == labels[5]
     assert len(set(labels)) == 4
@@ -175,7 +166,8 @@ def test_triples_give_keywords(world: Snapshot) -> None:
     folder = world.folder / "generations" / world.manifest.generation
     pairs = triple_keywords(np.load(folder / "triple_entities.npy"), np.load(folder / "triple_passages.npy"))
     everyone = [world.passages.at(row) for row in range(len(world.passages))]
-    graph = build_passage_graph(document_labels(everyone), [p.position for p in everyone], *pairs)
+    labels = document_labels(list(world.passages.documents), list(world.passages.titles))
+    graph = build_passage_graph(labels, [p.position for p in everyone], *pairs)
     named = [(everyone[i].id, everyone[j].id) for i, j in pairs_of(graph, "keyword") if i < j]
     assert named == [("actor", "city"), ("actor", "film"), ("city", "lake"), ("director", "film")]
     assert pairs_of(graph, "structural") == []

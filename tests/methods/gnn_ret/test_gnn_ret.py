@@ -28,9 +28,9 @@ QUERY = "Laughter in Hell is a drama film directed by"
 @pytest.fixture(scope="module")
 def graph(world: Snapshot) -> PassageGraph:
     folder = world.folder / "generations" / world.manifest.generation
+    labels = document_labels(list(world.passages.documents), list(world.passages.titles))
     pairs = triple_keywords(np.load(folder / "triple_entities.npy"), np.load(folder / "triple_passages.npy"))
-    everyone = [world.passages.at(row) for row in range(len(world.passages))]
-    return build_passage_graph(document_labels(everyone), [passage.position for passage in everyone], *pairs)
+    return build_passage_graph(labels, [passage.position for passage in world.passages], *pairs)
 
 
 @pytest.fixture(params=["dense", "bm25", "hybrid"])

@@ -58,9 +58,9 @@ class ArraySet(ABC):
 
     def add_strings(self, name: str, strings: Iterable[str]) -> None:
         """Write a column of strings."""
-        body, offsets = encode_strings(strings)
-        self.add_bytes(f"{name}.utf8", [body])
-        self.add(f"{name}.offsets", offsets)
+        column = strings if isinstance(strings, StringColumn) else encode_strings(strings)
+        self.add_bytes(f"{name}.utf8", [column.body.data])
+        self.add(f"{name}.offsets", column.offsets)
 
     def matrix(self, name: str, shape: tuple[int, int], parts: Sequence[str] = MATRIX_PARTS) -> "csr_array[Any]":
         """Return a sparse matrix."""

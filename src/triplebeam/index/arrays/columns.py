@@ -12,16 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 
-def encode_strings(strings: Iterable[str]) -> tuple[bytes, NDArray[np.int64]]:
-    """Return the UTF-8 of all strings, and where each begins and the last one ends."""
-    encoded = [string.encode("utf-8", "surrogatepass") for string in strings]
-    return b"".join(encoded), np.cumsum([0, *map(len, encoded)], dtype=np.int64)
-
-
 class StringColumn(Sequence[str]):
     """Strings by row number."""
 
     def __init__(self, offsets: NDArray[np.int64], body: NDArray[np.uint8], name: str = "strings") -> None:
+        self.offsets, self.body = offsets, body
         # Views of memory: a number or a slice of one costs a fraction of an array's.
         self._offsets, self._bytes = offsets.data, body.data
         if self._offsets[-1] != len(self._bytes):
@@ -41,6 +36,15 @@ class StringColumn(Sequence[str]):
     def __len__(self) -> int:
         return len(self._offsets) - 1
 
+    def take(self, rows: NDArray[np.int64]) -> "StringColumn":
+        """Return a column of the strings at these rows. What is side by side is copied as one."""
+        offsets = np.zeros(len(rows) + 1, np.int64)
+        np.cumsum(self.offsets[rows + 1] - self.offsets[rows], out=offsets[1:])
+        first, last = rows[np.diff(rows, prepend=-2) != 1], rows[np.diff(rows, append=-2) != 1]
+        starts, ends = self.offsets[first].tolist(), self.offsets[last + 1].tolist()
+        body = b"".join([self._bytes[start:end] for start, end in zip(starts, ends, strict=True)])
+        return StringColumn(offsets, np.frombuffer(body, np.uint8))
+
     def place_of(self, string: str) -> int:
         """Where a string is, or would be, in a column that is sorted. UTF-8 is in the order of the characters."""
         offsets, whole = self._offsets, self._bytes
@@ -51,3 +55,10 @@ class StringColumn(Sequence[str]):
         """All of them, several times faster than one by one."""
         whole = self._bytes.tobytes()
         return (whole[start:end].decode("utf-8", "surrogatepass") for start, end in pairwise(self._offsets.tolist()))
+
+
+def encode_strings(strings: Iterable[str]) -> StringColumn:
+    """Return a column of these strings."""
+    encoded = [string.encode("utf-8", "surrogatepass") for string in strings]
+    offsets = np.cumsum([0, *map(len, encoded)], dtype=np.int64)
+    return StringColumn(offsets, np.frombuffer(b"".join(encoded), np.uint8))

@@ -4,6 +4,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 
+def renumber(rows: NDArray[np.int64], count: int) -> NDArray[np.int32]:
+    """For each of so many rows its number among some of them, or -1."""
+    numbers = np.full(count, -1, np.int32)
+    numbers[rows] = np.arange(len(rows), dtype=np.int32)
+    return numbers
+
+
 def expand_rows(starts: NDArray[np.integer], rows: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """List the entries of some rows of a sparse matrix: the position in ``rows`` of each, and its place."""
     begins = starts[rows].astype(np.int64)

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from triplebeam.index.arrays.array_set import ArraySet
+from triplebeam.index.arrays.csr import renumber
 from triplebeam.index.store.store import Store
 
 _EXTRACTIONS, _LINKS = "passage_extractions", "passage_links"
@@ -47,23 +48,33 @@ class Annotations:
             links=np.array(sorted(links), np.int64).reshape(-1, 2),
         )
 
-    @classmethod
-    def read(cls, arrays: ArraySet, rows: NDArray[np.int64], passages: int) -> "Annotations":
-        """Of some passages of a generation, which get the rows 0, 1, 2 and so on."""
-        column = arrays.strings(_EXTRACTIONS)
-        read = [json.loads(column[row]) for row in rows.tolist()]
-        return cls(
-            extractors=[extractor for extractor, _, _ in read],
-            names=[names for _, names, _ in read],
-            keywords=[keywords for _, _, keywords in read],
-            links=_among(arrays.array(_LINKS), rows, passages),
-        )
-
     def write(self, arrays: ArraySet) -> None:
         """Write a column and an array."""
         rows = zip(self.extractors, self.names, self.keywords, strict=True)
         arrays.add_strings(_EXTRACTIONS, (json.dumps(row, ensure_ascii=False) for row in rows))
         arrays.add(_LINKS, self.links)
+
+
+class AnnotationTable:
+    """What `Annotations.write` wrote, by the rows of passages."""
+
+    def __init__(self, arrays: ArraySet) -> None:
+        self._extractions, self._links = arrays.strings(_EXTRACTIONS), arrays.array(_LINKS)
+
+    def at(self, rows: NDArray[np.int64]) -> Annotations:
+        """Read those of some passages, which get the rows 0, 1, 2 and so on."""
+        read = [json.loads(each) for each in self._extractions.take(rows)]
+        return Annotations(
+            extractors=[extractor for extractor, _, _ in read],
+            names=[names for _, names, _ in read],
+            keywords=[keywords for _, _, keywords in read],
+            links=_among(self._links, renumber(rows, len(self._extractions))),
+        )
+
+    def take(self, arrays: ArraySet, rows: NDArray[np.int64]) -> None:
+        """Write those of some passages."""
+        arrays.add_strings(_EXTRACTIONS, self._extractions.take(rows))
+        arrays.add(_LINKS, _among(self._links, renumber(rows, len(self._extractions))))
 
 
 def pairs(by_row: Iterable[Iterable[str]]) -> list[tuple[int, str]]:
@@ -80,9 +91,7 @@ def _by_row(
     return {row: list(names) for row, names in by_row.items()}
 
 
-def _among(links: NDArray[np.int64], rows: NDArray[np.int64], passages: int) -> NDArray[np.int64]:
-    """The links between some passages, by their new rows."""
-    new = np.full(passages, -1)
-    new[rows] = np.arange(len(rows))
-    renumbered = new[links]
+def _among(links: NDArray[np.int64], numbers: NDArray[np.int32]) -> NDArray[np.int64]:
+    """The links between passages that have a number, by these."""
+    renumbered = numbers[links].astype(np.int64)
     return np.asarray(renumbered[(renumbered >= 0).all(axis=1)])

@@ -30,7 +30,6 @@ from pydantic import BaseModel, ConfigDict, computed_field
 
 from triplebeam.index.arrays.array_set import ArraySet
 from triplebeam.index.arrays.csr import expand_rows
-from triplebeam.passage import Passage
 
 EdgeKind: TypeAlias = Literal["structural", "keyword", "links"]
 KINDS: tuple[EdgeKind, ...] = ("structural", "keyword", "links")
@@ -157,13 +156,13 @@ def triple_keywords(
     return np.repeat(triple_passages, 2), triple_entities.ravel()
 
 
-def document_labels(passages: Sequence[Passage]) -> list[str]:
+def document_labels(documents: Sequence[str], titles: Sequence[str]) -> list[str]:
     """What each passage belongs to: its document, or its title where it is a document of its own."""
-    sizes = Counter(passage.document_id for passage in passages)
+    sizes = Counter(documents)
     # The first letter keeps a title from being taken for a document's id.
     return [
-        f"t{passage.title}" if sizes[passage.document_id] == 1 and passage.title else f"d{passage.document_id}"
-        for passage in passages
+        f"t{title}" if sizes[document] == 1 and title else f"d{document}"
+        for document, title in zip(documents, titles, strict=True)
     ]
 
 

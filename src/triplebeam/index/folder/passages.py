@@ -3,7 +3,7 @@
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
+from functools import cache, cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,12 @@ from triplebeam.index.arrays.array_set import ArraySet
 from triplebeam.index.arrays.names import read_numbers, read_rows, write_numbers, write_rows
 from triplebeam.passage import Passage
 from triplebeam.triple import entity_key
+from triplebeam.where import Where
 
+_COLUMNS = (
+    *("passage_ids", "passage_texts", "passage_titles", "passage_documents", "passage_sections"),
+    "passage_metadata",
+)
 #: Where it is stored, of a large index, which passage has an id, and which have a title.
 _IDS, _TITLES = "id_lookup", "title_lookup"
 #: What distinguishes two pages of one name, as in "Mercury (planet)"; texts leave it out.
@@ -23,17 +28,15 @@ _QUALIFIER = re.compile(r"\s*\([^()]*\)\s*$")
 def write_passages(arrays: ArraySet, passages: Sequence[Passage] | Iterable[Passage]) -> None:
     """Write the columns."""
     listed = list(passages)
-    arrays.add_strings("passage_ids", (p.id for p in listed))
-    arrays.add_strings("passage_texts", (p.text for p in listed))
-    arrays.add_strings("passage_titles", (p.title for p in listed))
-    arrays.add_strings("passage_documents", (p.document_id for p in listed))
-    arrays.add_strings("passage_sections", (p.section for p in listed))
-    arrays.add_strings(
-        "passage_metadata",
-        (json.dumps(dict(p.metadata), ensure_ascii=False) if p.metadata else "" for p in listed),
-    )
+    rows = [(p.id, p.text, p.title, p.document_id, p.section, _encode_metadata(p)) for p in listed]
+    for place, name in enumerate(_COLUMNS):
+        arrays.add_strings(name, (row[place] for row in rows))
     places = np.array([(p.position, p.start, p.end) for p in listed], np.int64).reshape(-1, 3)
     arrays.add("passage_places", places)
+
+
+def _encode_metadata(passage: Passage) -> str:
+    return json.dumps(dict(passage.metadata), ensure_ascii=False) if passage.metadata else ""
 
 
 def title_keys(title: str) -> list[str]:
@@ -54,16 +57,23 @@ class PassageTable:
 
     def __init__(self, arrays: ArraySet) -> None:
         self._arrays = arrays
-        self._ids = arrays.strings("passage_ids")
-        self._texts = arrays.strings("passage_texts")
-        self.titles = arrays.strings("passage_titles")
-        self.documents = arrays.strings("passage_documents")
-        self._sections = arrays.strings("passage_sections")
-        self._metadata = arrays.strings("passage_metadata")
+        self._columns = {name: arrays.strings(name) for name in _COLUMNS}
+        self._ids, self._texts, self.titles, self.documents, self._sections, self._metadata = self._columns.values()
         self._places: NDArray[np.int64] = arrays.array("passage_places")
 
     def __len__(self) -> int:
         return len(self._ids)
+
+    def take(self, arrays: ArraySet, rows: NDArray[np.int64]) -> None:
+        """Write the passages at these rows as a table of their own."""
+        for name, column in self._columns.items():
+            arrays.add_strings(name, column.take(rows))
+        arrays.add("passage_places", self._places[rows])
+
+    @property
+    def has_sections(self) -> bool:
+        """Is any passage in a section?"""
+        return len(self._sections.body) > 0
 
     @cached_property
     def _rows(self) -> Mapping[str, int]:
@@ -124,11 +134,28 @@ class PassageTable:
         rows = (row for row, document in enumerate(self.documents) if document == document_id)
         return sorted(map(self.at, rows), key=lambda passage: passage.position)
 
+    def find_rows(self, where: Where) -> NDArray[np.int64]:
+        """Find the rows of the passages for which a filter holds; there must be one."""
+        fields = list(self.fields())
+        known: dict[str, set[str]] = {}
+        for each in fields:
+            for name, value in each.items():
+                known.setdefault(name, set()).add(value)
+        where.check(known)
+        rows = [row for row, each in enumerate(fields) if where.holds(each)]
+        if not rows:
+            meant = "".join(f" (did you mean {value!r}?)" for value in where.other_case(known)[:1])
+            raise BadInputError(
+                f"no passage matches the filter {str(where)!r}{meant}: change a value or drop a condition."
+            )
+        return np.array(rows, np.int64)
+
     def fields(self) -> Iterator[dict[str, str]]:
         """What filters compare, of every passage."""
         columns = zip(self.titles, self._sections, self.documents, self._metadata, strict=True)
+        decode = cache(json.loads)  # many passages have the same
         for title, section, document, metadata in columns:
-            yield compared_fields(title, section, document, json.loads(metadata) if metadata else {})
+            yield compared_fields(title, section, document, decode(metadata) if metadata else {})
 
     def at(self, row: int) -> Passage:
         """The passage at a row."""

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from triplebeam.errors import REPAIR, IndexDamagedError, nearest
 from triplebeam.index.arrays.array_set import ArraySet
 from triplebeam.index.arrays.folder_arrays import FolderArrays
+from triplebeam.index.content.annotations import AnnotationTable
 from triplebeam.index.content.references import REFERENCES
 from triplebeam.index.folder.entity_graph import EntityGraph
 from triplebeam.index.folder.manifest import Manifest, check_contents, generation_folder, read_manifest, retried
@@ -19,7 +20,7 @@ from triplebeam.index.folder.terms import TermIndex
 from triplebeam.index.folder.triple_graph import TripleGraph
 from triplebeam.index.folder.vectors import VectorIndex
 from triplebeam.index.location import Folder, Location
-from triplebeam.index.protocols import TermSearch
+from triplebeam.index.protocols import Query, TermSearch
 from triplebeam.system.open_files import explain_open_files
 from triplebeam.triple import entity_key
 from triplebeam.where import Where
@@ -42,6 +43,8 @@ class Snapshot:
     passage_graph: PassageGraph
     references: NDArray[np.int64] = field(repr=False)
     """See `triplebeam.index.content.references.references`."""
+    annotations: AnnotationTable | None = field(default=None, repr=False)
+    """What views are made from, beside the structures."""
     whole: "Snapshot | None" = field(default=None, repr=False)
     """What this is a view of (`triplebeam.index.folder.view`); None: all passages are here."""
     rows: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64), repr=False)
@@ -54,18 +57,13 @@ class Snapshot:
 
     def filter(self, where: Where) -> "Snapshot":
         """Return a view of the passages for which a filter holds."""
-        from triplebeam.index.folder.view import view, visible_rows  # which derives snapshots
+        from triplebeam.index.folder.view import view  # which derives snapshots
 
-        rows = visible_rows(self.passages, where)
+        rows = self.passages.find_rows(where)
         return view(self, rows) if self.whole is None else view(self.whole, self.rows[rows])
 
     def graph(
-        self,
-        question: str = "",
-        vector: NDArray[np.float32] | None = None,
-        *,
-        passages: Sequence[str] = (),
-        entities: Sequence[str] = (),
+        self, query: Query | None = None, *, passages: Sequence[str] = (), entities: Sequence[str] = ()
     ) -> "Snapshot":
         """Return the snapshot itself: all graphs are here."""
         return self
@@ -111,6 +109,7 @@ class Snapshot:
             entities=EntityGraph.open(arrays, triples),
             passage_graph=PassageGraph.open(arrays),
             references=arrays.array(REFERENCES),
+            annotations=AnnotationTable(arrays),
         )
 
 

@@ -82,9 +82,18 @@ def write_synonyms(
     at_most: int = AT_MOST,
 ) -> None:
     """Write the choices of a generation's entities, whose keys are written."""
-    links = choose(names, stored, before=_choices(arrays, previous, at_most), at_most=at_most, progress=progress)
+    before = None
+    if all(name in previous for name in ("entity_keys", *(f"synonym_{part}" for part in _PARTS))):
+        known = read_keys(previous, "entity_keys")
+        chosen = read_choices(previous, len(known))
+        before = carry_choices(chosen, rows_of(read_keys(arrays, "entity_keys"), known), at_most)
+    write_choices(arrays, choose(names, stored, before=before, at_most=at_most, progress=progress), len(names))
+
+
+def write_choices(arrays: ArraySet, links: Links, entities: int) -> None:
+    """Write who chose whom."""
     links = links.at(np.lexsort((links.chosen, links.chooser)))
-    starts = np.searchsorted(links.chooser, np.arange(len(names) + 1))
+    starts = np.searchsorted(links.chooser, np.arange(entities + 1))
     arrays.add_matrix("synonym", links.similarity, links.chosen, starts, _PARTS)
 
 
@@ -110,32 +119,26 @@ def choose(
     progress: Progress = silent,
 ) -> Links:
     """Whom each entity chooses, in the order of the choosers."""
-    telling = np.array([sum(map(str.isalnum, name)) >= _SHORTEST for name in names], bool)
     if before is not None and 2 * before.open.sum() < len(names) and before.open.sum() <= exact_up_to:
         batches: Iterator[Links] = chain([before.links], _pairs_of_some(stored, before, progress))
     elif len(names) <= exact_up_to:
         batches = _all_pairs(stored, progress)
     else:
         batches = _pairs_in_cells(stored, progress)
-    place_by_name = np.empty(len(names), np.int64)
-    place_by_name[sorted(range(len(names)), key=names.__getitem__)] = np.arange(len(names))
-    return _nearest_of_each(batches, telling, place_by_name, at_most)
+    return _nearest_of_each(batches, names, at_most)
 
 
-def _choices(arrays: ArraySet, previous: ArraySet, at_most: int) -> Choices | None:
-    """The choices of the last generation, for the entities of this one."""
-    if not all(name in previous for name in ("entity_keys", *(f"synonym_{part}" for part in _PARTS))):
+def carry_choices(chosen: "csr_array[np.float32]", before: NDArray[np.int64], at_most: int = AT_MOST) -> Choices | None:
+    """The choices that were made before, for entities of which ``before`` are the numbers they had then, or -1."""
+    known = chosen.shape[0]
+    if not known:
         return None
-    known, now = read_keys(previous, "entity_keys"), read_keys(arrays, "entity_keys")
-    if not len(known):
-        return None
-    before = rows_of(now, known)
-    number = np.full(len(known), -1)
+    number = np.full(known, -1)
     number[before[before >= 0]] = np.flatnonzero(before >= 0)
-    similarity, chosen, starts = (previous.array(f"synonym_{part}") for part in _PARTS)
-    counts = np.diff(starts)
-    links = Links(number[np.repeat(np.arange(len(known)), counts)], number[chosen], similarity)
-    shortened = np.bincount(np.repeat(np.arange(len(known)), counts)[links.chosen < 0], minlength=len(known)) > 0
+    counts = np.diff(chosen.indptr)
+    choosers = np.repeat(np.arange(known), counts)
+    links = Links(number[choosers], number[chosen.indices], chosen.data)
+    shortened = np.bincount(choosers[links.chosen < 0], minlength=known) > 0
     new = before < 0
     open_ = new | (shortened & (counts >= at_most))[before]
     links = links.at((links.chosen >= 0) & (links.chooser >= 0))
@@ -278,23 +281,32 @@ def _first_in_common(near: NDArray[np.int32], links: Links) -> NDArray[np.int32]
     return np.asarray(np.where((one == two) & (one >= 0), one, none).min(axis=(1, 2), initial=none))
 
 
-def _nearest_of_each(
-    batches: Iterator[Links], telling: NDArray[np.bool_], place_by_name: NDArray[np.int64], at_most: int
-) -> Links:
+def _nearest_of_each(batches: Iterator[Links], names: Sequence[str], at_most: int) -> Links:
     """Of each chooser's links the nearest, between names that are informative."""
     nearest = Links(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0, np.float32))
     waiting, count = [nearest], 0
+    telling = np.full(len(names), -1, np.int8)  # looked at when a link needs it
+
+    def tells(entities: NDArray[np.int64]) -> NDArray[np.bool_]:
+        for entity in np.unique(entities[telling[entities] < 0]).tolist():
+            telling[entity] = sum(map(str.isalnum, names[entity])) >= _SHORTEST
+        return telling[entities] > 0
+
     for batch in batches:
-        waiting.append(batch.at(telling[batch.chooser] & telling[batch.chosen]))
+        waiting.append(batch.at(tells(batch.chooser) & tells(batch.chosen)))
         count += len(waiting[-1].chooser)
         if count > _MOST_WAITING:
-            waiting, count = [_cut(waiting, place_by_name, at_most)], 0
-    return _cut(waiting, place_by_name, at_most)
+            waiting, count = [_cut(waiting, names, at_most)], 0
+    return _cut(waiting, names, at_most)
 
 
-def _cut(waiting: Sequence[Links], place_by_name: NDArray[np.int64], at_most: int) -> Links:
+def _cut(waiting: Sequence[Links], names: Sequence[str], at_most: int) -> Links:
     """Of each chooser's links the nearest, ties by name."""
     links = Links(*(np.concatenate(parts) for parts in zip(*waiting, strict=True)))
+    place_by_name = np.full(len(names), -1)
+    place_by_name[links.chosen] = 0
+    by_name = sorted(np.flatnonzero(place_by_name == 0).tolist(), key=names.__getitem__)
+    place_by_name[by_name] = np.arange(len(by_name))
     order = np.lexsort((place_by_name[links.chosen], -links.similarity, links.chooser))
     ordered = links.chooser[order]
     place = np.arange(len(ordered)) - np.searchsorted(ordered, ordered)

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from triplebeam.index.arrays.array_set import ArraySet
+from triplebeam.index.arrays.csr import renumber
 from triplebeam.index.arrays.names import SortedNames
 from triplebeam.index.folder.vectors import top
 from triplebeam.text.terms import ENGLISH, query_stems
@@ -57,6 +58,21 @@ class TermIndex:
 
     def __len__(self) -> int:
         return len(self.lengths)
+
+    def take(self, arrays: ArraySet, rows: NDArray[np.int64]) -> None:
+        """Write the texts at these rows, which are in rising order, as an index of their own."""
+        places = renumber(rows, len(self))[self.rows]
+        there = places >= 0
+        starts = np.append(0, np.cumsum(there))[self.starts]
+        words = np.flatnonzero(np.diff(starts))
+        names, stemmers = np.unique(self.stemmers[rows], return_inverse=True)
+        arrays.add_strings("words", self.words.take(words))
+        arrays.add_strings("stemmer_names", (self.stemmer_names[name] for name in names))
+        arrays.add("starts", np.append(starts[words], starts[-1]))
+        arrays.add("rows", places[there])
+        arrays.add("counts", self.counts[there])
+        arrays.add("lengths", self.lengths[rows])
+        arrays.add("stemmers", stemmers.astype(np.uint8))
 
     @cached_property
     def _damping(self) -> NDArray[np.float32]:

@@ -11,10 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from triplebeam.index.arrays.array_set import ArraySet
-from triplebeam.index.arrays.csr import expand_rows
+from triplebeam.index.arrays.csr import expand_rows, renumber
 from triplebeam.index.folder.passages import PassageTable
 from triplebeam.index.folder.vectors import VectorIndex, top
 from triplebeam.triple import Triple, entity_key
+
+_COLUMNS = ("triple_subjects", "triple_predicates", "triple_objects")
 
 
 def number_entities(triples: Iterable[Triple], others: Iterable[str] = ()) -> tuple[list[str], NDArray[np.int64]]:
@@ -48,12 +50,17 @@ def write_triple_graph(
     ends: NDArray[np.int64],
 ) -> None:
     """Write the columns and adjacencies of triples and of their entities, as `number_entities` numbers them."""
-    arrays.add_strings("triple_subjects", (t.subject for t in triples))
-    arrays.add_strings("triple_predicates", (t.predicate for t in triples))
-    arrays.add_strings("triple_objects", (t.object for t in triples))
+    for place, name in enumerate(_COLUMNS):
+        arrays.add_strings(name, (triple[place] for triple in triples))
+    _write_adjacencies(arrays, np.array(passage_rows, np.int64), passages, names, ends)
+
+
+def _write_adjacencies(
+    arrays: ArraySet, passage_rows: NDArray[np.int64], passages: int, names: Sequence[str], ends: NDArray[np.int64]
+) -> None:
     arrays.add_strings("entity_names", names)
     arrays.add("triple_entities", ends)
-    arrays.add("triple_passages", np.array(passage_rows, np.int64))
+    arrays.add("triple_passages", passage_rows)
     arrays.add("passage_triple_starts", np.searchsorted(passage_rows, np.arange(passages + 1)))
     starts, rows = _adjacency(ends, len(names))
     arrays.add("entity_starts", starts)
@@ -72,9 +79,8 @@ class TripleGraph:
 
     def __init__(self, arrays: ArraySet, passages: PassageTable) -> None:
         self.passages = passages
-        self._subjects = arrays.strings("triple_subjects")
-        self._predicates = arrays.strings("triple_predicates")
-        self._objects = arrays.strings("triple_objects")
+        self._columns = [arrays.strings(name) for name in _COLUMNS]
+        self._subjects, self._predicates, self._objects = self._columns
         self.entity_names = arrays.strings("entity_names")
         self.vector_index = VectorIndex(arrays, "triple_vectors")
         self.triple_entities: NDArray[np.int64] = arrays.array("triple_entities")
@@ -90,6 +96,31 @@ class TripleGraph:
         """The triple itself."""
         row = int(triple_id)
         return Triple(self._subjects[row], self._predicates[row], self._objects[row])
+
+    def take(self, arrays: ArraySet, rows: NDArray[np.int64], names: Sequence[str], ends: NDArray[np.int64]) -> None:
+        """Write the triples of the passages at these rows, which are in rising order, as a graph of their own.
+
+        ``names`` and ``ends`` are their entities, as `number_visible` numbers them.
+        """
+        triples = self.triples_at(rows)
+        for name, column in zip(_COLUMNS, self._columns, strict=True):
+            arrays.add_strings(name, column.take(triples))
+        _write_adjacencies(arrays, np.searchsorted(rows, self.triple_passages[triples]), len(rows), names, ends)
+
+    def number_visible(self, triples: NDArray[np.int64]) -> tuple[NDArray[np.int64], list[str], NDArray[np.int64]]:
+        """Number the entities of some triples as `number_entities` would: the number that each has here, the name that
+        the first of these triples has for it, and the two ends of each triple.
+        """
+        ends = self.triple_entities[triples]
+        first = np.full(len(self.entity_names), -1)
+        first[ends.ravel()[::-1]] = np.arange(ends.size)[::-1]  # of several, the last assigned stays: the first end
+        known = np.flatnonzero(first >= 0)
+        known = known[np.argsort(first[known])]
+        found, sides = np.divmod(first[known], 2)
+        columns = self._subjects, self._objects
+        named = zip(sides.tolist(), triples[found].tolist(), strict=True)
+        names = [columns[side][triple] for side, triple in named]
+        return known, names, renumber(known, len(first)).astype(np.int64)[ends]
 
     def ends(self, triple_ids: Sequence[int] | NDArray[np.int64]) -> NDArray[np.int64]:
         """Subject and object of each triple, by number: a row of two each."""

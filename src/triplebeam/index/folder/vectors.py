@@ -8,7 +8,7 @@ passages, which every question may be compared with, a byte per dimension stays 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import cached_property
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -84,7 +84,7 @@ class VectorIndex:
         # Opened now: a later generation may remove the file while this one is still searched.
         with suppress(FileNotFoundError):
             self._codes_file = arrays.read_bytes(_codes_of(name))
-        self._looked_up = 0
+        self._looked_up, self._is_verified = 0, False
 
     def __len__(self) -> int:
         return len(self.stored)
@@ -106,10 +106,16 @@ class VectorIndex:
 
     def _read(self, how: Callable[[NDArray[np.integer]], Read]) -> Read:
         """All rows, after a look at their checksum."""
-        self._arrays.verify(self._name, self.stored)
+        self.verify()
         rows = how(self.stored)
         release_pages(self.stored)
         return rows
+
+    def verify(self) -> None:
+        """Raise IndexDamagedError where the rows are not what was written; they are compared once."""
+        if not self._is_verified:
+            self._arrays.verify(self._name, self.stored)
+            self._is_verified = True
 
     def at(self, rows: NDArray[np.int64]) -> NDArray[np.float32]:
         """The unit vectors of some rows."""
@@ -180,8 +186,10 @@ class VectorIndex:
         return [(rows, row[rows]) for row, rows in zip(cosines, best, strict=True)]
 
 
-def copy_stored(vectors: VectorIndex, rows: NDArray[np.int64]) -> NDArray[np.integer]:
+def copy_stored(vectors: VectorIndex, rows: NDArray[np.int64]) -> NDArray[Any]:
     """Copy some rows as they are stored; -1 stands for zeros."""
+    if not vectors.is_large:
+        vectors.verify()
     found = np.zeros((len(rows), vectors.stored.shape[1]), vectors.stored.dtype)
     found[rows >= 0] = vectors.stored[rows[rows >= 0]]
     release_pages(vectors.stored)

@@ -1,156 +1,59 @@
 """A view: some passages of an index, searched as if there were no others.
 
-A view is a generation of its own, derived by the code that publishes an index, from the passages that are visible and
-from what is tied to them: their triples, names, keywords and links. So words are as rare as they are among these
-passages, entities have the names they have there, walks and messages go through these passages alone, and a search
-returns what an index of them would return, apart from the vectors below. Nothing of the others can leak, since nothing
-of them is there.
+A view has the arrays that an index of the visible passages would have. They are taken from the arrays of the whole
+index: the rows of passages and triples, their words, their vectors, the synonyms among their entities. What depends on
+which passages there are is derived by the code that publishes an index: how entities are numbered and named, which
+terms are defined, who mentions and refers to whom, how passages are joined.
 
-Vectors, words and synonyms are taken over from the whole index: nothing is encoded, so a filter needs no embedder. The
-vector of a passage or triple is that of its own text, with or without the title, as the whole index decided
-(`Content.shared_titles`). The vector of an entity is that of its name as the whole index spells it, which has the same
-normal form. A term that is no entity of the whole index, since too many passages define it there, has a vector of
-zeros: it is found by its name and not by similarity.
+So words are as rare as they are among these passages, entities have the names they have there, walks and messages go
+through these passages alone, and a search returns what an index of them would return, apart from the vectors below.
+Nothing of the others can leak, since nothing of them is there.
 
-A view is in memory: no file is opened for it but those of the whole index, and none is written.
+Nothing is encoded, so a filter needs no embedder. The vector of a passage or triple is that of its own text, with or
+without the title, as the whole index decided (`Content.shared_titles`). The vector of an entity is that of its name as
+the whole index spells it, which has the same normal form. A term that is no entity of the whole index, since too many
+passages define it there, has a vector of zeros: it is found by its name and not by similarity.
+
+A view is in memory. No file is opened for it, so that it can be made of a generation that another one has replaced.
 """
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from triplebeam.errors import BadInputError, IndexChangedError
 from triplebeam.index.arrays.array_set import MemoryArrays
-from triplebeam.index.arrays.keys import Keys, as_keys, key_of, read_keys
-from triplebeam.index.content.annotations import Annotations
-from triplebeam.index.content.content import Content
+from triplebeam.index.arrays.csr import renumber
+from triplebeam.index.content.annotations import Annotations, pairs
 from triplebeam.index.content.corrected import Correcting
-from triplebeam.index.folder.manifest import check_files, generation_folder, recorded
+from triplebeam.index.content.definitions import Definition, stored_definitions
+from triplebeam.index.content.references import REFERENCES, references
+from triplebeam.index.folder.entity_graph import MENTIONS, write_aliases
+from triplebeam.index.folder.generation import find_mentions, write_passage_graph
+from triplebeam.index.folder.passage_graph import GraphStatistics, document_labels, telling_links
 from triplebeam.index.folder.passages import PassageTable
-from triplebeam.index.folder.publish import write_generation
 from triplebeam.index.folder.snapshot import Snapshot
-from triplebeam.index.folder.vectors import copy_stored
-from triplebeam.index.store.corrections import Corrections
-from triplebeam.passage import Passage
-from triplebeam.system.open_files import explain_open_files
+from triplebeam.index.folder.synonyms import carry_choices, choose, write_choices
+from triplebeam.index.folder.terms import TermIndex
+from triplebeam.index.folder.vectors import copy_stored, write_vectors
+from triplebeam.index.store.corrections import KEPT_AS, Corrections
 from triplebeam.triple import entity_key
-from triplebeam.where import Where
 
 
 def view(whole: Snapshot, rows: NDArray[np.int64]) -> Snapshot:
     """Derive a snapshot of the passages at these rows, which are in rising order."""
-    with explain_open_files():
-        return _view(whole, rows)
-
-
-def visible_rows(passages: PassageTable, where: Where) -> NDArray[np.int64]:
-    """The rows of the passages for which a filter holds; there must be one."""
-    fields = list(passages.fields())
-    known: dict[str, set[str]] = {}
-    for each in fields:
-        for name, value in each.items():
-            known.setdefault(name, set()).add(value)
-    where.check(known)
-    rows = [row for row, each in enumerate(fields) if where.holds(each)]
-    if not rows:
-        meant = "".join(f" (did you mean {value!r}?)" for value in where.other_case(known)[:1])
-        raise BadInputError(f"no passage matches the filter {str(where)!r}{meant}: change a value or drop a condition.")
-    return np.array(rows, np.int64)
-
-
-def _view(whole: Snapshot, rows: NDArray[np.int64]) -> Snapshot:
-    try:
-        return _derived(whole, rows, _contents(whole, rows))
-    except FileNotFoundError as error:
-        _check_unchanged(whole, error)
-        raise
-
-
-def _check_unchanged(whole: Snapshot, error: FileNotFoundError) -> None:
-    """Raise where another generation has replaced this one, or where this one has lost a file."""
-    now = recorded(whole.folder)
-    if now is None or (now.generation, now.checksums) != (whole.manifest.generation, whole.manifest.checksums):
-        raise IndexChangedError(
-            f"the index at {whole.folder} has changed since it was opened: open it again to filter it."
-        ) from error
-    check_files(generation_folder(whole.folder, whole.manifest.generation), whole.manifest.files)
-
-
-def _contents(whole: Snapshot, rows: NDArray[np.int64]) -> Content:
-    triples = whole.triples
-    ids = triples.triples_at(rows)
-    passages = list(map(whole.passages.at, rows.tolist()))
-    return Content(
-        passages=passages,
-        triples=list(map(triples.triple, ids.tolist())),
-        triple_rows=np.searchsorted(rows, triples.triple_passages[ids]).tolist(),
-        annotations=Annotations.read(whole.arrays, rows, len(whole.passages)),
-        correcting=Correcting(Corrections.merging(_written_in(passages, whole.entities.other_names()))),
-        in_context=whole.manifest.embedder.triples_in_context,
-        keyword_passages=whole.manifest.keyword_passages,
-    )
-
-
-def _written_in(passages: Sequence[Passage], aliases: Mapping[str, str]) -> dict[str, str]:
-    """The other names of entities, by their normal forms, that a passage has in its title, section or text.
-
-    Another one may have been read in a hidden passage alone: whoever could look it up would learn of it. Triples and
-    names of a generation are merged already, so texts alone show what was visible before.
-    """
-    if not aliases:
-        return {}
-    text = "\n".join(f" {entity_key(passage.searchable)} " for passage in passages)
-    return {alias: name for alias, name in aliases.items() if f" {alias} " in text}
-
-
-@dataclass(frozen=True)
-class _VisibleVectors:
-    """The vectors that the whole index stores of what is visible."""
-
-    stored: Mapping[str, NDArray[Any]] = field(repr=False)
-    """By kind, in the order of the view."""
-    entity_keys: Keys = field(repr=False)
-    """What the vectors of entities were made from, by which synonyms are taken over."""
-
-    @classmethod
-    def of(cls, whole: Snapshot, rows: NDArray[np.int64], contents: Content) -> "_VisibleVectors":
-        """Look the rows of a view up in the whole index."""
-        triples = whole.triples.triples_at(rows)
-        names = contents.entity_names
-        numbers = np.full(len(names), -1)
-        numbers[contents.triple_entities] = whole.triples.ends(triples)
-        for place in np.flatnonzero(numbers < 0).tolist():
-            numbers[place] = whole.entities.numbers.get(entity_key(names[place]), -1)
-        vectors = {
-            "passage": copy_stored(whole.passage_vectors, rows),
-            "triple": copy_stored(whole.triples.vector_index, triples),
-            "entity": copy_stored(whole.entities.vectors, numbers),
-        }
-        keys = as_keys(map(key_of, names)).copy()  # of terms that are no entities of the whole index: nobody has these
-        keys[numbers >= 0] = read_keys(whole.arrays, "entity_keys")[numbers[numbers >= 0]]
-        return cls(vectors, keys)
-
-    def vectors(self, kind: str, texts: Sequence[str]) -> NDArray[Any]:
-        """Return the vectors of one kind; they are those of the texts, which are not encoded."""
-        return self.stored[kind]
-
-    def keys(self, texts: Sequence[str]) -> Keys:
-        """Return the keys of entities; no others are needed."""
-        return self.entity_keys
-
-
-def _derived(whole: Snapshot, rows: NDArray[np.int64], contents: Content) -> Snapshot:
-    arrays = MemoryArrays()
-    vectors = _VisibleVectors.of(whole, rows, contents)
-    passage_graph = write_generation(arrays, contents, vectors, whole.arrays)
-    opened = Snapshot.read(whole.folder, whole.manifest, arrays)
+    part = _Part(whole, rows)
+    part.take_rows()
+    part.write_entities()
+    passage_graph = part.write_graph()
+    opened = Snapshot.read(whole.folder, whole.manifest, part.arrays)
     manifest = whole.manifest.model_copy(
         update={
-            "counts": _counts(contents),
-            "triples_by_extractor": contents.triples_by_extractor(),
+            "counts": part.counts(),
+            "triples_by_extractor": part.triples_by_extractor(),
             "unread_languages": {},
             "corrections": None,
             "passage_graph": passage_graph,
@@ -162,16 +65,131 @@ def _derived(whole: Snapshot, rows: NDArray[np.int64], contents: Content) -> Sna
     return replace(opened, manifest=manifest, whole=whole, rows=rows)
 
 
-def _counts(contents: Content) -> dict[str, int]:
-    """What can be known of some passages. A failed extraction counts as none: the store alone knows why."""
-    extracted = {row for row, extractor in enumerate(contents.annotations.extractors) if extractor}
-    return {
-        "documents": len({passage.document_id for passage in contents.passages}),
-        "passages": len(contents.passages),
-        "triples": len(contents.triples),
-        "passages_without_extraction": len(contents.passages) - len(extracted),
-        "passages_failed": 0,
-        "passages_without_triples": len(extracted.difference(contents.triple_rows)),
-        "triples_rejected": 0,
-        "entities": len(contents.entity_names),
-    }
+@dataclass(frozen=True)
+class _Part:
+    """Writes the arrays of some passages."""
+
+    whole: Snapshot = field(repr=False)
+    rows: NDArray[np.int64] = field(repr=False)
+    arrays: MemoryArrays = field(default_factory=MemoryArrays, init=False, repr=False)
+
+    @cached_property
+    def _annotations(self) -> Annotations:
+        assert self.whole.annotations is not None
+        return self.whole.annotations.at(self.rows)
+
+    @cached_property
+    def _passages(self) -> PassageTable:
+        """Those of the view; their columns are written."""
+        return PassageTable(self.arrays)
+
+    @cached_property
+    def _triples(self) -> NDArray[np.int64]:
+        """The visible triples, by their numbers in the whole index."""
+        return self.whole.triples.triples_at(self.rows)
+
+    @cached_property
+    def _aliases(self) -> dict[str, str]:
+        """The other names of entities, by their normal forms, that a passage has in its title, section or text.
+
+        Another one may have been read in a hidden passage alone: whoever could look it up would learn of it. Triples
+        and names of a generation are merged already, so texts alone show what was visible before.
+        """
+        aliases = self.whole.entities.other_names()
+        if not aliases:
+            return {}
+        text = "\n".join(f" {entity_key(passage.searchable)} " for passage in self._passages)
+        return {alias: name for alias, name in aliases.items() if f" {alias} " in text}
+
+    @cached_property
+    def _definitions(self) -> dict[str, Definition]:
+        """The terms that these passages define; without sections there are none."""
+        if not self._passages.has_sections:
+            return {}
+        found = stored_definitions(self._passages, self._annotations.extractors)
+        return Correcting(Corrections.merging(self._aliases)).definitions(found)
+
+    def take_rows(self) -> None:
+        """Write what is the same of a passage or triple whichever others there are."""
+        whole, arrays, rows = self.whole, self.arrays, self.rows
+        assert whole.annotations is not None
+        whole.passages.take(arrays, rows)
+        whole.annotations.take(arrays, rows)
+        for name, terms, texts in (
+            ("passage_terms", whole.passage_terms, rows),
+            ("triple_terms", whole.triple_terms, self._triples),
+        ):
+            assert isinstance(terms, TermIndex)
+            terms.take(arrays.within(name), texts)
+        write_vectors(arrays, "passage_vectors", copy_stored(whole.passage_vectors, rows))
+        write_vectors(arrays, "triple_vectors", copy_stored(whole.triples.vector_index, self._triples))
+
+    def write_entities(self) -> None:
+        """Write triples between entities, who mentions and refers to them, and their synonyms.
+
+        A term that is defined here and is in no triple comes behind the others, as in `number_entities`.
+        """
+        whole, arrays = self.whole, self.arrays
+        known, names, ends = whole.triples.number_visible(self._triples)
+        keys: dict[str, int] = {}
+        if self._definitions or self._aliases or (whole.passages.has_sections and any(self._annotations.names)):
+            keys = {entity_key(name): number for number, name in enumerate(names)}
+        for key, definition in self._definitions.items():
+            if key not in keys:
+                keys[key] = len(names)
+                names.append(definition.name)
+                known = np.append(known, whole.entities.numbers.get(key, -1))
+        whole.triples.take(arrays, self.rows, names, ends)
+        arrays.add(MENTIONS, self._mentions(known, keys))
+        documents, links = list(self._passages.documents), telling_links(self._annotations.links, len(self.rows))
+        found = pairs(self._annotations.names) if self._definitions else []
+        arrays.add(REFERENCES, references(documents, found, self._definitions, keys, links.tolist()))
+        write_aliases(arrays, self._aliases, keys)
+        vectors = copy_stored(whole.entities.vectors, known)
+        write_vectors(arrays, "entity_vectors", vectors)
+        before = carry_choices(whole.entities.chosen, known)
+        write_choices(arrays, choose(names, vectors, before=before), len(names))
+
+    def _mentions(self, known: NDArray[np.int64], keys: Mapping[str, int]) -> NDArray[np.int64]:
+        """Without sections no term is defined, and what the whole index knows of a passage is all."""
+        if self.whole.passages.has_sections:
+            return find_mentions(self.arrays, keys, pairs(self._annotations.names), self._definitions)
+        rows = renumber(self.rows, len(self.whole.passages))
+        entities = renumber(known, len(self.whole.entities))
+        passages, names = self.whole.entities.mentions.T
+        there = (rows[passages] >= 0) & (entities[names] >= 0)
+        found = np.stack([rows[passages[there]], entities[names[there]]], axis=1).astype(np.int64)
+        return found[np.lexsort((found[:, 1], found[:, 0]))]
+
+    def write_graph(self) -> GraphStatistics:
+        """Join passages."""
+        labels = document_labels(list(self._passages.documents), list(self._passages.titles))
+        most = self.whole.manifest.keyword_passages or len(self.rows)
+        names = self.arrays.strings("entity_names")
+        keywords = pairs(self._annotations.keywords)
+        return write_passage_graph(self.arrays, labels, keywords, names, most, self._annotations.links)
+
+    def triples_by_extractor(self) -> dict[str, int]:
+        """As `Content.triples_by_extractor`."""
+        counts: Counter[str] = Counter()
+        for extractor, triples in zip(self._annotations.extractors, self._triples_of_rows().tolist(), strict=True):
+            if triples:
+                counts[extractor or KEPT_AS] += triples
+        return dict(sorted(counts.items()))
+
+    def _triples_of_rows(self) -> NDArray[np.int64]:
+        return np.diff(self.arrays.array("passage_triple_starts"))
+
+    def counts(self) -> dict[str, int]:
+        """What can be known of some passages. A failed extraction counts as none: the store alone knows why."""
+        extracted = np.array([bool(extractor) for extractor in self._annotations.extractors], bool)
+        return {
+            "documents": len(self._passages.document_ids),
+            "passages": len(self.rows),
+            "triples": len(self._triples),
+            "passages_without_extraction": int((~extracted).sum()),
+            "passages_failed": 0,
+            "passages_without_triples": int((extracted & (self._triples_of_rows() == 0)).sum()),
+            "triples_rejected": 0,
+            "entities": len(self.arrays.strings("entity_names")),
+        }

@@ -3,12 +3,15 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import TypeAlias
 
 from triplebeam.errors import ClusterError, IndexChangedError, IndexDamagedError
 from triplebeam.index.folder.manifest import Manifest, check_format
 from triplebeam.index.location import Cluster
 from triplebeam.index.opensearch.client import Client, Json
 
+#: A kind of documents, and the body of a search.
+Search: TypeAlias = tuple[str, Json]
 _PAGE = 2000
 #: Searches that go into one request.
 _TOGETHER = 100
@@ -49,23 +52,29 @@ class Published:
 
     def search(self, kind: str, body: Json) -> Json:
         """The reply to one search."""
-        return self.search_many(kind, [body])[0]
+        return self.search_all([(kind, body)])[0]
 
     def search_many(self, kind: str, bodies: Sequence[Json]) -> list[Json]:
+        """The replies to several searches for documents of one kind."""
+        return self.search_all([(kind, body) for body in bodies])
+
+    def search_all(self, searches: "Sequence[Search]") -> list[Json]:
         """The replies to several searches, in as few requests as may be."""
         replies: list[Json] = []
-        for start in range(0, len(bodies), _TOGETHER):
-            window = bodies[start : start + _TOGETHER]
-            header = {
-                "index": index_name(self.client.cluster, kind, self.number),
-                "search_type": "dfs_query_then_fetch",
-                "allow_partial_search_results": False,  # half of an answer would pass for all of it
-            }
-            lines = [line for body in window for line in (header, self._visible(kind, body))]
-            replies += self.client.searches(lines)
+        for start in range(0, len(searches), _TOGETHER):
+            window = searches[start : start + _TOGETHER]
+            replies += self.client.searches([line for kind, body in window for line in self._lines(kind, body)])
         for reply in replies:
             self._check(reply)
         return replies
+
+    def _lines(self, kind: str, body: Json) -> tuple[Json, Json]:
+        header = {
+            "index": index_name(self.client.cluster, kind, self.number),
+            "search_type": "dfs_query_then_fetch",
+            "allow_partial_search_results": False,  # half of an answer would pass for all of it
+        }
+        return header, self._visible(kind, body)
 
     def _visible(self, kind: str, body: Json) -> Json:
         return {**body, "query": self.among_visible(kind, body["query"])} if "query" in body else body

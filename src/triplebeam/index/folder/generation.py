@@ -1,0 +1,192 @@
+"""The arrays of a generation: every search structure is derived here from what is in an index.
+
+What takes long is taken over from the previous generation where it was made from the same text: vectors, words,
+synonyms. The rest is numbered and joined anew, which takes a few seconds for tens of thousands of passages. So a change
+costs little, and a generation depends on the documents of the index alone, not on how or in which order they came
+there.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from triplebeam.index.arrays.array_set import ArraySet
+from triplebeam.index.arrays.keys import Keys, as_keys, key_of, write_keys
+from triplebeam.index.content.annotations import pairs
+from triplebeam.index.content.content import Content
+from triplebeam.index.content.definitions import Definition
+from triplebeam.index.content.references import REFERENCES, references
+from triplebeam.index.folder.entity_graph import MENTIONS, EntityGraph, write_aliases
+from triplebeam.index.folder.passage_graph import (
+    GraphStatistics,
+    build_passage_graph,
+    document_labels,
+    telling_links,
+    triple_keywords,
+)
+from triplebeam.index.folder.passages import PassageTable, write_passages
+from triplebeam.index.folder.synonyms import write_synonyms
+from triplebeam.index.folder.term_writing import write_terms
+from triplebeam.index.folder.triple_graph import TripleGraph, write_triple_graph
+from triplebeam.index.folder.vectors import write_vectors
+from triplebeam.system.progress import Progress, silent
+from triplebeam.text.terms import ANALYZER, stemmer_for
+from triplebeam.triple import entity_key
+
+_STAGES = 7
+
+
+class Vectors(Protocol):
+    """Where the vectors of a generation come from."""
+
+    def vectors(self, kind: str, texts: Sequence[str]) -> NDArray[Any]:
+        """Return the vectors of texts of one kind, as they are stored."""
+        ...
+
+    def keys(self, texts: Sequence[str]) -> Keys:
+        """Return what vectors of these texts are found by."""
+        ...
+
+
+def write_generation(
+    arrays: ArraySet,
+    content: Content,
+    vectors: Vectors,
+    previous: ArraySet,
+    progress: Progress = silent,
+    *,
+    in_whole: NDArray[np.int64] | None = None,
+) -> GraphStatistics:
+    """Write all arrays; returns the statistics of the passage graph.
+
+    For a part of a larger index, ``in_whole`` is how many passages of that mention each entity, and its terms are not
+    written: they would be as rare as they are in the part.
+    """
+    stages = iter(range(1, _STAGES + 1))
+
+    def done() -> None:
+        progress("publish", next(stages), _STAGES)
+
+    progress("publish", 0, _STAGES)
+    write_passages(arrays, content.passages)
+    content.annotations.write(arrays)
+    done()
+    if in_whole is None:
+        _write_terms(arrays, content, previous)
+    done()
+    _write_vectors(arrays, vectors, "passage", content.passage_texts)
+    done()
+    _write_entity_graph(arrays, content)
+    done()
+    statistics = _write_passage_graph(arrays, content, in_whole)
+    done()
+    _write_vectors(arrays, vectors, "triple", content.triple_sources)
+    done()
+    names = content.entity_names
+    write_synonyms(arrays, names, _write_vectors(arrays, vectors, "entity", names), previous, progress)
+    done()
+    return statistics
+
+
+def _write_vectors(arrays: ArraySet, vectors: Vectors, kind: str, texts: Sequence[str]) -> NDArray[Any]:
+    stored = vectors.vectors(kind, texts)
+    write_vectors(arrays, f"{kind}_vectors", stored)
+    write_keys(arrays, f"{kind}_keys", vectors.keys(texts))
+    return stored
+
+
+def _write_entity_graph(arrays: ArraySet, content: Content) -> None:
+    """Triples between entities, the passages that mention or refer to an entity, and other names of entities."""
+    passages, names, definitions = content.passages, content.entity_names, content.definitions
+    write_triple_graph(arrays, content.triples, content.triple_rows, len(passages), names, content.triple_entities)
+    numbers = {entity_key(name): number for number, name in enumerate(names)}
+    found = pairs(content.annotations.names)
+    arrays.add(MENTIONS, find_mentions(arrays, numbers, found, definitions))
+    documents = [passage.document_id for passage in passages]
+    telling = telling_links(content.annotations.links, len(passages)).tolist()
+    arrays.add(REFERENCES, references(documents, found, definitions, numbers, telling))
+    write_aliases(arrays, content.correcting.corrections.aliases, numbers)
+
+
+def write_derived(arrays: ArraySet) -> None:
+    """Write what readers of a large index would have to derive at their first question."""
+    passages = PassageTable(arrays)
+    graph = EntityGraph.open(arrays, TripleGraph(arrays, passages))
+    if graph.is_large:
+        passages.write_derived(arrays)
+        graph.write_derived(arrays, passages.rows_by_title)
+
+
+def _write_terms(arrays: ArraySet, content: Content, previous: ArraySet) -> None:
+    """Of passages, and of triples, which have the stemmers of their passages."""
+    passages, rows, texts = content.passages, content.triple_rows, content.triple_texts
+    keys = as_keys(key_of(ANALYZER, passage.term_text, passage.text) for passage in passages)
+    stemmers = write_terms(
+        arrays.within("passage_terms"),
+        (passage.term_text for passage in passages),
+        keys,
+        lambda row: stemmer_for(passages[row].text),
+        previous.within("passage_terms"),
+    )
+    keys = as_keys(key_of(ANALYZER, text, stemmers[row]) for text, row in zip(texts, rows, strict=True))
+    write_terms(
+        arrays.within("triple_terms"),
+        texts,
+        keys,
+        lambda triple: stemmers[rows[triple]],
+        previous.within("triple_terms"),
+    )
+
+
+def find_mentions(
+    arrays: ArraySet, numbers: Mapping[str, int], found: Iterable[tuple[int, str]], defined: Mapping[str, Definition]
+) -> NDArray[np.int64]:
+    """Pairs of passage and entity: names found in a passage in which no triple has them, as far as they are entities,
+    and terms that a passage defines.
+    """
+    named = [(row, key) for row, name in found if (key := entity_key(name)) in numbers]
+    named += [(row, key) for key, definition in defined.items() for row in definition.rows]
+    pairs = [row * len(numbers) + numbers[key] for row, key in named]
+    ends, rows = arrays.array("triple_entities"), arrays.array("triple_passages")
+    fresh = np.setdiff1d(np.array(pairs, np.int64), (rows[:, None] * len(numbers) + ends).ravel())
+    return np.stack(np.divmod(fresh, max(len(numbers), 1)), axis=1)
+
+
+def _write_passage_graph(arrays: ArraySet, content: Content, in_whole: NDArray[np.int64] | None) -> GraphStatistics:
+    passages, annotations = content.passages, content.annotations
+    labels = document_labels([each.document_id for each in passages], [each.title for each in passages])
+    most = content.keyword_passages or len(passages)
+    keywords = pairs(annotations.keywords)
+    return write_passage_graph(arrays, labels, keywords, content.entity_names, most, annotations.links, in_whole)
+
+
+def write_passage_graph(
+    arrays: ArraySet,
+    labels: Sequence[str],
+    keywords: Sequence[tuple[int, str]],
+    names: Sequence[str],
+    most: int,
+    links: NDArray[np.int64],
+    in_whole: NDArray[np.int64] | None = None,
+) -> GraphStatistics:
+    """Join passages. A passage's keywords are those a model gave it, else the entities of its triples and the names
+    found in it.
+    """
+    rows, entities = triple_keywords(arrays.array("triple_entities"), arrays.array("triple_passages"))
+    mentions = arrays.array(MENTIONS)
+    rows, entities = np.append(rows, mentions[:, 0]), np.append(entities, mentions[:, 1])
+    if keywords:
+        numbers = {entity_key(name): number for number, name in enumerate(names)}
+        chosen = np.array(
+            [(row, numbers.setdefault(entity_key(keyword), len(numbers))) for row, keyword in keywords], np.int64
+        )
+        others = ~np.isin(rows, chosen[:, 0])
+        rows, entities = np.append(rows[others], chosen[:, 0]), np.append(entities[others], chosen[:, 1])
+    if in_whole is not None:
+        rare = ~np.isin(entities, np.flatnonzero(in_whole > most))
+        rows, entities = rows[rare], entities[rare]
+    graph = build_passage_graph(labels, arrays.array("passage_places")[:, 0], rows, entities, most, links)
+    graph.write(arrays)
+    return graph.statistics()
