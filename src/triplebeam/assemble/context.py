@@ -13,8 +13,9 @@ from triplebeam.embed.embedder import Embedder
 from triplebeam.generate.accounting import Accounted
 from triplebeam.generate.language_model import LanguageModel
 from triplebeam.index.folder.snapshot import Snapshot
-from triplebeam.index.folder.view import view, visible_rows
-from triplebeam.index.protocols import PassageLookup, Source, SourceTriples
+from triplebeam.index.folder.view import view
+from triplebeam.index.protocols import PassageLookup, Query, Source, SourceTriples
+from triplebeam.retrieve.clauses import clauses
 from triplebeam.retrieve.retriever import Retriever
 from triplebeam.settings import Settings
 from triplebeam.system.progress import Progress, silent
@@ -53,7 +54,7 @@ class Context:
     filters: tuple[Where, ...] = ()
     """Of a view: what holds for its passages."""
     _views: "dict[tuple[Where, ...], _View]" = field(default_factory=dict, init=False, repr=False, compare=False)
-    _nearby: "dict[str, Context]" = field(default_factory=dict, init=False, repr=False, compare=False)
+    _nearby: "dict[tuple[str, bool], Context]" = field(default_factory=dict, init=False, repr=False, compare=False)
     _keeping: Lock = field(default_factory=Lock, init=False, repr=False, compare=False)
 
     @property
@@ -128,15 +129,17 @@ class Context:
                 whole._views.pop(next(iter(whole._views))).release()
         return kept.context()
 
-    def around(self, query: str) -> "Context":
-        """The same over the graphs near a query; the latest are kept."""
-        if (known := self._nearby.get(query)) is not None:
+    def around(self, query: str, *, hops: bool = True) -> "Context":
+        """The same over the graphs near a query, or without ``hops`` over what it finds; the latest are kept."""
+        key = query, hops
+        if (known := self._nearby.get(key)) is not None:
             return known
-        [vector] = self.embedder.embed([query], kind="query")
-        made = self.over(self.source.graph(query, vector))
+        parts = clauses(query)
+        vector = self.embedder.embed([query, *parts], kind="query")[0]
+        made = self.over(self.source.graph(Query(query, vector, parts, hops)))
         while len(self._nearby) >= _NEARBY_KEPT:  # other threads may do the same, and remove this one, too
-            self._nearby.pop(next(iter(tuple(self._nearby)), query), None)
-        self._nearby[query] = made
+            self._nearby.pop(next(iter(tuple(self._nearby)), key), None)
+        self._nearby[key] = made
         return made
 
     def over(self, source: Source) -> "Context":
@@ -164,7 +167,7 @@ class Context:
     def _visible(self, where: Where) -> tuple[int, Callable[[], Source]]:
         """What a filter leaves: its passages in memory, about, and what makes its source."""
         if isinstance(seen := self.source, Snapshot):
-            rows = visible_rows(seen.passages, where)
+            rows = seen.passages.find_rows(where)
             whole, rows = (seen, rows) if seen.whole is None else (seen.whole, seen.rows[rows])
             return len(rows), lambda: view(whole, rows)
         visible, passages = seen.filter(where), len((self.whole or self).passages)

@@ -130,10 +130,10 @@ class Method:
         return context.once(self.text, lambda: self._retriever(context))
 
     def _retriever(self, context: Context) -> Retriever:
-        graphs = [place for place, part in enumerate(self.parts, 1) if part.row.reads_graph]
+        graphs = [place for place, part in enumerate(self.parts, 1) if part.row.takes_snapshot]
         if graphs and not isinstance(context.source, Snapshot):
             below = Method(self.text, parts=self.parts[: graphs[-1]])
-            around = AroundQuestion(context, self.text, below._built)
+            around = AroundQuestion(context, self.text, below._built, below.uses_graph)
             return expand(context, around, self.parts[graphs[-1] :])
         return self._built(context)
 
@@ -229,6 +229,8 @@ class AroundQuestion:
     context: Context = field(repr=False)
     name: str
     build: Callable[[Context], Retriever] = field(repr=False)
+    hops: bool
+    """Whether it uses graphs, or the scores of what the query finds alone."""
 
     @property
     def passages(self) -> Passages:
@@ -237,7 +239,7 @@ class AroundQuestion:
 
     def retrieve(self, query: str, k: int = 10) -> Ranking:
         """The best k of the neighbourhood."""
-        near = self.context.around(query)
+        near = self.context.around(query, hops=self.hops)
         retriever = near.once(self.name, lambda: self.build(near))
         if isinstance(retriever, PerQuestion):
             raise BadInputError(

@@ -29,8 +29,8 @@ class Row:
     builder: Builder = field(repr=False)
     base: str = ""
     uses_graph: bool = False
-    reads_graph: bool = False
-    """It takes a `Snapshot`, which an index on a cluster makes around each question."""
+    takes_snapshot: bool = False
+    """It takes a `Snapshot`, which an index on a cluster makes around each question, with hops if it uses a graph."""
     uses_model: bool = False
     """It always calls a language model; a parameter whose value is ``llm`` makes others do so, too."""
     variants: Mapping[str, str] = field(default_factory=dict)
@@ -54,7 +54,7 @@ def base_row(name: str, line: str, builder: Builder) -> Row:
 
 def graph_row(name: str, line: str, builder: Builder, variants: Mapping[str, str] | None = None) -> Row:
     """Describe a method that walks a graph."""
-    return Row(name, "base", line, builder, uses_graph=True, reads_graph=True, variants=variants or {})
+    return Row(name, "base", line, builder, uses_graph=True, takes_snapshot=True, variants=variants or {})
 
 
 def agent_row(name: str, line: str, builder: Builder, base: str = "") -> Row:
@@ -73,7 +73,7 @@ _ROWS = [
     base_row("hybrid", "words and meaning, fused by rank", "retrievers:hybrid"),
     Row(
         "scaled_hybrid", "base", "words and meaning, added by score",
-        "retrievers:scaled_hybrid", reads_graph=True,
+        "retrievers:scaled_hybrid", takes_snapshot=True,
     ),
     Row(
         "naive_ge", "expansion", "hybrid, then a walk along chains of triples",
@@ -85,7 +85,7 @@ _ROWS = [
     ),
     Row(
         "gnn_ret", "expansion", "messages over the graph of passages, from the most similar in meaning",
-        "gnn_ret:gnn_ret", "dense", uses_graph=True, reads_graph=True,
+        "gnn_ret:gnn_ret", "dense", uses_graph=True, takes_snapshot=True,
         variants={"scaled_hybrid+gnn_ret": "messages over the graph of passages, from words and meaning"},
     ),
     graph_row(

@@ -7,6 +7,7 @@ memory or memory-mapped, and get it from `Source.graph`.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 import numpy as np
@@ -24,6 +25,18 @@ if TYPE_CHECKING:
 Numbers: TypeAlias = Sequence[int] | NDArray[np.int64]
 #: Numbers, best first, and their scores.
 Found: TypeAlias = tuple[NDArray[np.int64], NDArray[np.float32]]
+
+
+@dataclass(frozen=True)
+class Query:
+    """What graphs are made around."""
+
+    text: str
+    vector: NDArray[np.float32] = field(repr=False)
+    clauses: Sequence[str] = ()
+    """Parts of it whose words are searched for by themselves."""
+    hops: bool = True
+    """Whether passages are wanted that the query does not find by itself, and the graphs that lead to them."""
 
 
 class PassageLookup(Protocol):
@@ -178,15 +191,10 @@ class Source(Protocol):
         ...
 
     def graph(
-        self,
-        question: str = "",
-        vector: NDArray[np.float32] | None = None,
-        *,
-        passages: Sequence[str] = (),
-        entities: Sequence[str] = (),
+        self, query: Query | None = None, *, passages: Sequence[str] = (), entities: Sequence[str] = ()
     ) -> "Snapshot":
-        """Return the graphs: the whole where it is in memory or mapped, else what is near a question with its vector,
-        or near passages and the entities of some names.
+        """Return the graphs: the whole where it is in memory or mapped, else what is near a query, or near passages and
+        the entities of some names.
         """
         ...
 

@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 from triplebeam.assemble import Index
 from triplebeam.assemble.context import Context
 from triplebeam.embed.embedder import Embedder
-from triplebeam.errors import BadInputError, IndexChangedError
+from triplebeam.errors import BadInputError, IndexChangedError, IndexDamagedError
 from triplebeam.index.content.topics import Ownership
 from triplebeam.index.location import Cluster
 from triplebeam.index.manifest import GraphStatistics, Manifest, VectorSpace
@@ -23,6 +23,7 @@ from triplebeam.index.opensearch.generation import Published
 from triplebeam.index.opensearch.passages import ClusterPassages
 from triplebeam.index.opensearch.source import ClusterSource
 from triplebeam.index.opensearch.triples import ClusterTriples
+from triplebeam.index.protocols import Query
 from triplebeam.passage import Passage
 from triplebeam.serve.cli.app import app
 from triplebeam.serve.found import stemmers
@@ -195,7 +196,7 @@ def test_a_neighbourhood_is_returned_though_others_evict_it(words: Embedder, mon
             """As if another thread had evicted it at once."""
 
     object.__setattr__(context, "_nearby", Forgetful())
-    monkeypatch.setattr(ClusterSource, "graph", lambda source, query, vector: query)
+    monkeypatch.setattr(ClusterSource, "graph", lambda source, query: query.text)
     assert str(context.around("Which lake?").source) == "Which lake?"
 
 
@@ -237,8 +238,24 @@ def test_triples_of_a_cluster_are_printed(
     assert [line.strip() for line in result.output.splitlines()] == printed
 
 
-def test_an_entity_that_no_triple_of_a_cluster_has_is_an_error() -> None:
-    snapshot = ClusterSource(published(of_two_passages))
-    assert snapshot.triples_about("nobody").tolist() == []
-    assert snapshot.suggest_entity("nobody") == ""
-    assert snapshot.triples_about("a").tolist() == [0, 2]
+@pytest.mark.parametrize(
+    "hit",
+    [
+        None,
+        {},
+        {"_source": None},
+        {"_source": {"number": 1}},
+        {"_source": {**triple(1), "ends": None}},
+        {"_source": {**triple(1), "number": "one"}},
+    ],
+)
+def test_documents_that_were_changed_behind_its_back_are_one_sentence(hit: object) -> None:
+    source = ClusterSource(published(lambda kind, body: {"hits": {"hits": [hit]}}))
+    for search in (
+        lambda: source.triples.search(np.array([1, 0], np.float32), 3),
+        lambda: source.triples.triples_of(["p0"]),
+        lambda: source.graph(Query("Which lake?", np.array([1, 0], np.float32))),
+        lambda: source.graph(passages=["p0"]),
+    ):
+        with pytest.raises(IndexDamagedError, match="films are not as Triplebeam wrote them"):
+            search()

@@ -157,6 +157,16 @@ def test_a_certificate_that_is_not_trusted_is_one_sentence_and_no_password_is_se
             Client(address, tries=1, seconds=20).request("GET", "/")
 
 
+@pytest.mark.parametrize("status", [401, 403])
+@pytest.mark.parametrize("credentials", [("me", "s3cret"), ("me", ""), ("", "")])
+def test_wrong_and_missing_credentials_are_one_sentence(status: int, credentials: tuple[str, str]) -> None:
+    with cluster(lambda: [b"Unauthorized"], status) as address:
+        for request in requests_of(Client(replace(address, credentials=credentials), tries=4, seconds=20)):
+            with pytest.raises(TriplebeamError, match=rf"refuses the request \({status}\): check the user") as raised:
+                request()
+            assert "s3cret" not in str(raised.value)
+
+
 def test_a_server_without_tls_is_one_sentence() -> None:
     with (
         cluster(lambda: [b"{}"]) as address,

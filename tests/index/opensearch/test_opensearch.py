@@ -26,7 +26,7 @@ from triplebeam.index.location import Cluster, Folder
 from triplebeam.index.opensearch.client import Client, Write
 from triplebeam.index.opensearch.documents import KINDS
 from triplebeam.index.opensearch.publish import ClusterPublisher
-from triplebeam.index.protocols import TripleStore
+from triplebeam.index.protocols import Query, Source, TripleStore
 from triplebeam.index.stores import open_source, publisher_of
 from triplebeam.passage import Document
 from triplebeam.retrieve.retriever import Retriever
@@ -34,7 +34,7 @@ from triplebeam.serve.found import found
 from triplebeam.serve.graph import around_entity, find_entity, follow
 from triplebeam.serve.library import Library
 from triplebeam.settings import Settings
-from triplebeam.testing.contracts import RetrieverContract, TripleStoreContract
+from triplebeam.testing.contracts import RetrieverContract, SourceContract, TripleStoreContract
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("opensearch")]
 QUESTION = "Where does the actor of Laughter in Hell live?"
@@ -57,6 +57,26 @@ class TestTriplesOfACluster(TripleStoreContract):
     @pytest.fixture
     def embedder(self, words: Embedder) -> Embedder:
         return words
+
+
+class TestCluster(SourceContract):
+    where = 'document in ("film", "actor", "city")'
+
+    @pytest.fixture
+    def source(self, remote: Index) -> Source:
+        return remote.source
+
+    @pytest.fixture
+    def embedder(self, words: Embedder) -> Embedder:
+        return words
+
+
+class TestNeighbourhood(TestCluster):
+    where = ""
+
+    @pytest.fixture
+    def source(self, remote: Index, words: Embedder) -> Source:
+        return remote.source.graph(Query(QUESTION, words.embed([QUESTION], kind="query")[0]))
 
 
 class TestMethodsOnACluster(RetrieverContract):
@@ -108,14 +128,9 @@ def test_the_graph_of_a_cluster_finds_what_a_look_at_all_finds(
 
 def test_passages_documents_and_facts_are_shown(remote: Index, local: Index) -> None:
     assert remote.documents() == local.documents()
-    assert sorted(passage.id for passage in remote) == sorted(passage.id for passage in local)
-    assert remote.passages.of_document("city") == local.passages.of_document("city")
-    assert "city" in remote.passages
-    assert "town" not in remote.passages
+    assert list(remote.passages.fields()) == list(local.passages.fields())
     hits = [found(index, QUESTION, index.search(QUESTION, "hybrid+naive_ge", 3)) for index in (local, remote)]
     assert [each.chains for each in hits[0]] == [each.chains for each in hits[1]]
-    with pytest.raises(BadInputError, match="no passage 'town'"):
-        remote.passages["town"]
 
 
 def test_an_entity_has_the_same_graph_around_it(remote: Index, local: Index) -> None:
@@ -254,11 +269,14 @@ def test_a_server_finds_the_index_by_its_prefix(build: Callable[..., IndexBuilde
 def test_a_node_dies_while_documents_are_indexed_and_searched(
     nodes: dict[str, Any],
     remote: Index,
+    world: Snapshot,
     build: Callable[..., IndexBuilder],
     words: Embedder,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """The last test here: two nodes are left. Nothing that was acknowledged is lost, and every search has a reply."""
+    """The last test here: two nodes are left. Nothing that was acknowledged is lost, every search has a reply, and an
+    agent asks as over a folder.
+    """
     builder, killed, replies = build("dying"), threading.Event(), []
     rows = [Document(id=f"row {number}", text=f"Row {number} of many.") for number in range(3000)]
 
@@ -290,6 +308,14 @@ def test_a_node_dies_while_documents_are_indexed_and_searched(
     dying = Index(place_of(builder), Settings(), words)
     assert {passage.id for passage in dying} == {f"{row.id}#0" for row in rows}
     assert len(list(remote.passages)) == 6
+    models = Curious(), Curious()
+    here, there = (
+        Index.of(world, Settings(), words, models[0]).ask(QUESTION, "agent"),
+        Index(remote.location, remote.settings, words, models[1]).ask(QUESTION, "agent"),
+    )
+    assert len(there.steps) > 1
+    assert [hit.passage_id for hit in there.ranking] == [hit.passage_id for hit in here.ranking]
+    assert models[1].prompts == models[0].prompts
 
 
 def _kill_when_written(

@@ -13,6 +13,7 @@ from triplebeam.index.arrays.array_set import ArraySet
 from triplebeam.index.arrays.names import read_numbers, read_rows, write_numbers, write_rows
 from triplebeam.passage import Passage
 from triplebeam.text.names import entity_key
+from triplebeam.where import Where
 
 _COLUMNS = (
     *("passage_ids", "passage_texts", "passage_titles", "passage_documents", "passage_sections"),
@@ -132,6 +133,22 @@ class PassageTable:
         """The passages of a document, in their order."""
         rows = (row for row, document in enumerate(self.documents) if document == document_id)
         return sorted(map(self.at, rows), key=lambda passage: passage.position)
+
+    def find_rows(self, where: Where) -> NDArray[np.int64]:
+        """Find the rows of the passages for which a filter holds; there must be one."""
+        fields = list(self.fields())
+        known: dict[str, set[str]] = {}
+        for each in fields:
+            for name, value in each.items():
+                known.setdefault(name, set()).add(value)
+        where.check(known)
+        rows = [row for row, each in enumerate(fields) if where.holds(each)]
+        if not rows:
+            meant = "".join(f" (did you mean {value!r}?)" for value in where.other_case(known)[:1])
+            raise BadInputError(
+                f"no passage matches the filter {str(where)!r}{meant}: change a value or drop a condition."
+            )
+        return np.array(rows, np.int64)
 
     def fields(self) -> Iterator[dict[str, str]]:
         """What filters compare, of every passage."""

@@ -21,7 +21,7 @@ from triplebeam.index.folder.triple_graph import TripleGraph
 from triplebeam.index.folder.vectors import VectorIndex
 from triplebeam.index.location import Folder, Location
 from triplebeam.index.manifest import Manifest
-from triplebeam.index.protocols import TermSearch
+from triplebeam.index.protocols import Query, TermSearch
 from triplebeam.system.open_files import explain_open_files
 from triplebeam.text.names import entity_key
 from triplebeam.where import Where
@@ -58,18 +58,13 @@ class Snapshot:
 
     def filter(self, where: Where) -> "Snapshot":
         """Return a view of the passages for which a filter holds."""
-        from triplebeam.index.folder.view import view, visible_rows  # which derives snapshots
+        from triplebeam.index.folder.view import view  # which derives snapshots
 
-        rows = visible_rows(self.passages, where)
+        rows = self.passages.find_rows(where)
         return view(self, rows) if self.whole is None else view(self.whole, self.rows[rows])
 
     def graph(
-        self,
-        question: str = "",
-        vector: NDArray[np.float32] | None = None,
-        *,
-        passages: Sequence[str] = (),
-        entities: Sequence[str] = (),
+        self, query: Query | None = None, *, passages: Sequence[str] = (), entities: Sequence[str] = ()
     ) -> "Snapshot":
         """Return the snapshot itself: all graphs are here."""
         return self

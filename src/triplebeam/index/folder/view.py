@@ -25,7 +25,6 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from triplebeam.errors import BadInputError
 from triplebeam.index.arrays.array_set import MemoryArrays
 from triplebeam.index.arrays.columns import concatenate, encode_strings
 from triplebeam.index.arrays.csr import renumber
@@ -44,22 +43,6 @@ from triplebeam.index.folder.vectors import copy_stored, write_vectors
 from triplebeam.index.manifest import GraphStatistics
 from triplebeam.index.store.corrections import Corrections
 from triplebeam.text.names import entity_key
-from triplebeam.where import Where
-
-
-def visible_rows(passages: PassageTable, where: Where) -> NDArray[np.int64]:
-    """The rows of the passages for which a filter holds; there must be one."""
-    fields = list(passages.fields())
-    known: dict[str, set[str]] = {}
-    for each in fields:
-        for name, value in each.items():
-            known.setdefault(name, set()).add(value)
-    where.check(known)
-    rows = [row for row, each in enumerate(fields) if where.holds(each)]
-    if not rows:
-        meant = "".join(f" (did you mean {value!r}?)" for value in where.other_case(known)[:1])
-        raise BadInputError(f"no passage matches the filter {str(where)!r}{meant}: change a value or drop a condition.")
-    return np.array(rows, np.int64)
 
 
 def view(whole: Snapshot, rows: NDArray[np.int64]) -> Snapshot:

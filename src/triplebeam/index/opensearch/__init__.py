@@ -5,13 +5,13 @@ to three indices of a cluster, for passages, triples and entities.
 
 | question | here |
 | --- | --- |
-| Where is the cluster, and who may use it? | `address.py` |
+| Where is the cluster, and who may use it? | `triplebeam.index.location` |
 | How are requests sent, and sent again? | `client.py` |
 | What becomes which document? | `documents.py` |
 | How is a generation published? | `publish.py` |
-| How is a published generation opened? | `snapshot.py` |
+| How is a published generation opened? | `source.py` |
 | How are words and vectors searched? | `search.py` |
 | How are passages looked up, and triples? | `passages.py`, `triples.py` |
 | How is a filter written for the cluster? | `filters.py` |
-| What do walks and messages run on? | `nearby.py` |
+| What do walks and messages run on? | `neighbourhood.py`, of what `fetched.py` keeps |
 """

@@ -3,12 +3,21 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import TypeAlias
 
 from triplebeam.errors import ClusterError, IndexChangedError, IndexDamagedError
 from triplebeam.index.location import Cluster
 from triplebeam.index.manifest import Manifest, check_format
 from triplebeam.index.opensearch.client import Client, Json
 
+#: A kind of documents, and the body of a search.
+Search: TypeAlias = tuple[str, Json]
+#: What every document has.
+_FIELDS: Mapping[str, Mapping[str, type]] = {
+    "passages": {"id": str, "number": int, "document": str, "position": int, "content": dict},
+    "triples": {"number": int, "passage": str, "triple": list, "ends": list, "code": str},
+    "entities": {"name": str, "passages": int, "code": str},
+}
 _PAGE = 2000
 #: Searches that go into one request.
 _TOGETHER = 100
@@ -49,34 +58,45 @@ class Published:
 
     def search(self, kind: str, body: Json) -> Json:
         """The reply to one search."""
-        return self.search_many(kind, [body])[0]
+        return self.search_all([(kind, body)])[0]
 
     def search_many(self, kind: str, bodies: Sequence[Json]) -> list[Json]:
+        """The replies to several searches for documents of one kind."""
+        return self.search_all([(kind, body) for body in bodies])
+
+    def search_all(self, searches: "Sequence[Search]") -> list[Json]:
         """The replies to several searches, in as few requests as may be."""
         replies: list[Json] = []
-        for start in range(0, len(bodies), _TOGETHER):
-            window = bodies[start : start + _TOGETHER]
-            header = {
-                "index": index_name(self.client.cluster, kind, self.number),
-                "search_type": "dfs_query_then_fetch",
-                "allow_partial_search_results": False,  # half of an answer would pass for all of it
-            }
-            lines = [line for body in window for line in (header, self._visible(kind, body))]
-            replies += self.client.searches(lines)
-        for reply in replies:
-            self._check(reply)
+        for start in range(0, len(searches), _TOGETHER):
+            window = searches[start : start + _TOGETHER]
+            replies += self.client.searches([line for kind, body in window for line in self._lines(kind, body)])
+        for (kind, body), reply in zip(searches, replies, strict=True):
+            self._check(kind, body, reply)
         return replies
+
+    def _lines(self, kind: str, body: Json) -> tuple[Json, Json]:
+        header = {
+            "index": index_name(self.client.cluster, kind, self.number),
+            "search_type": "dfs_query_then_fetch",
+            "allow_partial_search_results": False,  # half of an answer would pass for all of it
+        }
+        return header, self._visible(kind, body)
 
     def _visible(self, kind: str, body: Json) -> Json:
         return {**body, "query": self.among_visible(kind, body["query"])} if "query" in body else body
 
-    def _check(self, reply: Json) -> None:
+    def _check(self, kind: str, body: Json, reply: Json) -> None:
         match reply:
             case {"error": {"type": "index_not_found_exception"}}:
                 raise self.changed()
             case {"error": _}:
                 raise self.client.error(reply.get("status", 0), reply)
-            case {"hits": {"hits": list()}}:
+            case {"hits": {"hits": list(hits)}}:
+                if not all(_is_whole(kind, body, hit) for hit in hits):
+                    raise IndexDamagedError(
+                        f"documents at {self.client.cluster} are not as Triplebeam wrote them, so their mapping was"
+                        " changed: run `triplebeam repair` where the index was made."
+                    )
                 return
         raise self.client.not_a_cluster()
 
@@ -102,6 +122,20 @@ class Published:
         """All documents that may be seen, in no order."""
         query = self.among_visible(kind, {"match_all": {}})
         return scan(self.client, index_name(self.client.cluster, kind, self.number), query=query, **body)
+
+
+def _is_whole(kind: str, body: Json, hit: object) -> bool:
+    """Has a hit what its search asks for?"""
+    if not isinstance(hit, dict):
+        return False
+    if "docvalue_fields" in body:
+        columns = hit.get("fields")
+        return isinstance(columns, dict) and isinstance(columns.get("id"), list)
+    wanted, source = body.get("_source", True), hit.get("_source")
+    if wanted is False:
+        return True
+    fields = {} if isinstance(wanted, list) else _FIELDS[kind]
+    return isinstance(source, dict) and all(isinstance(source.get(name), of) for name, of in fields.items())
 
 
 def published_generation(client: Client) -> Published | None:

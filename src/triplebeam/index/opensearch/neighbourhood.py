@@ -1,18 +1,19 @@
-"""The neighbourhood of a question, as an index in memory: what walks and messages run on.
+"""The neighbourhood of a query, as an index in memory: what walks and messages run on.
 
-A few requests fetch the passages that a walk from the question can reach in its first steps: those that its words and
-its meaning find, those of the nearest triples and of the entities that it names, and then all that share an entity with
-the best of them, unless too many do. Graphs are made of these passages by the code that makes those of an index folder.
-What is rare is rare in the whole index: the cluster scores words, and entities know how many passages mention them.
+Four requests at the most fetch the passages that a walk from the query can reach in its first steps: those that its
+words and its meaning find, those of the nearest triples and of the entities that it names, and then all that share an
+entity with the best of them, unless too many do. Graphs are made of these passages by the code that makes those of an
+index folder. What is rare is rare in the whole index: the cluster scores words, and entities know how many passages
+mention them.
 
 What is missing are longer ways: from a passage of the neighbourhood to one that only it leads to. docs/opensearch.md
 has measurements of what that costs.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import zip_longest
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,10 +33,12 @@ from triplebeam.index.folder.triple_graph import TripleGraph
 from triplebeam.index.folder.vectors import VectorIndex
 from triplebeam.index.manifest import Manifest
 from triplebeam.index.opensearch.client import Json
-from triplebeam.index.opensearch.documents import decode, entity, key, passage_of, triple_of
-from triplebeam.index.opensearch.generation import Published
-from triplebeam.index.opensearch.search import ClusterTerms, ClusterVectors, similar
-from triplebeam.index.opensearch.triples import ClusterTriples
+from triplebeam.index.opensearch.documents import decode, entity, key, passage_number, passage_of, triple_of
+from triplebeam.index.opensearch.fetched import Documents, FetchedDocuments
+from triplebeam.index.opensearch.generation import Published, Search
+from triplebeam.index.opensearch.search import ClusterTerms, ClusterVectors, ranked_by_score, similar
+from triplebeam.index.opensearch.triples import ClusterTriples, Known
+from triplebeam.index.protocols import Found, Query
 from triplebeam.index.store.corrections import Corrections
 from triplebeam.text.names import entity_key
 
@@ -52,98 +55,136 @@ _MOST_PASSAGES = 50
 #: Words of a name in a question.
 _LONGEST_NAME = 6
 _MOST_NAMES = 1000
-_MOST_TRIPLES = 100_000
+#: What is needed of a hit at first: the columns of the cluster are read faster than its documents.
+_COLUMNS: Json = {"_source": False, "docvalue_fields": ["id", "entities"]}
+
+
+class _Hit(NamedTuple):
+    """A passage that was found, and the keys of the entities that it mentions."""
+
+    id: str
+    entities: Sequence[str]
 
 
 @dataclass(frozen=True)
 class Neighbourhoods:
     """Fetches neighbourhoods in one index."""
 
-    published: Published
+    fetched: FetchedDocuments
     passage_terms: ClusterTerms = field(repr=False)
     triple_terms: ClusterTerms = field(repr=False)
     passage_vectors: ClusterVectors = field(repr=False)
     triples: ClusterTriples = field(repr=False)
     passages: int = PASSAGES
 
-    def of_question(self, question: str, vector: NDArray[np.float32]) -> Snapshot:
-        """What is near a question."""
-        seeds = self._seeds(question, vector)
-        triples = self.triples.known(self.triples.search(vector, _SEED_TRIPLES)[0])
-        leading = [hit for hits in seeds for hit in hits[:_LEADING]]
-        ends = {end for triple in triples for end in triple.ends}
-        ends |= {end for triple in self._triples([hit["id"] for hit in leading]) for end in triple["ends"]}
-        ends |= set(_named(question))
-        found = {hit["id"]: hit for hits in seeds for hit in hits}
-        found |= {
-            each["id"]: each for each in self._passages(each.passage for each in triples if each.passage not in found)
-        }
-        for hit in self._mentioning(ends, question, vector):
-            if len(found) < self.passages:
-                found.setdefault(hit["id"], hit)
-        return self._made(list(found.values()))
+    @property
+    def published(self) -> Published:
+        """The generation."""
+        return self.fetched.published
+
+    def of_query(self, query: Query) -> Snapshot:
+        """Fetch what is near a query, or without hops what it finds."""
+        seeds, triples = self._search_seeds(query)
+        found = {hit.id: hit for hits in seeds for hit in hits}
+        if query.hops:
+            ends = self._ends([hit for hits in seeds for hit in hits[:_LEADING]], triples, query)
+            found |= {each.passage: _Hit(each.passage, each.ends) for each in triples if each.passage not in found}
+            for hit in self._mentioning(ends, query):
+                if len(found) < self.passages:
+                    found.setdefault(hit.id, hit)
+        return self._make(found.values(), query)
 
     def of_passages(self, passage_ids: Sequence[str], names: Sequence[str] = ()) -> Snapshot:
-        """These passages and those that mention entities of these names, and all that share an entity with one of them,
-        as far as they go.
+        """Fetch these passages and those that mention entities of these names, and all that share an entity with one
+        of them, as far as they go.
         """
-        found = {each["id"]: each for each in self._passages(passage_ids)}
-        if names:
-            body = {"query": {"terms": {"entities": list(map(entity, names))}}, "size": self.passages}
-            found |= {hit["id"]: hit for hit in _sources(self.published.search("passages", body))}
-        ends = {end for triple in self._triples(list(found)[:SEEDS]) for end in triple["ends"]}
+        named = {"query": {"terms": {"entities": list(map(entity, names))}}, "size": self.passages, **_COLUMNS}
+        documents, replies = self.fetched.fetch(
+            passage_ids, passage_ids, searches=[("passages", named)] if names else []
+        )
+        found = {id_: _Hit(id_, ()) for id_ in documents.passages}
+        found |= {hit.id: hit for reply in replies for hit in _hits(reply)}
+        leading = list(found)[:SEEDS]
+        triples = self.fetched.fetch(triples_of=leading)[0].triples
+        ends = {end for id_ in leading for triple in triples[id_] for end in triple["ends"]}
         for hit in self._mentioning(ends):
-            found.setdefault(hit["id"], hit)
-        return self._made(list(found.values()))
+            found.setdefault(hit.id, hit)
+        return self._make(found.values())
 
-    def _seeds(self, question: str, vector: NDArray[np.float32]) -> list[list[Json]]:
-        """Passages by words, by meaning, by title and by the entities in the question."""
+    def _search_seeds(self, query: Query) -> tuple[list[list[_Hit]], list[Known]]:
+        """Search passages by words, by meaning, by title and by the entities in the query; and the nearest triples."""
+        titled: Json = {"terms": {"title_keys": _phrases(query.text)}}
+        named: Json = {"terms": {"entities": _named(query.text)}}
         bodies = [
-            self.passage_terms.body(question, SEEDS),
-            self.passage_vectors.body(vector, SEEDS),
-            {"query": similar("passages", vector, {"terms": {"title_keys": _phrases(question)}}), "size": SEEDS},
-            {"query": similar("passages", vector, {"terms": {"entities": _named(question)}}), "size": SEEDS},
+            self.passage_terms.body(query.text, SEEDS),
+            self.passage_vectors.body(query.vector, SEEDS),
+            *({"query": similar("passages", query.vector, each), "size": SEEDS} for each in (titled, named)),
         ]
-        return [_sources(reply) for reply in self.published.search_many("passages", bodies)]
+        if not query.hops:  # the farthest is there, too, so that scores are scaled as over the whole index
+            farthest = similar("passages", query.vector, {"exists": {"field": "vector"}})
+            bodies.append({"query": farthest, "size": 1, "sort": [{"_score": "asc"}]})
+        searches: list[Search] = [("passages", {**body, **_COLUMNS}) for body in bodies]
+        count = min(_SEED_TRIPLES, len(self.triples)) if query.hops else 0
+        near = self.triples.vector_search
+        replies = self.published.search_all(
+            [*searches, ("triples", near.body(query.vector, count))] if count else searches
+        )
+        numbers = near.ranked(query.vector, replies[-1], count)[0] if count else np.zeros(0, np.int64)
+        if len(numbers) < count:  # a graph that is searched through a filter may find fewer than there are
+            numbers = self.triples.search(query.vector, count)[0]
+        return [_hits(reply) for reply in replies[: len(bodies)]], self.triples.known(numbers)
 
-    def _passages(self, passage_ids: Iterable[str]) -> list[Json]:
-        keys = [key(id_) for id_ in dict.fromkeys(passage_ids)]
-        return [source for source in self.published.sources("passages", keys) if source]
+    def _ends(self, leading: Sequence[_Hit], triples: Sequence[Known], query: Query) -> set[str]:
+        """The entities that lead on, by their keys; how many passages mention them is fetched along."""
+        ends = {end for triple in triples for end in triple.ends} | set(_named(query.text))
+        mentioned = {each for hit in leading for each in hit.entities}
+        ids = [hit.id for hit in leading]
+        documents, _ = self.fetched.fetch(triples_of=ids, entity_keys=sorted(ends | mentioned))
+        return ends | {end for id_ in ids for triple in documents.triples[id_] for end in triple["ends"]}
 
-    def _triples(self, passage_ids: Sequence[str]) -> list[Json]:
-        body = {"query": {"terms": {"passage": list(dict.fromkeys(passage_ids))}}, "size": _MOST_TRIPLES}
-        return _sources(self.published.search("triples", body))
-
-    def _mentioning(
-        self, ends: Iterable[str], question: str = "", vector: NDArray[np.float32] | None = None
-    ) -> list[Json]:
-        """Passages that mention one of these entities; in turns, the most similar to a question and the best by its
+    def _mentioning(self, ends: Iterable[str], query: Query | None = None) -> list[_Hit]:
+        """Passages that mention one of these entities; in turns, the most similar to a query and the best by its
         words.
         """
         keys = sorted(ends)
-        counts = [source["passages"] if source else 0 for source in self.published.sources("entities", keys)]
-        rare = [each for each, count in zip(keys, counts, strict=True) if 0 < count <= _MOST_PASSAGES]
+        known = self.fetched.fetch(entity_keys=keys)[0].entities
+        rare = [each for each in keys if 0 < (known[each] or {"passages": 0})["passages"] <= _MOST_PASSAGES]
         sharing: Json = {"bool": {"filter": {"terms": {"entities": rare}}}}
-        if vector is None:
-            return _sources(self.published.search("passages", {"query": sharing, "size": self.passages}))
-        words = self.passage_terms.body(question, 0)["query"]
-        queries = similar("passages", vector, sharing), {"bool": {"must": [words], "filter": [sharing]}}
-        bodies = [{"query": query, "size": self.passages // 2} for query in queries]
-        found = map(_sources, self.published.search_many("passages", bodies))
+        if query is None:
+            return _hits(self.published.search("passages", {"query": sharing, "size": self.passages, **_COLUMNS}))
+        words = self.passage_terms.body(query.text, 0)["query"]
+        queries = similar("passages", query.vector, sharing), {"bool": {"must": [words], "filter": [sharing]}}
+        bodies = [{"query": each, "size": self.passages // 2, **_COLUMNS} for each in queries]
+        found = map(_hits, self.published.search_many("passages", bodies))
         return [hit for pair in zip_longest(*found) for hit in pair if hit]
 
-    def _made(self, sources: list[Json]) -> Snapshot:
-        """An index of these passages."""
-        sources.sort(key=lambda each: (each["document"], each["position"]))
+    def _make(self, hits: Iterable[_Hit], query: Query | None = None) -> Snapshot:
+        """Make an index of these passages, without triples where no hops are wanted."""
+        hits = list(hits)
+        ids = [hit.id for hit in hits]
+        numbers = sorted(map(passage_number, ids))
+        texts = [query.text, *query.clauses] if query else []
+        hops = query is None or query.hops
+        documents, replies = self.fetched.fetch(
+            ids,
+            ids if hops else (),
+            sorted({each for hit in hits for each in hit.entities}) if hops else (),
+            [("passages", self.passage_terms.body_among(text, numbers)) for text in texts],
+        )
+        scores = dict(zip(texts, map(ranked_by_score, replies), strict=True))
+        return self._build(documents, scores)
+
+    def _build(self, documents: Documents, scores: Mapping[str, Found]) -> Snapshot:
+        sources = sorted(documents.passages.values(), key=lambda each: (each["document"], each["position"]))
         rows = {each["id"]: row for row, each in enumerate(sources)}
-        triples = sorted(self._triples(list(rows)), key=lambda each: (rows[each["passage"]], each["place"]))
-        contents = _contents(sources, triples, rows, self.published.manifest)
-        keys = [entity(name) for name in contents.entity_names]
-        known = dict(zip(keys, self.published.sources("entities", keys), strict=True))
-        counted = np.array([(known[each] or {"passages": 1})["passages"] for each in keys], np.int64)
-        vectors = _Fetched(sources, triples, known, self.published.dimension)
+        triples = [triple for id_ in rows for triple in documents.triples.get(id_, ())]
+        content = _content(sources, triples, rows, self.published.manifest)
+        keys = [entity(name) for name in content.entity_names]
+        entities = self.fetched.fetch(entity_keys=keys)[0].entities
+        counted = np.array([(entities[each] or {"passages": 1})["passages"] for each in keys], np.int64)
+        vectors = _FetchedVectors(sources, triples, [entities[each] for each in keys], self.published.dimension)
         arrays = MemoryArrays()
-        write_generation(arrays, contents, vectors, MemoryArrays(), in_whole=counted)
+        write_generation(arrays, content, vectors, MemoryArrays(), in_whole=counted)
         passages = PassageTable(arrays)
         graph = TripleGraph(arrays, passages)
         return Snapshot(
@@ -152,8 +193,8 @@ class Neighbourhoods:
             arrays=arrays,
             passages=passages,
             triples=graph,
-            passage_terms=_NearbyTerms(self.passage_terms, sources),
-            triple_terms=_NearbyTerms(self.triple_terms, triples),
+            passage_terms=_TermsNearby(self.passage_terms, sources, scores),
+            triple_terms=_TermsNearby(self.triple_terms, triples, {}),
             passage_vectors=VectorIndex(arrays, "passage_vectors"),
             entities=replace(EntityGraph.open(arrays, graph), counted=counted),
             passage_graph=PassageGraph.open(arrays),
@@ -161,21 +202,22 @@ class Neighbourhoods:
         )
 
 
-class _NearbyTerms:
+class _TermsNearby:
     """BM25 of the whole index, for the documents of a neighbourhood."""
 
-    def __init__(self, whole: ClusterTerms, sources: Sequence[Json]) -> None:
-        self._whole = whole
+    def __init__(self, whole: ClusterTerms, sources: Sequence[Json], known: Mapping[str, Found]) -> None:
+        self._whole, self._known = whole, known
         self._local = {each["number"]: row for row, each in enumerate(sources)}
         self._stemmers = [each["stemmer"] for each in sources]
 
     def __len__(self) -> int:
         return len(self._local)
 
-    def search(self, query: str, k: int) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+    def search(self, query: str, k: int) -> Found:
         """The best k rows."""
-        numbers, scores = self._whole.search(query, min(k, len(self)), among=list(self._local))
-        return np.array([self._local[number] for number in numbers.tolist()], np.int64), scores
+        numbers, scores = self._known.get(query) or self._whole.search_among(query, list(self._local))
+        rows = np.array([self._local[number] for number in numbers[: max(k, 0)].tolist()], np.int64)
+        return rows, scores[: max(k, 0)]
 
     def stemmers_of(self, rows: Sequence[int]) -> list[str]:
         """The stemmers of the texts at these rows."""
@@ -183,12 +225,12 @@ class _NearbyTerms:
 
 
 @dataclass(frozen=True)
-class _Fetched:
+class _FetchedVectors:
     """The vectors of documents that were fetched."""
 
     passages: Sequence[Json] = field(repr=False)
     triples: Sequence[Json] = field(repr=False)
-    entities: "dict[str, Json | None]" = field(repr=False)
+    entities: Sequence[Json | None] = field(repr=False)
     dimension: int
 
     def keys(self, texts: Sequence[str]) -> Keys:
@@ -196,19 +238,18 @@ class _Fetched:
         return as_keys([])
 
     def vectors(self, kind: str, texts: Sequence[str]) -> NDArray[Any]:
-        """Return those of one kind; passages and triples come in their order, entities by name."""
+        """Return those of one kind, in their order."""
         if kind != "entity":
             sources = self.passages if kind == "passage" else self.triples
             return decode(f"{kind}s", [each["code"] for each in sources], self.dimension)
-        found = [self.entities.get(entity(name)) for name in texts]
         # A term that is defined in these passages, and is no entity of the whole, has no vector.
         stored = np.zeros((len(texts), self.dimension), np.int8)
-        there = [place for place, each in enumerate(found) if each]
-        stored[there] = decode("entities", [each["code"] for each in found if each], self.dimension)
+        there = [place for place, each in enumerate(self.entities) if each]
+        stored[there] = decode("entities", [each["code"] for each in self.entities if each], self.dimension)
         return stored
 
 
-def _contents(sources: Sequence[Json], triples: Sequence[Json], rows: dict[str, int], whole: Manifest) -> Content:
+def _content(sources: Sequence[Json], triples: Sequence[Json], rows: dict[str, int], whole: Manifest) -> Content:
     contents = [each["content"] for each in sources]
     links = [(row, rows[there]) for row, content in enumerate(contents) for there in content["links"] if there in rows]
     return Content(
@@ -242,5 +283,6 @@ def _named(question: str) -> list[str]:
     return [key(phrase) for phrase in _phrases(question)]
 
 
-def _sources(reply: Json) -> list[Json]:
-    return [hit["_source"] for hit in reply["hits"]["hits"]]
+def _hits(reply: Json) -> list[_Hit]:
+    columns = (hit["fields"] for hit in reply["hits"]["hits"])
+    return [_Hit(each["id"][0], each.get("entities", ())) for each in columns]

@@ -39,19 +39,23 @@ class ClusterTerms:
     def __len__(self) -> int:
         return self._published.manifest.counts[self._kind]
 
-    def search(self, query: str, k: int, among: Sequence[int] | None = None) -> Found:
-        """The best k documents and their scores; ``among`` these numbers alone, where they are given."""
-        body = self.body(query, k)
-        if k <= 0 or "bool" not in body["query"]:
+    def search(self, query: str, k: int) -> Found:
+        """The best k documents and their scores."""
+        if k <= 0:
             return _nothing()
-        if among is not None:
-            body["query"]["bool"]["filter"] = {"terms": {"number": list(among)}}
-            body["_source"] = False
-        hits = self._published.search(self._kind, body)["hits"]["hits"]
-        if among is None:
-            self._remember([hit["_source"] for hit in hits])
-        numbers = np.array([hit["sort"][1] for hit in hits], np.int64)
-        return numbers, np.array([hit["_score"] for hit in hits], np.float32)
+        reply = self._published.search(self._kind, self.body(query, k))
+        self._remember([hit["_source"] for hit in reply["hits"]["hits"]])
+        return ranked_by_score(reply)
+
+    def search_among(self, query: str, numbers: Sequence[int]) -> Found:
+        """These documents, as far as they have a word of the query, and their scores."""
+        return ranked_by_score(self._published.search(self._kind, self.body_among(query, numbers)))
+
+    def body_among(self, query: str, numbers: Sequence[int]) -> Json:
+        """The search for the words of a query in the documents of these numbers alone."""
+        body = self.body(query, len(numbers))
+        found = {"bool": {"must": [body["query"]], "filter": {"terms": {"number": list(numbers)}}}}
+        return {**body, "query": found, "_source": False}
 
     def stemmers_of(self, rows: Sequence[int]) -> list[str]:
         """The stemmers of the documents of these numbers."""
@@ -65,6 +69,13 @@ class ClusterTerms:
     def body(self, query: str, k: int) -> Json:
         """The search for the words of a query."""
         return _best_first(_words_query(query_stems(query, self._published.stemmers)), k)
+
+
+def ranked_by_score(reply: Json) -> Found:
+    """The numbers and the scores in the reply to a search for words."""
+    hits = reply["hits"]["hits"]
+    numbers = np.array([hit["sort"][1] for hit in hits], np.int64)
+    return numbers, np.array([hit["_score"] for hit in hits], np.float32)
 
 
 class ClusterVectors:
@@ -91,9 +102,10 @@ class ClusterVectors:
         replies = self._published.search_many(self._kind, [self.body(vector, k) for vector in vectors])
         if not self._is_exact(k) and any(len(reply["hits"]["hits"]) < k for reply in replies):
             replies = self._published.search_many(self._kind, [self._exact_body(vector, k) for vector in vectors])
-        return [self._ranked(vector, reply, k) for vector, reply in zip(vectors, replies, strict=True)]
+        return [self.ranked(vector, reply, k) for vector, reply in zip(vectors, replies, strict=True)]
 
-    def _ranked(self, vector: NDArray[np.float32], reply: Json, k: int) -> Found:
+    def ranked(self, vector: NDArray[np.float32], reply: Json, k: int) -> Found:
+        """The best k of a reply, by their exact cosines."""
         sources = [hit["_source"] for hit in reply["hits"]["hits"]]
         self._remember(sources)
         scores = cosines(self._kind, vector, sources)

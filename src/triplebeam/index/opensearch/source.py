@@ -14,12 +14,14 @@ from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.index.location import Cluster
 from triplebeam.index.manifest import GraphStatistics, Manifest
 from triplebeam.index.opensearch.client import Client
+from triplebeam.index.opensearch.fetched import FetchedDocuments
 from triplebeam.index.opensearch.filters import condition_of
 from triplebeam.index.opensearch.generation import Published, published_generation
 from triplebeam.index.opensearch.neighbourhood import Neighbourhoods
 from triplebeam.index.opensearch.passages import ClusterPassages
 from triplebeam.index.opensearch.search import ClusterTerms, ClusterVectors
 from triplebeam.index.opensearch.triples import ClusterTriples
+from triplebeam.index.protocols import Query
 from triplebeam.where import Where
 
 _LOG = logging.getLogger("triplebeam")
@@ -71,7 +73,8 @@ class ClusterSource:
 
     @cached_property
     def _neighbourhoods(self) -> Neighbourhoods:
-        return Neighbourhoods(self.published, self.passage_terms, self.triple_terms, self.passage_vectors, self.triples)
+        fetched = FetchedDocuments(self.published, self.passages)
+        return Neighbourhoods(fetched, self.passage_terms, self.triple_terms, self.passage_vectors, self.triples)
 
     def filter(self, where: Where) -> "ClusterSource":
         """Return the passages for which a filter holds, on the cluster as before."""
@@ -79,16 +82,11 @@ class ClusterSource:
         return ClusterSource(replace(visible, manifest=_manifest_of(visible)))
 
     def graph(
-        self,
-        question: str = "",
-        vector: NDArray[np.float32] | None = None,
-        *,
-        passages: Sequence[str] = (),
-        entities: Sequence[str] = (),
+        self, query: Query | None = None, *, passages: Sequence[str] = (), entities: Sequence[str] = ()
     ) -> Snapshot:
-        """Return what is near a question, or near passages and entities, in memory."""
-        if vector is not None:
-            return self._neighbourhoods.of_question(question, vector)
+        """Return what is near a query, or near passages and entities, in memory."""
+        if query is not None:
+            return self._neighbourhoods.of_query(query)
         if not (passages or entities):
             raise BadInputError(
                 "this needs the graph of the whole index, and an index on OpenSearch does not have that in memory: use"

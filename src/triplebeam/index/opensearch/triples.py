@@ -36,7 +36,7 @@ class ClusterTriples:
         self._published = published
         self._passages = passages
         self._known: dict[int, Known] = {}
-        self._vectors = ClusterVectors(published, "triples", self.remember)
+        self.vector_search = ClusterVectors(published, "triples", self.remember)
 
     def __len__(self) -> int:
         return self._published.manifest.counts["triples"]
@@ -105,11 +105,11 @@ class ClusterTriples:
 
     def search(self, vector: NDArray[np.float32], k: int) -> Found:
         """The k triples nearest to one vector, with their cosines."""
-        return self._vectors.nearest(vector, k)
+        return self.vector_search.nearest(vector, k)
 
     def nearest(self, vectors: NDArray[np.float32], k: int) -> NDArray[np.int64]:
         """For each vector the k triples nearest to it, best first."""
-        found = [numbers for numbers, _ in self._vectors.nearest_many(vectors, k)]
+        found = [numbers for numbers, _ in self.vector_search.nearest_many(vectors, k)]
         return np.array(found, np.int64).reshape(len(found), max(map(len, found), default=0))
 
     def neighbours(self, triple_ids: Numbers, query: NDArray[np.float32], limit: int) -> list[NDArray[np.int64]]:

@@ -6,6 +6,7 @@ Subclass one in a test module, give the fixtures its docstring names, and pytest
 from triplebeam.testing.contracts.agents import AgentContract
 from triplebeam.testing.contracts.models import EmbedderContract, ExtractorContract, LanguageModelContract
 from triplebeam.testing.contracts.search import ChainScorerContract, RetrieverContract, TripleStoreContract
+from triplebeam.testing.contracts.source import SourceContract
 
 __all__ = [
     "AgentContract",
@@ -14,5 +15,6 @@ __all__ = [
     "ExtractorContract",
     "LanguageModelContract",
     "RetrieverContract",
+    "SourceContract",
     "TripleStoreContract",
 ]
