@@ -216,7 +216,7 @@ def trial(operation: str, at: int, world: Path, place: Path, expected: tuple[obj
     seen = published(index)
     assert seen in (before, expected), "readers saw half of a change"
     with closing(Store(index / "store.sqlite")) as opened:
-        made, there = opened.extracted_by(), dict(opened.passages())
+        made, there = opened.extractions.extractors(), dict(opened.passages())
     extractor = Counting()
     OPERATIONS[operation](index, extractor)
     done = {(there[number].id, there[number].text) for number in made}

@@ -125,7 +125,7 @@ class Change:
         seen = published(index)
         assert seen in ((self._expected,) if acknowledged < 0 else (self._before, self._expected))
         with closing(Store(index / "store.sqlite")) as opened:
-            made, there = opened.extracted_by(), dict(opened.passages())
+            made, there = opened.extractions.extractors(), dict(opened.passages())
         extractor = Counting()
         OPERATIONS[self._operation](index, extractor)
         assert published(index) == self._expected, "the result is another"
