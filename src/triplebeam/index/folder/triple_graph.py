@@ -4,8 +4,7 @@ Triples are numbered in the order of their passages, so a passage's triples are 
 leads an adjacency in compressed sparse rows: ``entity_triples[entity_starts[e] : entity_starts[e + 1]]``.
 """
 
-from collections.abc import Iterable, Sequence
-from functools import cache
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,32 +14,9 @@ from triplebeam.index.arrays.columns import StringColumn, concatenate
 from triplebeam.index.arrays.csr import expand_rows, renumber
 from triplebeam.index.folder.passages import PassageTable
 from triplebeam.index.folder.vectors import VectorIndex, top
-from triplebeam.text.names import entity_key
 from triplebeam.triple import Triple
 
 _COLUMNS = ("triple_subjects", "triple_predicates", "triple_objects")
-
-
-def number_entities(triples: Iterable[Triple], others: Iterable[str] = ()) -> tuple[list[str], NDArray[np.int64]]:
-    """The entities, each by the first name it has, and the two of every triple: subject and object.
-
-    Behind those of triples come ``others``, of which no triple says anything.
-    """
-    numbers: dict[str, int] = {}
-    names: list[str] = []
-
-    @cache
-    def number(name: str) -> int:
-        key = entity_key(name)
-        if key not in numbers:
-            numbers[key] = len(numbers)
-            names.append(name)
-        return numbers[key]
-
-    ends = [(number(triple.subject), number(triple.object)) for triple in triples]
-    for other in others:
-        number(other)
-    return names, np.array(ends, np.int64).reshape(-1, 2)
 
 
 def write_triple_graph(

@@ -8,7 +8,7 @@ from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError
 from triplebeam.index.protocols import Found, Query, Source
 from triplebeam.testing.contracts.search import AWKWARD
-from triplebeam.triple import entity_key
+from triplebeam.text.names import entity_key
 from triplebeam.where import parse
 
 
