@@ -1,6 +1,7 @@
 """A fact extracted from a passage, and the normal form under which two mentions are one entity."""
 
 import re
+from functools import lru_cache
 from typing import NamedTuple, TypeAlias
 
 _NOT_WORD = re.compile(r"[\W_]+")
@@ -22,6 +23,7 @@ class Triple(NamedTuple):
 Chain: TypeAlias = tuple[Triple, ...]
 
 
+@lru_cache(maxsize=100_000)
 def entity_key(name: str) -> str:
     """The normal form of an entity: lower case, punctuation to spaces, one space between words.
 
