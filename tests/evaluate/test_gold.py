@@ -87,9 +87,9 @@ def test_gold_by_passage_id_is_left_as_it_is(tmp_path: Path, passages: PassageTa
 
 def test_a_phrase_is_found_again_when_the_documents_are_cut_anew(tmp_path: Path) -> None:
     entry = {"file": "lock.html", "phrase": "stale lock is removed"}
-    whole = table(tmp_path / "whole", {page: [" ".join(texts)] for page, texts in PAGES.items()})
+    whole = table({page: [" ".join(texts)] for page, texts in PAGES.items()})
     assert found(tmp_path, whole, entry) == [["usage/lock.html#0"]]
-    inside = table(tmp_path / "inside", {"/docs/lock.html": ["How long?", "A stale lock", "is removed.", "So it is."]})
+    inside = table({"/docs/lock.html": ["How long?", "A stale lock", "is removed.", "So it is."]})
     assert found(tmp_path, inside, entry) == [["lock.html#1", "lock.html#2"]]  # each holds a half of it
 
 

@@ -11,7 +11,7 @@ from hypothesis.extra import numpy as drawn
 
 from small_world import WordEmbedder
 from triplebeam.errors import BadInputError, IndexDamagedError
-from triplebeam.index.arrays.array_set import MemoryArrays
+from triplebeam.index.arrays.array_set import ArraySet, MemoryArrays
 from triplebeam.index.arrays.folder_arrays import FolderArrays
 from triplebeam.index.arrays.quantize import COARSE, FINE, quantized, restored
 from triplebeam.index.folder.snapshot import Snapshot
@@ -27,6 +27,53 @@ def test_strings_come_back(tmp_path_factory: pytest.TempPathFactory, strings: li
         arrays.add_strings("names", strings)
         assert "names" in arrays
         assert list(arrays.strings("names")) == strings
+
+
+def fill(arrays: ArraySet) -> None:
+    arrays.add("numbers", np.arange(6).reshape(2, 3))
+    arrays.add_strings("names", ["Bath", "", "\ud800é"])
+    arrays.add_matrix("joined", np.ones(2, np.float32), np.array([1, 0]), np.array([0, 1, 2]))
+    arrays.add_bytes("numbers.codes", [b"one", b"two"])
+    arrays.within("terms").add("starts", np.zeros(1, np.int64))
+
+
+def test_arrays_in_memory_and_in_a_folder_hold_the_same(tmp_path: Path) -> None:
+    memory, folder = MemoryArrays(), FolderArrays(tmp_path)
+    for some in (memory, folder):
+        fill(some)
+        assert all(name in some for name in ("numbers", "names", "joined_starts"))
+        assert "starts" not in some
+        assert "starts" in some.within("terms")
+        assert list(some.strings("names").take(np.array([2, 0, 1]))) == ["\ud800é", "Bath", ""]
+        assert some.matrix("joined", (2, 2)).toarray().tolist() == [[0, 1], [1, 0]]
+        assert some.read_bytes("numbers.codes").tobytes() == b"onetwo"
+        for missing in (some.array, some.read_bytes, some.strings):
+            with pytest.raises(FileNotFoundError):
+                missing("nothing")
+    for name in ("numbers", "names.offsets", "joined_values", "joined_ends", "joined_starts"):
+        np.testing.assert_array_equal(memory.array(name), folder.array(name))
+        assert memory.array(name).dtype == folder.array(name).dtype
+    assert sorted(folder.sizes()) == [
+        *("joined_ends.npy", "joined_starts.npy", "joined_values.npy", "names.offsets.npy", "names.utf8"),
+        *("numbers.codes", "numbers.npy", "terms/starts.npy"),
+    ]
+
+
+def test_only_what_is_whole_is_taken_over(tmp_path: Path) -> None:
+    fill(FolderArrays(tmp_path))
+    some = FolderArrays(tmp_path, whole={"names.utf8", "numbers.npy", "terms/starts.npy"})
+    assert "numbers" in some
+    assert "names" not in some, "its offsets are damaged"
+    assert "starts" in some.within("terms")
+
+
+def test_an_array_that_is_not_as_it_was_written_is_named(tmp_path: Path) -> None:
+    fill(FolderArrays(tmp_path))
+    some = FolderArrays(tmp_path, FolderArrays(tmp_path).checksums())
+    some.verify("numbers", some.array("numbers"))
+    np.save(tmp_path / "numbers.npy", np.zeros((2, 3), np.int64))
+    with pytest.raises(IndexDamagedError, match=r"numbers\.npy is not as it was written"):
+        some.verify("numbers", some.array("numbers"))
 
 
 @given(

@@ -123,7 +123,7 @@ class Context:
     def view(self, where: Where) -> "Context":
         """The same over the passages for which a filter holds; the latest views are kept.
 
-        A view of a folder takes a second or two: whoever asks for one that is being made waits for it.
+        A view of a folder takes up to a second: whoever asks for one that is being made waits for it.
         """
         whole, filters = self.whole or self, (*self.filters, where)
         found = whole._views.get(filters) or _View(whole, filters, *self._visible(where))

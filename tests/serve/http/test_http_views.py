@@ -9,6 +9,7 @@ from fastapi.testclient import TestClient
 
 from queries_only import QueriesOnly
 from serve.http.small_server import Make
+from triplebeam.index.arrays.folder_arrays import FolderArrays
 from triplebeam.index.build.build import IndexBuilder
 from triplebeam.passage import Document
 from triplebeam.serve.http.app import make_app
@@ -19,7 +20,9 @@ from triplebeam.testing.hashed_words import HashedWords
 from written_facts import Written
 
 
-def test_a_filter_needs_the_embedder_for_the_question_alone(tmp_path: Path) -> None:
+def test_a_filter_opens_no_file_and_needs_the_embedder_for_the_question_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Eight passages of one title, which says nothing about each of them; a filter leaves four."""
     documents = [
         Document(id=f"{folder}{number}", title="Description", text=f"{folder} | has | pump {number}")
@@ -29,6 +32,9 @@ def test_a_filter_needs_the_embedder_for_the_question_alone(tmp_path: Path) -> N
     IndexBuilder(folder=tmp_path / "r.index", embedder=HashedWords(), extractor=Written()).build(documents)
     library = Library([tmp_path], Settings(home=tmp_path / "home", offline=True), embedder=QueriesOnly())
     with TestClient(make_app(library, keys=Keys(library.keys_file))) as client:
+        client.post("/api/indexes/r/search", json={"question": "which pump?", "method": "bm25"})
+        for reading in ("array", "read_bytes"):
+            monkeypatch.setattr(FolderArrays, reading, Mock(side_effect=AssertionError("a file is opened")))
         for method in ("bm25", "dense", "blend"):
             body = {"question": "which pump?", "method": method, "where": 'document contains "Kestrel"'}
             response = client.post("/api/indexes/r/search", json=body)

@@ -57,6 +57,12 @@ class StringColumn(Sequence[str]):
         return (whole[start:end].decode("utf-8", "surrogatepass") for start, end in pairwise(self._offsets.tolist()))
 
 
+def concatenate(one: StringColumn, two: StringColumn) -> StringColumn:
+    """Return a column of the strings of both."""
+    offsets = np.append(one.offsets, two.offsets[1:] + one.offsets[-1])
+    return StringColumn(offsets, np.append(one.body, two.body))
+
+
 def encode_strings(strings: Iterable[str]) -> StringColumn:
     """Return a column of these strings."""
     encoded = [string.encode("utf-8", "surrogatepass") for string in strings]

@@ -16,8 +16,8 @@ from triplebeam.index.arrays.keys import key_of
 from triplebeam.index.content.annotations import Annotations
 from triplebeam.index.content.corrected import Correcting, LineMatches
 from triplebeam.index.content.definitions import Definition, stored_definitions
+from triplebeam.index.content.entities import number_entities
 from triplebeam.index.folder.passage_graph import MAX_PASSAGES
-from triplebeam.index.folder.triple_graph import number_entities
 from triplebeam.index.store.corrections import KEPT_AS, CorrectionCounts, Corrections
 from triplebeam.index.store.store import Store
 from triplebeam.passage import SHARED_TITLE, Passage

@@ -39,7 +39,7 @@ _FEW = 32
 
 @dataclass(frozen=True, kw_only=True)
 class EntityGraph:
-    """Entities by number, as `triplebeam.index.folder.triple_graph.number_entities` numbers them."""
+    """Entities by number, as `triplebeam.index.content.entities.number_entities` numbers them."""
 
     names: Sequence[str] = field(repr=False)
     vectors: VectorIndex = field(repr=False)

@@ -4,41 +4,19 @@ Triples are numbered in the order of their passages, so a passage's triples are 
 leads an adjacency in compressed sparse rows: ``entity_triples[entity_starts[e] : entity_starts[e + 1]]``.
 """
 
-from collections.abc import Iterable, Sequence
-from functools import cache
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from triplebeam.index.arrays.array_set import ArraySet
+from triplebeam.index.arrays.columns import StringColumn, concatenate
 from triplebeam.index.arrays.csr import expand_rows, renumber
 from triplebeam.index.folder.passages import PassageTable
 from triplebeam.index.folder.vectors import VectorIndex, top
-from triplebeam.triple import Triple, entity_key
+from triplebeam.triple import Triple
 
 _COLUMNS = ("triple_subjects", "triple_predicates", "triple_objects")
-
-
-def number_entities(triples: Iterable[Triple], others: Iterable[str] = ()) -> tuple[list[str], NDArray[np.int64]]:
-    """The entities, each by the first name it has, and the two of every triple: subject and object.
-
-    Behind those of triples come ``others``, of which no triple says anything.
-    """
-    numbers: dict[str, int] = {}
-    names: list[str] = []
-
-    @cache
-    def number(name: str) -> int:
-        key = entity_key(name)
-        if key not in numbers:
-            numbers[key] = len(numbers)
-            names.append(name)
-        return numbers[key]
-
-    ends = [(number(triple.subject), number(triple.object)) for triple in triples]
-    for other in others:
-        number(other)
-    return names, np.array(ends, np.int64).reshape(-1, 2)
 
 
 def write_triple_graph(
@@ -107,7 +85,7 @@ class TripleGraph:
             arrays.add_strings(name, column.take(triples))
         _write_adjacencies(arrays, np.searchsorted(rows, self.triple_passages[triples]), len(rows), names, ends)
 
-    def number_visible(self, triples: NDArray[np.int64]) -> tuple[NDArray[np.int64], list[str], NDArray[np.int64]]:
+    def number_visible(self, triples: NDArray[np.int64]) -> tuple[NDArray[np.int64], StringColumn, NDArray[np.int64]]:
         """Number the entities of some triples as `number_entities` would: the number that each has here, the name that
         the first of these triples has for it, and the two ends of each triple.
         """
@@ -117,9 +95,9 @@ class TripleGraph:
         known = np.flatnonzero(first >= 0)
         known = known[np.argsort(first[known])]
         found, sides = np.divmod(first[known], 2)
-        columns = self._subjects, self._objects
-        named = zip(sides.tolist(), triples[found].tolist(), strict=True)
-        names = [columns[side][triple] for side, triple in named]
+        by_side = np.argsort(sides, kind="stable")
+        subjects, objects = np.split(triples[found[by_side]], [np.count_nonzero(sides == 0)])
+        names = concatenate(self._subjects.take(subjects), self._objects.take(objects)).take(np.argsort(by_side))
         return known, names, renumber(known, len(first)).astype(np.int64)[ends]
 
     def ends(self, triple_ids: Sequence[int] | NDArray[np.int64]) -> NDArray[np.int64]:

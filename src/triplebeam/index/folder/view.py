@@ -26,6 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from triplebeam.index.arrays.array_set import MemoryArrays
+from triplebeam.index.arrays.columns import concatenate, encode_strings
 from triplebeam.index.arrays.csr import renumber
 from triplebeam.index.content.annotations import Annotations, pairs
 from triplebeam.index.content.corrected import Correcting
@@ -134,11 +135,10 @@ class _Part:
         keys: dict[str, int] = {}
         if self._definitions or self._aliases or (whole.passages.has_sections and any(self._annotations.names)):
             keys = {entity_key(name): number for number, name in enumerate(names)}
-        for key, definition in self._definitions.items():
-            if key not in keys:
-                keys[key] = len(names)
-                names.append(definition.name)
-                known = np.append(known, whole.entities.numbers.get(key, -1))
+        terms = {key: definition.name for key, definition in self._definitions.items() if key not in keys}
+        keys |= {key: len(names) + place for place, key in enumerate(terms)}
+        names = concatenate(names, encode_strings(terms.values()))
+        known = np.append(known, [whole.entities.numbers.get(key, -1) for key in terms]).astype(np.int64)
         whole.triples.take(arrays, self.rows, names, ends)
         arrays.add(MENTIONS, self._mentions(known, keys))
         documents, links = list(self._passages.documents), telling_links(self._annotations.links, len(self.rows))
