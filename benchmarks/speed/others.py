@@ -17,8 +17,8 @@ from triplebeam.methods.gear.beam_search import DiverseTripleBeamSearch
 from triplebeam.retrieve.bm25 import BM25
 from triplebeam.retrieve.dense import Dense
 from triplebeam.retrieve.personalized_pagerank import PersonalizedPageRank, Reset
+from triplebeam.text.names import entity_key
 from triplebeam.text.terms import query_words, text_words
-from triplebeam.triple import entity_key
 
 K = 10
 

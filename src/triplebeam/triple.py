@@ -1,8 +1,6 @@
-"""A fact extracted from a passage; `entity_key` is the normal form under which two mentions are one entity."""
+"""A fact extracted from a passage; `triplebeam.text.names.entity_key` makes two mentions one entity."""
 
 from typing import NamedTuple, TypeAlias
-
-from triplebeam.text.names import entity_key as entity_key
 
 
 class Triple(NamedTuple):

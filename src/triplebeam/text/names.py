@@ -1,6 +1,7 @@
 """Normal forms: two names in one form are one entity, and two answers in one form are one answer."""
 
 import re
+from functools import lru_cache
 
 from triplebeam.text.characters import strip_accents
 from triplebeam.text.stop_words import ARTICLES
@@ -12,6 +13,7 @@ _FIRST_ARTICLE = re.compile(rf"^{_ARTICLE}\s+(?=\S)", re.IGNORECASE)
 _QUALIFIER = re.compile(r"\s*\([^()]*\)\s*$")
 
 
+@lru_cache(maxsize=100_000)
 def entity_key(name: str) -> str:
     """Give the normal form of an entity: lower case, punctuation to spaces, one space between words.
 

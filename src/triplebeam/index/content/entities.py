@@ -6,7 +6,8 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from triplebeam.triple import Triple, entity_key
+from triplebeam.text.names import entity_key
+from triplebeam.triple import Triple
 
 
 def number_entities(triples: Iterable[Triple], others: Iterable[str] = ()) -> tuple[list[str], NDArray[np.int64]]:

@@ -57,7 +57,7 @@ def write_generation(
     """Write all arrays; returns the statistics of the passage graph.
 
     For a part of a larger index, ``in_whole`` is how many passages of that mention each entity, and its terms are not
-    written: they would be as rare as they are in the part.
+    written: they would be as rare as they are in the part. It cannot be filtered.
     """
     stages = iter(range(1, _STAGES + 1))
 
@@ -66,9 +66,9 @@ def write_generation(
 
     progress("publish", 0, _STAGES)
     write_passages(arrays, content.passages)
-    content.annotations.write(arrays)
     done()
     if in_whole is None:
+        content.annotations.write(arrays)
         _write_terms(arrays, content, previous)
     done()
     _write_vectors(arrays, vectors, "passage", content.passage_texts)

@@ -166,8 +166,13 @@ def encode(stored: NDArray[Any]) -> str:
 
 def decode(kind: str, codes: Sequence[str], dimension: int) -> NDArray[Any]:
     """The stored vectors of some documents, one row each."""
-    rows: NDArray[Any] = np.frombuffer(b"".join(map(base64.b64decode, codes)), STORED_AS[VECTORS[kind]])
-    return rows.reshape(len(codes), dimension)
+    return join_rows(kind, list(map(base64.b64decode, codes)), dimension)
+
+
+def join_rows(kind: str, rows: Sequence[bytes], dimension: int) -> NDArray[Any]:
+    """The same of vectors that are no text any more."""
+    stored: NDArray[Any] = np.frombuffer(b"".join(rows), STORED_AS[VECTORS[kind]])
+    return stored.reshape(len(rows), dimension)
 
 
 def passage_of(source: Json) -> Passage:

@@ -1,11 +1,12 @@
 """Documents of a generation that were fetched, and are kept: a published generation never changes."""
 
+from base64 import b64decode
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
 from triplebeam.index.opensearch.client import Json
-from triplebeam.index.opensearch.documents import MOST_RESULTS, key
+from triplebeam.index.opensearch.documents import MOST_RESULTS, entity, key
 from triplebeam.index.opensearch.generation import Published, Search
 from triplebeam.index.opensearch.passages import ClusterPassages
 
@@ -62,8 +63,8 @@ class FetchedDocuments:
         if new_owners:
             triples |= _by_passage(new_owners, _sources(next(answers)))
         if new_keys:
-            found_entities = {hit["_id"]: hit["_source"] for hit in next(answers)["hits"]["hits"]}
-            entities |= {each: found_entities.get(each) for each in new_keys}
+            named = {entity(source["name"]): source for source in _sources(next(answers))}
+            entities |= {each: named.get(each) for each in new_keys}
         _keep(self._passages, passages, MAX_PASSAGES)
         _keep(self._triples, triples, MAX_PASSAGES)
         _keep(self._entities, entities, MAX_ENTITIES)
@@ -84,17 +85,17 @@ def _keep(kept: dict[str, T], used: Mapping[str, T], limit: int) -> None:
 
 def _passage_search(ids: Sequence[str]) -> list[Search]:
     body = {"query": {"ids": {"values": list(map(key, ids))}}, "size": len(ids), "_source": _SHOWN}
-    return [("passages", body)] if ids else []
+    return [Search("passages", body)] if ids else []
 
 
 def _triple_search(ids: Sequence[str]) -> list[Search]:
     body = {"query": {"terms": {"passage": list(ids)}}, "size": MOST_RESULTS, "_source": _SHOWN}
-    return [("triples", body)] if ids else []
+    return [Search("triples", body)] if ids else []
 
 
 def _entity_search(keys: Sequence[str]) -> list[Search]:
     body = {"query": {"ids": {"values": list(keys)}}, "size": len(keys), "_source": _SHOWN}
-    return [("entities", body)] if keys else []
+    return [Search("entities", body)] if keys else []
 
 
 def _by_passage(ids: Sequence[str], sources: Iterable[Json]) -> dict[str, Sequence[Json]]:
@@ -105,4 +106,5 @@ def _by_passage(ids: Sequence[str], sources: Iterable[Json]) -> dict[str, Sequen
 
 
 def _sources(reply: Json) -> list[Json]:
-    return [hit["_source"] for hit in reply["hits"]["hits"]]
+    """The documents in a reply, with their vectors as bytes."""
+    return [{**hit["_source"], "code": b64decode(hit["_source"]["code"])} for hit in reply["hits"]["hits"]]

@@ -3,15 +3,13 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TypeAlias
+from typing import NamedTuple
 
 from triplebeam.errors import ClusterError, IndexChangedError, IndexDamagedError
 from triplebeam.index.location import Cluster
 from triplebeam.index.manifest import Manifest, check_format
 from triplebeam.index.opensearch.client import Client, Json
 
-#: A kind of documents, and the body of a search.
-Search: TypeAlias = tuple[str, Json]
 #: What every document has.
 _FIELDS: Mapping[str, Mapping[str, type]] = {
     "passages": {"id": str, "number": int, "document": str, "position": int, "content": dict},
@@ -26,6 +24,15 @@ _TOGETHER = 100
 def index_name(cluster: Cluster, kind: str, number: int) -> str:
     """The name of one index of a generation."""
     return f"{cluster.prefix}-{kind}-{number:06d}"
+
+
+class Search(NamedTuple):
+    """A search for documents of one kind."""
+
+    kind: str
+    body: Json
+    by_words: bool = False
+    """Whether words are scored, by their rarity."""
 
 
 @dataclass(frozen=True)
@@ -58,29 +65,30 @@ class Published:
 
     def search(self, kind: str, body: Json) -> Json:
         """The reply to one search."""
-        return self.search_all([(kind, body)])[0]
+        return self.search_all([Search(kind, body)])[0]
 
     def search_many(self, kind: str, bodies: Sequence[Json]) -> list[Json]:
         """The replies to several searches for documents of one kind."""
-        return self.search_all([(kind, body) for body in bodies])
+        return self.search_all([Search(kind, body) for body in bodies])
 
     def search_all(self, searches: "Sequence[Search]") -> list[Json]:
         """The replies to several searches, in as few requests as may be."""
         replies: list[Json] = []
         for start in range(0, len(searches), _TOGETHER):
             window = searches[start : start + _TOGETHER]
-            replies += self.client.searches([line for kind, body in window for line in self._lines(kind, body)])
-        for (kind, body), reply in zip(searches, replies, strict=True):
-            self._check(kind, body, reply)
+            replies += self.client.searches([line for each in window for line in self._lines(each)])
+        for each, reply in zip(searches, replies, strict=True):
+            self._check(each.kind, each.body, reply)
         return replies
 
-    def _lines(self, kind: str, body: Json) -> tuple[Json, Json]:
+    def _lines(self, search: "Search") -> tuple[Json, Json]:
         header = {
-            "index": index_name(self.client.cluster, kind, self.number),
-            "search_type": "dfs_query_then_fetch",
+            "index": index_name(self.client.cluster, search.kind, self.number),
+            # Words are as rare as in all shards together, which takes a round of its own.
+            "search_type": "dfs_query_then_fetch" if search.by_words else "query_then_fetch",
             "allow_partial_search_results": False,  # half of an answer would pass for all of it
         }
-        return header, self._visible(kind, body)
+        return header, self._visible(search.kind, search.body)
 
     def _visible(self, kind: str, body: Json) -> Json:
         return {**body, "query": self.among_visible(kind, body["query"])} if "query" in body else body

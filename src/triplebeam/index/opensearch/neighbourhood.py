@@ -33,10 +33,10 @@ from triplebeam.index.folder.triple_graph import TripleGraph
 from triplebeam.index.folder.vectors import VectorIndex
 from triplebeam.index.manifest import Manifest
 from triplebeam.index.opensearch.client import Json
-from triplebeam.index.opensearch.documents import decode, entity, key, passage_number, passage_of, triple_of
+from triplebeam.index.opensearch.documents import entity, join_rows, key, passage_number, passage_of, triple_of
 from triplebeam.index.opensearch.fetched import Documents, FetchedDocuments
 from triplebeam.index.opensearch.generation import Published, Search
-from triplebeam.index.opensearch.search import ClusterTerms, ClusterVectors, ranked_by_score, similar
+from triplebeam.index.opensearch.search import NUMBERS_ALONE, ClusterTerms, ClusterVectors, ranked_by_score, similar
 from triplebeam.index.opensearch.triples import ClusterTriples, Known
 from triplebeam.index.protocols import Found, Query
 from triplebeam.index.store.corrections import Corrections
@@ -56,7 +56,7 @@ _MOST_PASSAGES = 50
 _LONGEST_NAME = 6
 _MOST_NAMES = 1000
 #: What is needed of a hit at first: the columns of the cluster are read faster than its documents.
-_COLUMNS: Json = {"_source": False, "docvalue_fields": ["id", "entities"]}
+_COLUMNS: Json = {**NUMBERS_ALONE, "docvalue_fields": ["id", "entities"]}
 
 
 class _Hit(NamedTuple):
@@ -88,8 +88,8 @@ class Neighbourhoods:
         found = {hit.id: hit for hits in seeds for hit in hits}
         if query.hops:
             ends = self._ends([hit for hits in seeds for hit in hits[:_LEADING]], triples, query)
-            found |= {each.passage: _Hit(each.passage, each.ends) for each in triples if each.passage not in found}
-            for hit in self._mentioning(ends, query):
+            others = [each.passage for each in triples if each.passage not in found]
+            for hit in self._mentioning(ends, query, others):
                 if len(found) < self.passages:
                     found.setdefault(hit.id, hit)
         return self._make(found.values(), query)
@@ -100,7 +100,7 @@ class Neighbourhoods:
         """
         named = {"query": {"terms": {"entities": list(map(entity, names))}}, "size": self.passages, **_COLUMNS}
         documents, replies = self.fetched.fetch(
-            passage_ids, passage_ids, searches=[("passages", named)] if names else []
+            passage_ids, passage_ids, searches=[Search("passages", named)] if names else []
         )
         found = {id_: _Hit(id_, ()) for id_ in documents.passages}
         found |= {hit.id: hit for reply in replies for hit in _hits(reply)}
@@ -123,11 +123,11 @@ class Neighbourhoods:
         if not query.hops:  # the farthest is there, too, so that scores are scaled as over the whole index
             farthest = similar("passages", query.vector, {"exists": {"field": "vector"}})
             bodies.append({"query": farthest, "size": 1, "sort": [{"_score": "asc"}]})
-        searches: list[Search] = [("passages", {**body, **_COLUMNS}) for body in bodies]
+        searches = [Search("passages", {**body, **_COLUMNS}, by_words=not place) for place, body in enumerate(bodies)]
         count = min(_SEED_TRIPLES, len(self.triples)) if query.hops else 0
         near = self.triples.vector_search
         replies = self.published.search_all(
-            [*searches, ("triples", near.body(query.vector, count))] if count else searches
+            [*searches, Search("triples", near.body(query.vector, count))] if count else searches
         )
         numbers = near.ranked(query.vector, replies[-1], count)[0] if count else np.zeros(0, np.int64)
         if len(numbers) < count:  # a graph that is searched through a filter may find fewer than there are
@@ -142,9 +142,9 @@ class Neighbourhoods:
         documents, _ = self.fetched.fetch(triples_of=ids, entity_keys=sorted(ends | mentioned))
         return ends | {end for id_ in ids for triple in documents.triples[id_] for end in triple["ends"]}
 
-    def _mentioning(self, ends: Iterable[str], query: Query | None = None) -> list[_Hit]:
-        """Passages that mention one of these entities; in turns, the most similar to a query and the best by its
-        words.
+    def _mentioning(self, ends: Iterable[str], query: Query | None = None, others: Sequence[str] = ()) -> list[_Hit]:
+        """The other passages, then those that mention one of these entities; in turns, the most similar to a query and
+        the best by its words.
         """
         keys = sorted(ends)
         known = self.fetched.fetch(entity_keys=keys)[0].entities
@@ -153,10 +153,17 @@ class Neighbourhoods:
         if query is None:
             return _hits(self.published.search("passages", {"query": sharing, "size": self.passages, **_COLUMNS}))
         words = self.passage_terms.body(query.text, 0)["query"]
-        queries = similar("passages", query.vector, sharing), {"bool": {"must": [words], "filter": [sharing]}}
-        bodies = [{"query": each, "size": self.passages // 2, **_COLUMNS} for each in queries]
-        found = map(_hits, self.published.search_many("passages", bodies))
-        return [hit for pair in zip_longest(*found) for hit in pair if hit]
+        queries = (
+            {"ids": {"values": list(map(key, others))}},
+            similar("passages", query.vector, sharing),
+            {"bool": {"must": [words], "filter": [sharing]}},
+        )
+        searches = [
+            Search("passages", {"query": each, "size": self.passages // 2, **_COLUMNS}, by_words=place == 2)
+            for place, each in enumerate(queries)
+        ]
+        first, *turns = map(_hits, self.published.search_all(searches))
+        return [*first, *(hit for pair in zip_longest(*turns) for hit in pair if hit)]
 
     def _make(self, hits: Iterable[_Hit], query: Query | None = None) -> Snapshot:
         """Make an index of these passages, without triples where no hops are wanted."""
@@ -169,7 +176,7 @@ class Neighbourhoods:
             ids,
             ids if hops else (),
             sorted({each for hit in hits for each in hit.entities}) if hops else (),
-            [("passages", self.passage_terms.body_among(text, numbers)) for text in texts],
+            [self.passage_terms.among(text, numbers) for text in texts],
         )
         scores = dict(zip(texts, map(ranked_by_score, replies), strict=True))
         return self._build(documents, scores)
@@ -241,11 +248,11 @@ class _FetchedVectors:
         """Return those of one kind, in their order."""
         if kind != "entity":
             sources = self.passages if kind == "passage" else self.triples
-            return decode(f"{kind}s", [each["code"] for each in sources], self.dimension)
+            return join_rows(f"{kind}s", [each["code"] for each in sources], self.dimension)
         # A term that is defined in these passages, and is no entity of the whole, has no vector.
         stored = np.zeros((len(texts), self.dimension), np.int8)
         there = [place for place, each in enumerate(self.entities) if each]
-        stored[there] = decode("entities", [each["code"] for each in self.entities if each], self.dimension)
+        stored[there] = join_rows("entities", [each["code"] for each in self.entities if each], self.dimension)
         return stored
 
 

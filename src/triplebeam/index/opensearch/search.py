@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from triplebeam.index.arrays.quantize import restored
 from triplebeam.index.opensearch.client import Json
 from triplebeam.index.opensearch.documents import GRAPH, MOST_RESULTS, SPACES, compared, decode
-from triplebeam.index.opensearch.generation import Published
+from triplebeam.index.opensearch.generation import Published, Search
 from triplebeam.index.protocols import Found
 from triplebeam.text.terms import ENGLISH, query_stems
 
@@ -23,6 +23,8 @@ _CANDIDATES = 200
 _MOST_FROM_GRAPH = 2_000
 #: Triples that are fetched beyond those that are wanted, at least.
 _MORE = 10
+#: What of a hit is not read: its document, and its id, which is stored with it.
+NUMBERS_ALONE: Json = {"_source": False, "stored_fields": "_none_"}
 #: Words of a query that are searched for: a cluster takes 1,024 clauses, and a word may be two.
 _MOST_WORDS = 500
 
@@ -43,19 +45,19 @@ class ClusterTerms:
         """The best k documents and their scores."""
         if k <= 0:
             return _nothing()
-        reply = self._published.search(self._kind, self.body(query, k))
+        [reply] = self._published.search_all([Search(self._kind, self.body(query, k), by_words=True)])
         self._remember([hit["_source"] for hit in reply["hits"]["hits"]])
         return ranked_by_score(reply)
 
     def search_among(self, query: str, numbers: Sequence[int]) -> Found:
         """These documents, as far as they have a word of the query, and their scores."""
-        return ranked_by_score(self._published.search(self._kind, self.body_among(query, numbers)))
+        return ranked_by_score(*self._published.search_all([self.among(query, numbers)]))
 
-    def body_among(self, query: str, numbers: Sequence[int]) -> Json:
+    def among(self, query: str, numbers: Sequence[int]) -> Search:
         """The search for the words of a query in the documents of these numbers alone."""
         body = self.body(query, len(numbers))
         found = {"bool": {"must": [body["query"]], "filter": {"terms": {"number": list(numbers)}}}}
-        return {**body, "query": found, "_source": False}
+        return Search(self._kind, {**body, "query": found, **NUMBERS_ALONE}, by_words=True)
 
     def stemmers_of(self, rows: Sequence[int]) -> list[str]:
         """The stemmers of the documents of these numbers."""
