@@ -111,5 +111,3 @@ class Snapshot:
             references=arrays.array(REFERENCES),
             annotations=AnnotationTable(arrays),
         )
-
-
