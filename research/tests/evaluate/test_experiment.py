@@ -37,7 +37,7 @@ def write(folder: Path, text: str) -> Path:
 def test_one_corpus_with_the_environments_values(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("QUESTIONS", "/data")
     (corpus,) = read_experiment(write(tmp_path, PLAIN)).corpora()
-    assert (corpus.name, corpus.index, corpus.questions) == ("", Path("my.index"), Path("/data/dev.jsonl"))
+    assert (corpus.name, corpus.index.state, corpus.questions) == ("", Path("my.index"), Path("/data/dev.jsonl"))
     assert corpus.methods == ("bm25", "hybrid")
 
 
@@ -45,7 +45,7 @@ def test_a_corpus_a_dataset_with_its_values(tmp_path: Path) -> None:
     experiment = read_experiment(write(tmp_path, MANY))
     musique, hotpotqa = experiment.corpora()
     assert experiment.seeds == (0, 1)
-    assert (musique.index, musique.questions) == (Path("musique.index"), Path("musique/dev.jsonl"))
+    assert (musique.index.state, musique.questions) == (Path("musique.index"), Path("musique/dev.jsonl"))
     assert musique.methods == ("hybrid", "agent[max_steps=4]:hybrid")
     assert hotpotqa.methods[1] == "agent[max_steps=2]:hybrid"
 

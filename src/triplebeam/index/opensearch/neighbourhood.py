@@ -113,14 +113,16 @@ class Neighbourhoods:
 
     def _search_seeds(self, query: Query) -> tuple[list[list[_Hit]], list[Known]]:
         """Search passages by words, by meaning, by title and by the entities in the query; and the nearest triples."""
-        titled: Json = {"terms": {"title_keys": _phrases(query.text)}}
-        named: Json = {"terms": {"entities": _named(query.text)}}
+        titled = similar("passages", query.vector, {"terms": {"title_keys": _phrases(query.text)}})
         bodies = [
             self.passage_terms.body(query.text, SEEDS),
             self.passage_vectors.body(query.vector, SEEDS),
-            *({"query": similar("passages", query.vector, each), "size": SEEDS} for each in (titled, named)),
+            {"query": titled, "size": SEEDS},
         ]
-        if not query.hops:  # the farthest is there, too, so that scores are scaled as over the whole index
+        if query.hops:
+            named = similar("passages", query.vector, {"terms": {"entities": _named(query.text)}})
+            bodies.append({"query": named, "size": SEEDS})
+        else:  # the farthest is there, too, so that scores are scaled as over the whole index
             farthest = similar("passages", query.vector, {"exists": {"field": "vector"}})
             bodies.append({"query": farthest, "size": 1, "sort": [{"_score": "asc"}]})
         searches = [Search("passages", {**body, **_COLUMNS}, by_words=not place) for place, body in enumerate(bodies)]
@@ -170,8 +172,8 @@ class Neighbourhoods:
         hits = list(hits)
         ids = [hit.id for hit in hits]
         numbers = sorted(map(passage_number, ids))
-        texts = [query.text, *query.clauses] if query else []
         hops = query is None or query.hops
+        texts = [query.text, *(query.clauses if hops else ())] if query else []
         documents, replies = self.fetched.fetch(
             ids,
             ids if hops else (),
