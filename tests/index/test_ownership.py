@@ -11,8 +11,9 @@ from small_world import TRIPLES, TableExtractor, world_documents
 from triplebeam.embed.embedder import Embedder
 from triplebeam.index.build.build import IndexBuilder
 from triplebeam.index.build.writing import set_share
-from triplebeam.index.content.topics import Ownership, Topics
+from triplebeam.index.content.topics import Topics
 from triplebeam.index.folder.snapshot import Snapshot
+from triplebeam.index.manifest import Ownership
 from triplebeam.passage import Document
 from triplebeam.serve.cli.app import app
 from triplebeam.triple import Triple

@@ -27,5 +27,6 @@ from triplebeam.assemble.models import make_model as make_model
 from triplebeam.assemble.table import ask_methods as ask_methods
 from triplebeam.assemble.table import search_methods as search_methods
 from triplebeam.assemble.tuning import measure_shares as measure_shares
+from triplebeam.index.build.writing import create_empty_index as create_empty_index
 from triplebeam.settings import Settings as Settings
 from triplebeam.settings import read_settings as read_settings

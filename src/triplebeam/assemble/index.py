@@ -14,8 +14,6 @@ from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError, IndexMissingError
 from triplebeam.extract.extractor import Extractor
 from triplebeam.generate.language_model import LanguageModel
-from triplebeam.index.build.report import BuildReport
-from triplebeam.index.build.writing import create_empty_index
 from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.index.location import Location, parse_location
 from triplebeam.index.protocols import PassageLookup, Source, SourceTriples
@@ -33,6 +31,7 @@ from triplebeam.where import Where, parse
 if TYPE_CHECKING:
     from triplebeam.assemble.given_documents import Given
     from triplebeam.index.build.purge import PurgeReport
+    from triplebeam.index.build.report import BuildReport
     from triplebeam.index.content.corrected import LineMatches
 
 DEFAULT_METHOD = "blend"
@@ -187,7 +186,7 @@ class Index:
         encoding: str | None = None,
         replace_triples: bool = False,
         follow_links: bool = False,
-    ) -> BuildReport:
+    ) -> "BuildReport":
         """Add documents, or update existing ones; unchanged documents are not processed again.
 
         ``documents`` is a path, as on the command line; or a list of `Path`s, rows (dicts with ``text``, optionally
@@ -227,7 +226,7 @@ class Index:
         encoding: str | None = None,
         dry_run: bool = False,
         follow_links: bool = False,
-    ) -> BuildReport:
+    ) -> "BuildReport":
         """Bring the index in step with folders: add what is new, read again what changed, remove what is gone.
 
         Only files whose size or time of change differs are read. A file that was renamed or moved keeps its triples.
@@ -253,7 +252,7 @@ class Index:
         _log(report)
         return report
 
-    def remove(self, *documents: str | Path) -> BuildReport:
+    def remove(self, *documents: str | Path) -> "BuildReport":
         """Remove documents by id, or all that came from a folder. If one of them does not exist, that is an error and
         nothing is removed.
         """
@@ -458,11 +457,11 @@ def create_index(
     if has_store(index.folder) or is_published(index.location):
         there = str(index.location)
         raise BadInputError(f"there is an index at {there} already: open it with triplebeam.open({there!r}).")
-    create_empty_index(index.folder)
+    assemble.create_empty_index(index.folder)
     return index
 
 
-def _log(report: BuildReport) -> None:
+def _log(report: "BuildReport") -> None:
     """Log what was left out, for callers who do not look at the report."""
     log = logging.getLogger("triplebeam")
     for warning in report.warnings:

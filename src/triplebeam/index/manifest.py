@@ -1,16 +1,48 @@
 """What the manifest of an index says of its published generation, wherever that is."""
 
+from typing import Literal, TypeAlias
+
 from pydantic import BaseModel, ConfigDict, computed_field
 
 from triplebeam.embed.embedder import Embedder, reads_tokens
 from triplebeam.errors import INDEX_AGAIN, EmbedderMismatchError, IndexFormatError
-from triplebeam.index.content.topics import Ownership
-from triplebeam.index.store.corrections import CorrectionCounts
 
 FORMAT = 1
 #: A keyword of more passages than this makes no edges. On MuSiQue 50 leaves out the 45 most common of 92,000 entities
 #: and with them seven in ten edges; recall is a little better for it.
 MAX_PASSAGES = 50
+#: Walks begin to count where most passages have topics of their own. Where they count fully was measured, and matters
+#: little: anything from 0.75 to 1 gives the same recall within 0.3 points (docs/methods/blend.md).
+MIN_EXCLUSIVE, FULL_WEIGHT_EXCLUSIVE = 0.5, 0.9
+
+#: What a line of corrections does.
+Kind: TypeAlias = Literal["drop", "add", "merge"]
+
+
+class Ownership(BaseModel):
+    """A share between 0 and 1."""
+
+    model_config = ConfigDict(frozen=True)
+
+    exclusive: float
+    """Of all passages: those with a topic that at most three passages have. Without facts a passage has no topic."""
+
+    @property
+    def share(self) -> float:
+        """How much walks and messages count in the default search, from 0 to 1."""
+        return min(max((self.exclusive - MIN_EXCLUSIVE) / (FULL_WEIGHT_EXCLUSIVE - MIN_EXCLUSIVE), 0.0), 1.0)
+
+
+class CorrectionCounts(BaseModel):
+    """The corrections of an index, as the manifest counts them."""
+
+    model_config = ConfigDict(frozen=True)
+
+    lines: dict[Kind, int] = {}
+    triples: dict[Kind, int] = {}
+    """How many triples were dropped, added, and given another name."""
+    unmatched: list[int] = []
+    """The numbers of the lines that match nothing now."""
 
 
 class GraphStatistics(BaseModel):

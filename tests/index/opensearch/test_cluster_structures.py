@@ -14,9 +14,8 @@ from triplebeam.assemble import Index
 from triplebeam.assemble.context import Context
 from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError, IndexChangedError, IndexDamagedError
-from triplebeam.index.content.topics import Ownership
 from triplebeam.index.location import Cluster
-from triplebeam.index.manifest import GraphStatistics, Manifest, VectorSpace
+from triplebeam.index.manifest import GraphStatistics, Manifest, Ownership, VectorSpace
 from triplebeam.index.opensearch.documents import GRAPH, TOO_LONG, encode, entity, field_term, key, passage_number
 from triplebeam.index.opensearch.filters import condition_of
 from triplebeam.index.opensearch.generation import Published

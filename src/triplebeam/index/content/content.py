@@ -17,8 +17,8 @@ from triplebeam.index.content.annotations import Annotations
 from triplebeam.index.content.corrected import Correcting, LineMatches
 from triplebeam.index.content.definitions import Definition, stored_definitions
 from triplebeam.index.content.entities import number_entities
-from triplebeam.index.manifest import MAX_PASSAGES
-from triplebeam.index.store.corrections import CorrectionCounts, Corrections
+from triplebeam.index.manifest import MAX_PASSAGES, CorrectionCounts
+from triplebeam.index.store.corrections import Corrections
 from triplebeam.index.store.store import Store
 from triplebeam.passage import SHARED_TITLE, Passage
 from triplebeam.triple import Triple

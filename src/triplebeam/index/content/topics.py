@@ -11,27 +11,11 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict
+
+from triplebeam.index.manifest import Ownership
 
 #: A topic belongs to its passages while there are at most so many.
 FEW = 3
-#: Walks begin to count where most passages have topics of their own. Where they count fully was measured, and matters
-#: little: anything from 0.75 to 1 gives the same recall within 0.3 points (docs/methods/blend.md).
-MIN_EXCLUSIVE, FULL_WEIGHT_EXCLUSIVE = 0.5, 0.9
-
-
-class Ownership(BaseModel):
-    """A share between 0 and 1."""
-
-    model_config = ConfigDict(frozen=True)
-
-    exclusive: float
-    """Of all passages: those with a topic that at most three passages have. Without facts a passage has no topic."""
-
-    @property
-    def share(self) -> float:
-        """How much walks and messages count in the default search, from 0 to 1."""
-        return float(np.clip((self.exclusive - MIN_EXCLUSIVE) / (FULL_WEIGHT_EXCLUSIVE - MIN_EXCLUSIVE), 0, 1))
 
 
 @dataclass(frozen=True)

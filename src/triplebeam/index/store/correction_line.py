@@ -3,17 +3,17 @@
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, Literal, Self, TypeAlias
+from typing import Annotated, Self
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, ValidationError, model_validator
 from pydantic_core import ErrorDetails, PydanticCustomError
 
 from triplebeam.errors import BadInputError, nearest
+from triplebeam.index.manifest import Kind
 from triplebeam.text.characters import storable
 from triplebeam.triple import Triple
 
 ANY = "*"
-Kind: TypeAlias = Literal["drop", "add", "merge"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,10 +14,9 @@ from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict
-
 from triplebeam.errors import BadInputError
-from triplebeam.index.store.correction_line import Correction, Kind, parse_line
+from triplebeam.index.manifest import Kind
+from triplebeam.index.store.correction_line import Correction, parse_line
 from triplebeam.text.names import entity_key
 from triplebeam.triple import Triple
 
@@ -92,18 +91,6 @@ class Corrections:
 
     def _with(self, change: Callable[[int, str], str]) -> "Corrections":
         return parse_corrections("\n".join(change(at, line) for at, line in enumerate(self.text.split("\n"), start=1)))
-
-
-class CorrectionCounts(BaseModel):
-    """The corrections of an index, as the manifest counts them."""
-
-    model_config = ConfigDict(frozen=True)
-
-    lines: dict[Kind, int] = {}
-    triples: dict[Kind, int] = {}
-    """How many triples were dropped, added, and given another name."""
-    unmatched: list[int] = []
-    """The numbers of the lines that match nothing now."""
 
 
 @lru_cache(maxsize=1)  # those of a store are needed for each document that is removed; more would only fill memory

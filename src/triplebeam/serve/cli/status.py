@@ -6,10 +6,8 @@ from typing import Annotated
 import typer
 
 from triplebeam.index.build.checking import check_index
-from triplebeam.index.content.topics import FULL_WEIGHT_EXCLUSIVE, MIN_EXCLUSIVE
 from triplebeam.index.location import Location
-from triplebeam.index.manifest import GraphStatistics, Manifest
-from triplebeam.index.store.corrections import CorrectionCounts
+from triplebeam.index.manifest import FULL_WEIGHT_EXCLUSIVE, MIN_EXCLUSIVE, CorrectionCounts, GraphStatistics, Manifest
 from triplebeam.index.store.lookup import StoreState, read_store_state
 from triplebeam.index.stores import open_source
 from triplebeam.serve.cli.console import draw_rows
