@@ -94,7 +94,7 @@ class CompletionStore:
         """Remove the completion under that key, if there is one; its lines stay where later replies depend on them."""
         with self._explained(), self._lock, transaction(self._db):
             self._db.execute("DELETE FROM completion WHERE key = ?", (key,))
-            if not self._quoting([_number(key)]):
+            if not self._find_keys([_number(key)]):
                 self._db.execute("DELETE FROM line WHERE key = ?", (key,))
 
     def forget(self, lines: Iterable[int]) -> int:
@@ -106,23 +106,23 @@ class CompletionStore:
         quoted = set(lines) - load_boilerplate_lines()
         with self._explained(), self._lock:
             with transaction(self._db):
-                keys = self._followed(self._quoting({*quoted, UNKNOWN_ORIGIN})) if quoted else []
+                keys = self._add_later_replies(self._find_keys({*quoted, UNKNOWN_ORIGIN})) if quoted else []
                 removed = self._db.executemany("DELETE FROM completion WHERE key = ?", keys).rowcount
                 self._db.executemany("DELETE FROM line WHERE key = ?", keys)
             if keys:
                 rewrite(self._db)
         return max(removed, 0)
 
-    def _quoting(self, numbers: Iterable[int]) -> set[bytes]:
+    def _find_keys(self, numbers: Iterable[int]) -> set[bytes]:
         """Return the keys of prompts with any of these lines, or after any of these replies."""
         return {key for number in numbers for (key,) in self._db.execute(_QUOTING, (number,))}
 
-    def _followed(self, keys: set[bytes]) -> list[tuple[bytes]]:
+    def _add_later_replies(self, keys: set[bytes]) -> list[tuple[bytes]]:
         """Return keys, and those of all replies that came after them in a run."""
         found, new = set[bytes](), keys
         while new:
             found |= new
-            new = self._quoting(map(_number, new)) - found
+            new = self._find_keys(map(_number, new)) - found
         return [(key,) for key in found]
 
     def count(self) -> int:

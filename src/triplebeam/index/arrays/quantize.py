@@ -1,10 +1,9 @@
 """How unit vectors are stored: as whole numbers from -127 to 127, or from -32,767 to 32,767 for passages, scaled so
 that the largest dimension is the largest number.
 
-The length was 1, so the scale need not be kept: dividing by the length of the stored numbers restores it. One byte per
-dimension changes no cosine on MuSiQue by more than 0.003, and two none that counts (docs/benchmarks.md). Products of
-single bytes are exact, so the cosine of two such vectors is the same in whatever order and however many at a time they
-are compared.
+The length was 1, so the scale need not be kept: dividing by the length of the stored numbers restores it. What that
+costs in recall is in docs/benchmarks.md. Products of single bytes are exact, so the cosine of two such vectors is the
+same in whatever order and however many at a time they are compared.
 """
 
 from typing import Any

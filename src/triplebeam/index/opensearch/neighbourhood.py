@@ -1,6 +1,6 @@
 """The neighbourhood of a query, as an index in memory: what walks and messages run on.
 
-Four requests at the most fetch the passages that a walk from the query can reach in its first steps: those that its
+Five requests at the most fetch the passages that a walk from the query can reach in its first steps: those that its
 words and its meaning find, those of the nearest triples and of the entities that it names, and then all that share an
 entity with the best of them, unless too many do. Graphs are made of these passages by the code that makes those of an
 index folder. What is rare is rare in the whole index: the cluster scores words, and entities know how many passages
@@ -89,7 +89,7 @@ class Neighbourhoods:
         if query.hops:
             ends = self._ends([hit for hits in seeds for hit in hits[:_LEADING]], triples, query)
             others = [each.passage for each in triples if each.passage not in found]
-            for hit in self._mentioning(ends, query, others):
+            for hit in self._search_mentions(ends, query, others):
                 if len(found) < self.passages:
                     found.setdefault(hit.id, hit)
         return self._make(found.values(), query)
@@ -107,7 +107,7 @@ class Neighbourhoods:
         leading = list(found)[:SEEDS]
         triples = self.fetched.fetch(triples_of=leading)[0].triples
         ends = {end for id_ in leading for triple in triples[id_] for end in triple["ends"]}
-        for hit in self._mentioning(ends):
+        for hit in self._search_mentions(ends):
             found.setdefault(hit.id, hit)
         return self._make(found.values())
 
@@ -144,7 +144,9 @@ class Neighbourhoods:
         documents, _ = self.fetched.fetch(triples_of=ids, entity_keys=sorted(ends | mentioned))
         return ends | {end for id_ in ids for triple in documents.triples[id_] for end in triple["ends"]}
 
-    def _mentioning(self, ends: Iterable[str], query: Query | None = None, others: Sequence[str] = ()) -> list[_Hit]:
+    def _search_mentions(
+        self, ends: Iterable[str], query: Query | None = None, others: Sequence[str] = ()
+    ) -> list[_Hit]:
         """The other passages, then those that mention one of these entities; in turns, the most similar to a query and
         the best by its words.
         """
