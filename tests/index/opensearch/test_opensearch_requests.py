@@ -136,6 +136,22 @@ def test_a_busy_cluster_is_asked_again_and_an_error_is_not(replying: Callable[..
         client.request("GET", "/")
 
 
+def test_documents_are_counted_once_every_shard_has_started(
+    replying: Callable[..., Client], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("time.sleep", lambda seconds: None)
+    replies = [(4, 1), (10, 2)]
+
+    def answer(_: httpx2.Request) -> httpx2.Response:
+        count, shards = replies.pop(0) if len(replies) > 1 else replies[0]
+        return httpx2.Response(200, json={"count": count, "_shards": {"total": 2, "successful": shards}})
+
+    assert publish._count_documents(replying(answer), "films-entities-000002") == 10
+    replies[:] = [(4, 1)]
+    with pytest.raises(ClusterError, match="a shard of films-entities-000002 does not start"):
+        publish._count_documents(replying(answer), "films-entities-000002")
+
+
 def test_an_error_says_what_went_wrong_in_the_shards(replying: Callable[..., Client]) -> None:
     cause = {"type": "illegal_argument_exception", "reason": "Result window is too large"}
     error = {"type": "search_phase_execution_exception", "reason": "all shards failed", "root_cause": [cause]}

@@ -216,12 +216,25 @@ class _Publishing:
             yield Write(self.name(kind), each.id, document)
 
     def _check(self, kind: str, expected: int) -> None:
-        found = self.client.request("GET", f"/{self.name(kind)}/_count")["count"]
+        found = _count_documents(self.client, self.name(kind))
         if found != expected:
             raise ClusterError(
                 f"{self.client.cluster} has {found:,} {kind} where {expected:,} were written, so nothing was"
                 " published: run the same command again."
             )
+
+
+def _count_documents(client: Client, index: str) -> int:
+    """Count once every shard replies: a count leaves out a shard that has not started, without an error."""
+    for _ in range(_SECONDS_FOR_FILES):
+        reply = client.request("GET", f"/{index}/_count")
+        if reply["_shards"]["successful"] == reply["_shards"]["total"]:
+            return int(reply["count"])
+        time.sleep(1)
+    raise ClusterError(
+        f"a shard of {index} does not start, so nothing was published: look at the cluster's health, and run the"
+        " same command again."
+    )
 
 
 def _bytes_behind(statistics: Json) -> int | None:
