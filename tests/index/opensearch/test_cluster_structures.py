@@ -220,9 +220,9 @@ def of_two_passages(kind: str, body: Json) -> Json:
     ("options", "printed"),
     [
         ([], ["p0", "a | b | c0", "x | b | c1", "p1", "a | b | c2", "x | b | c3"]),
-        (["--of", "d1"], ["p1", "a | b | c2", "x | b | c3"]),
+        (["d1"], ["p1", "a | b | c2", "x | b | c3"]),
         (["--about", "A"], ["p0", "a | b | c0", "p1", "a | b | c2"]),
-        (["--about", "A", "--of", "d1"], ["p1", "a | b | c2"]),
+        (["--about", "A", "d1"], ["p1", "a | b | c2"]),
     ],
 )
 def test_triples_of_a_cluster_are_printed(
@@ -231,9 +231,10 @@ def test_triples_of_a_cluster_are_printed(
     snapshot = ClusterSource(published(of_two_passages))
     rows = [Passage(f"p{number}", "text", "", f"d{number}") for number in range(2)]
     monkeypatch.setattr(ClusterPassages, "__iter__", lambda self: iter(rows))
+    monkeypatch.setattr(ClusterPassages, "__contains__", lambda self, id_: id_ in [row.id for row in rows])
     monkeypatch.setattr(ClusterPassages, "documents", [row.document_id for row in rows])
     monkeypatch.setattr("triplebeam.assemble.open_index", lambda place: Index.of(snapshot, Settings(), words))
-    result = CliRunner().invoke(app, ["triples", "films", *options])
+    result = CliRunner().invoke(app, ["show", "films", *options, "--triples"])
     assert [line.strip() for line in result.output.splitlines()] == printed
 
 
