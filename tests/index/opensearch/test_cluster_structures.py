@@ -14,6 +14,7 @@ from triplebeam.assemble import Index
 from triplebeam.assemble.context import Context
 from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError, IndexChangedError, IndexDamagedError
+from triplebeam.explain.found import stemmers
 from triplebeam.index.location import Cluster
 from triplebeam.index.manifest import GraphStatistics, Manifest, Ownership, VectorSpace
 from triplebeam.index.opensearch.documents import GRAPH, TOO_LONG, encode, entity, field_term, key, passage_number
@@ -25,7 +26,6 @@ from triplebeam.index.opensearch.triples import ClusterTriples
 from triplebeam.index.protocols import Query
 from triplebeam.passage import Passage
 from triplebeam.serve.cli.app import app
-from triplebeam.serve.found import stemmers
 from triplebeam.settings import Settings
 from triplebeam.where import parse
 
@@ -139,7 +139,7 @@ def test_the_stemmers_of_passages_cost_two_requests_however_many_they_are(words:
     ]
     found = hits(*({"_id": key(each["id"]), "_source": {**each, "stemmer": "german"}} for each in sources))
     snapshot = ClusterSource(published(lambda kind, body: found))
-    known = stemmers(Index.of(snapshot, Settings(), words), list("01234"))
+    known = stemmers(snapshot, list("01234"))
     assert known == dict.fromkeys("01234", "german")
     assert len(snapshot.published.client.asked) == 2  # type: ignore[attr-defined]
 

@@ -12,12 +12,12 @@ from rich.markup import escape
 
 from triplebeam import assemble
 from triplebeam.errors import BadInputError, nearest
+from triplebeam.explain.found import headings, path_of
 from triplebeam.ingest import document_id
 from triplebeam.passage import Passage
 from triplebeam.serve.cli.console import out
 from triplebeam.serve.cli.display import draw_text, draw_triple, own_triples
 from triplebeam.serve.cli.options import AsJson, IndexPlace
-from triplebeam.serve.found import headings, path_of
 from triplebeam.serve.shapes import document_json, passage_json
 from triplebeam.text.characters import showable
 
