@@ -104,7 +104,7 @@ def normal_text(text: str) -> str:
 
 
 def is_named(name: str, text: str) -> bool:
-    """Return whether a text in normal form has the name, as whole words; articles and notes in brackets are optional."""
+    """Return whether a text in normal form has the name, as whole words; articles and brackets are optional."""
     return f" {_core(name)} " in text
 
 
