@@ -13,7 +13,7 @@ COPY --from=build /opt/triplebeam /opt/triplebeam
 ENV PATH=/opt/triplebeam/bin:$PATH PYTHONUNBUFFERED=1 \
     TRIPLEBEAM_COMPLETIONS=/data/.triplebeam/completions.sqlite TRIPLEBEAM_STATE=/data/.triplebeam/state
 USER 1000
-RUN triplebeam model install
+RUN triplebeam doctor --install
 VOLUME /data
 EXPOSE 8000
 HEALTHCHECK --interval=30s --timeout=5s --start-period=30s \

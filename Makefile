@@ -42,7 +42,7 @@ opensearch-jars: $(VENV)/.dev
 	$(BIN)/python tests/opensearch_cluster/nodes.py assemble
 
 $(VENV)/.models: $(VENV)/.runtime
-	$(BIN)/triplebeam model install
+	$(BIN)/triplebeam doctor --install
 	@touch $@
 
 demo: $(VENV)/.models

@@ -29,7 +29,7 @@ from rich.table import Table
 
 from triplebeam import assemble, demo
 from triplebeam.evaluate.questions import read_questions
-from triplebeam.serve.found import found
+from triplebeam.explain.found import found
 from triplebeam.settings import read_settings
 
 HOST = "127.0.0.1"
@@ -125,7 +125,11 @@ def measure(folder: Path, questions: Iterator[str], arguments: argparse.Namespac
         own = time.process_time
         ways = {
             "in process, the search alone": (lambda asked: index.search(asked, method, k), 1, own),
-            "in process, as it is shown": (lambda asked: found(index, asked, index.search(asked, method, k)), 1, own),
+            "in process, as it is shown": (
+                lambda asked: found(index.source, asked, index.search(asked, method, k)),
+                1,
+                own,
+            ),
             "over HTTP, one client": (over_http, 1, clock),
             f"over HTTP, {arguments.clients} clients": (over_http, arguments.clients, clock),
         }

@@ -67,16 +67,15 @@ class Tables:
         if "over" in said:
             before = self._figures(datasets, measures, said, said["over"])
             gains = " / ".join(_gain(*pair) for pair in zip(before, after, strict=True))
-            words = gains if said.get("gains_alone") else f"{_written(before, measures)} → {words} ({gains})"
+            words = f"{_written(before, measures)} → {words} ({gains})"
         words = said.get("cell", "{}").format(words)
         return f"**{words}**" if said.get("bold") else words
 
     def _figures(self, datasets: list[str], measures: list[str], said: dict[str, Any], method: str) -> list[Any]:
         results = []
         for dataset in datasets:
-            filled = method.replace("{steps}", str(said.get("steps", {}).get(dataset)))
-            row = said | {"dataset": dataset, "method": filled, "questions": said["questions"][dataset]}
-            on_graph = any(name in filled for name in ("gnn_ret", "kgp"))
+            row = said | {"dataset": dataset, "method": method, "questions": said["questions"][dataset]}
+            on_graph = any(name in method for name in ("gnn_ret", "kgp"))
             on_every = on_graph and f"{said['embedder']} {dataset}" in said["every_keyword"]
             row["keyword_passages"] = 0 if on_every else ""
             results.append(self._results.get(tuple(row[name] for name in KEY), {}))

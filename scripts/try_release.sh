@@ -18,7 +18,7 @@ export HOME="$scratch/home" HAYSTACK_TELEMETRY_ENABLED=false
 
 "$PYTHON" -c 'import triplebeam, sys; sys.exit("/src/" in triplebeam.__file__ or triplebeam.__version__ not in sys.argv[1])' "$WHEEL"
 "$triplebeam" --version
-"$triplebeam" model install
+"$triplebeam" doctor --install
 "$triplebeam" demo
 for lacking in server:serve mcp:mcp; do
   if "$triplebeam" "${lacking#*:}" demo.index 2> said.txt; then echo "it ran without its extra: $lacking"; exit 1; fi

@@ -11,6 +11,9 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
+#: So many characters before a broken one, and from it on, are quoted.
+_QUOTED = 20
+
 
 class TriplebeamError(Exception):
     """Anything Triplebeam can explain to its user; everything else is a bug."""
@@ -124,3 +127,22 @@ def nearest(name: str, known: Iterable[str]) -> str:
     """What was probably meant, as the end of an error message; empty where nothing is similar."""
     near = difflib.get_close_matches(name, list(known), n=1)
     return f" (did you mean {near[0]!r}?)" if near else ""
+
+
+def check_question(question: str) -> None:
+    """A question must have words, and be text."""
+    if not question.strip():
+        raise BadInputError("the question is empty: ask for something.")
+    check_text("question", question)
+
+
+def check_text(what: str, text: str) -> None:
+    """No byte that a terminal could not decode, and no half of a character (a lone surrogate)."""
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        near = text[max(error.start - _QUOTED, 0) : error.start + _QUOTED]
+        raise BadInputError(
+            f"the {what} has {text[error.start]!r}, which is not a valid character, in {near!r}: check the encoding of"
+            " the terminal or of the program that sent it."
+        ) from None

@@ -216,7 +216,7 @@ def test_the_fingerprint_follows_the_weights(make_folder: MakeFolder) -> None:
 def test_a_name_that_names_nothing_is_refused(tmp_path: Path) -> None:
     with pytest.raises(BadInputError, match="'bert'"):
         load_embedder("bert", tmp_path)
-    with pytest.raises(ModelMissingError, match="triplebeam model install"):
+    with pytest.raises(ModelMissingError, match="triplebeam doctor --install"):
         load_embedder("minilm", tmp_path, offline=True)
 
 

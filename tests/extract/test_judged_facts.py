@@ -38,7 +38,7 @@ def test_enough_facts_are_judged_of_each_kind() -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "rules"), [*((kind, rules) for kind in KINDS for rules in VERSIONS), *((kind, 6) for kind in NEW_IN_6)]
+    ("kind", "rules"), [*((kind, VERSIONS[-1]) for kind in KINDS), *((kind, 6) for kind in NEW_IN_6)]
 )
 def test_the_page_gives_the_shares(kind: str, rules: int) -> None:
     facts = judged(kind, rules)

@@ -79,10 +79,10 @@ def test_no_weights_and_nothing_may_be_fetched(
     quick: Quick, small_index: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("TRIPLEBEAM_HOME", str(tmp_path / "no models"))
-    for command in (["index", "new.index", "rivers.jsonl"], ["demo"], ["model", "install"]):
+    for command in (["index", "new.index", "rivers.jsonl"], ["demo"], ["doctor", "--install"]):
         message = refused(quick(*command, "--offline"))
         assert "fetching is turned off" in message
-        assert "triplebeam model install" in message
+        assert "triplebeam doctor --install" in message
 
 
 @pytest.mark.parametrize("damage", ["cut", "gone", "manifest"])
@@ -192,12 +192,8 @@ def test_a_reader_that_has_gone_is_no_error(small_index: Path, tmp_path: Path, h
 
 
 def test_every_command_has_an_example(quick: Quick) -> None:
-    commands = [name for name in COMMANDS if name not in ("keys", "model")]
-    usual = {"demo", "index", "remove", "search", "show", "ask", "status", "doctor", "tune"}
-    usual |= {"sync", "compact", "repair", "triples", "correct"}
-    doors = {"serve", "mcp"}
-    assert usual | doors | {"bench"} == set(commands)
-    for command in [[name] for name in commands] + [["model", "install"]]:
+    assert len(COMMANDS) == 16
+    for command in [[name] for name in COMMANDS if name != "keys"] + [["keys", "create"]]:
         code, stdout, _ = quick(*command, "--help")
         assert code == 0
         assert "Example" in stdout
@@ -222,10 +218,16 @@ def test_help_imports_no_command(tmp_path: Path, home: Path) -> None:
     assert not loaded & {*COMMANDS, "options", "numpy"}
 
 
-def test_the_command_plan_names_its_successor(quick: Quick) -> None:
-    code, _, stderr = quick("plan", "docs/", "--sample", "5")
-    assert code == 2
-    assert "use `triplebeam index INDEX SOURCE… --extractor llm --dry-run`" in stderr
+@pytest.mark.parametrize(
+    ("name", "instead"),
+    [
+        ("plan", "index INDEX SOURCE… --extractor llm --dry-run"),
+        ("triples", "show INDEX --triples"),
+        ("train", "research train"),
+    ],
+)
+def test_a_name_that_is_no_command_has_a_hint(quick: Quick, name: str, instead: str) -> None:
+    assert quick(name, "docs/", "--sample", "5") == (2, "", f"there is no command {name}: use `triplebeam {instead}`.")
 
 
 def test_a_new_index_of_nothing_leaves_nothing(quick: Quick, tmp_path: Path, tiny_model: str) -> None:

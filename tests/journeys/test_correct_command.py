@@ -21,7 +21,7 @@ def file(tmp_path: Path) -> Path:
 
 
 def triples(quick: Quick, index: Path) -> list[str]:
-    return [line.strip() for line in quick("triples", index)[1].splitlines() if "|" in line]
+    return [line.strip() for line in quick("show", index, "--triples")[1].splitlines() if "|" in line]
 
 
 def test_corrections_are_tried_made_shown_and_taken_back(

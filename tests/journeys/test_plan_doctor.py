@@ -215,7 +215,7 @@ class TestDoctor:
         lines = stdout.splitlines()
         assert [line.split()[0] for line in lines] == ["–", "✔", "–"]
         assert "TRIPLEBEAM_MODEL" in lines[0]
-        assert "triplebeam model install" in lines[2]
+        assert "triplebeam doctor --install" in lines[2]
 
     def test_weights_that_may_not_be_fetched_are(self, command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("TRIPLEBEAM_OFFLINE", "1")

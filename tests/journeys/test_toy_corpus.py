@@ -147,7 +147,7 @@ def test_bench_for_people(run: Run) -> None:
 
 
 def test_models_that_are_there_are_not_fetched_again(run: Run) -> None:
-    done = run("model", "install", "--offline")
+    done = run("doctor", "--install", "--offline")
     assert done.stdout == ""
     assert "granite-embedding-30m-english is in" in done.stderr
     assert "en_core_web_sm" in done.stderr

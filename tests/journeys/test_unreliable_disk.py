@@ -13,7 +13,7 @@ from journeys.command_line import Quick, Run
 from small_disk import small_disk
 
 
-@pytest.mark.parametrize("command", ["index", "sync", "remove", "compact", "repair"])
+@pytest.mark.parametrize("command", ["index", "sync", "remove", "purge", "repair"])
 def test_a_full_disk_is_one_sentence(tmp_path: Path, quick: Quick, tiny_model: str, command: str) -> None:
     docs = tmp_path / "docs"
     docs.mkdir()
@@ -31,7 +31,7 @@ def test_a_full_disk_is_one_sentence(tmp_path: Path, quick: Quick, tiny_model: s
             "index": ["index", index, docs, *options],
             "sync": ["sync", index, docs, *options],
             "remove": ["remove", index, "docs/elbe.txt"],
-            "compact": ["compact", index],
+            "purge": ["repair", index, "--purge"],
             "repair": ["repair", index],
         }[command]
         disk.fill(0)

@@ -5,13 +5,13 @@ from dataclasses import replace
 import pytest
 
 from triplebeam.answer import Answer, Evidence, Span
+from triplebeam.explain.found import Found
+from triplebeam.explain.snippet import snippet
 from triplebeam.passage import Passage
 from triplebeam.ranking import Hit
 from triplebeam.serve.answer_shapes import answer_json
-from triplebeam.serve.found import Found
 from triplebeam.serve.http.openai_api.reply import Reply, reply_of_answer, reply_of_search
 from triplebeam.serve.shapes import search_json
-from triplebeam.serve.snippet import snippet
 from triplebeam.triple import Triple
 
 PASSAGES = {"cahn": Passage("cahn", "Cahn made Hell. He died in Hollywood.", "Edward Cahn", section="Life")}

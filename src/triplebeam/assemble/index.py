@@ -11,7 +11,7 @@ from triplebeam.answer import Agent, Answer, Evidence, Run, Step
 from triplebeam.assemble.context import Context
 from triplebeam.assemble.method import Method, expand
 from triplebeam.embed.embedder import Embedder
-from triplebeam.errors import BadInputError, IndexMissingError
+from triplebeam.errors import BadInputError, IndexMissingError, check_question
 from triplebeam.extract.extractor import Extractor
 from triplebeam.generate.language_model import LanguageModel
 from triplebeam.index.folder.snapshot import Snapshot
@@ -36,8 +36,6 @@ if TYPE_CHECKING:
 
 DEFAULT_METHOD = "blend"
 DEFAULT_AGENT = "auto"
-#: So many characters before a broken one, and from it on, are quoted.
-_QUOTED = 20
 
 
 @dataclass(eq=False)
@@ -152,19 +150,6 @@ class Index:
         """
         made = replace(self)
         made._context = self.context.view(parse(where))
-        return made
-
-    def around(self, passage_ids: Sequence[str] = (), *names: str) -> "Index":
-        """The index itself; of one on a cluster, these passages with what is near them and near the entities of these
-        names, in memory.
-        """
-        if not (passage_ids or names):
-            return self
-        graph = self.source.graph(passages=passage_ids, entities=names)
-        if graph is self.source:
-            return self
-        made = replace(self)
-        made._context = self.context.over(graph)
         return made
 
     @property
@@ -403,25 +388,6 @@ class Index:
         Your own ``base`` replaces the one after the colon.
         """
         return Method.parse(method).build_agent(self.context, base)
-
-
-def check_question(question: str) -> None:
-    """A question must have words, and be text."""
-    if not question.strip():
-        raise BadInputError("the question is empty: ask for something.")
-    check_text("question", question)
-
-
-def check_text(what: str, text: str) -> None:
-    """No byte that a terminal could not decode, and no half of a character (a lone surrogate)."""
-    try:
-        text.encode()
-    except UnicodeEncodeError as error:
-        near = text[max(error.start - _QUOTED, 0) : error.start + _QUOTED]
-        raise BadInputError(
-            f"the {what} has {text[error.start]!r}, which is not a valid character, in {near!r}: check the encoding of"
-            " the terminal or of the program that sent it."
-        ) from None
 
 
 def open_index(

@@ -9,6 +9,8 @@ from typing_extensions import TypedDict
 
 from triplebeam import assemble
 from triplebeam.answer import Answer, Evidence, Outcome, Step
+from triplebeam.explain.snippet import snippet
+from triplebeam.explain.verdict import verdict
 from triplebeam.generate.accounting import price
 from triplebeam.passage import Passage, Passages
 from triplebeam.ranking import Hit
@@ -22,12 +24,10 @@ from triplebeam.serve.shapes import (
     snippet_json,
     usage_json,
 )
-from triplebeam.serve.snippet import snippet
-from triplebeam.serve.verdict import verdict
 from triplebeam.text.terms import ENGLISH
 
 if TYPE_CHECKING:
-    from triplebeam.serve.conversation import FollowUp
+    from triplebeam.explain.conversation import FollowUp
 
 
 class ReadFactShape(TypedDict):

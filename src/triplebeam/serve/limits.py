@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from triplebeam.assemble import Method, check_question
+from triplebeam.assemble import Method
 from triplebeam.assemble.method import Part
-from triplebeam.errors import BadInputError
+from triplebeam.errors import BadInputError, check_question
 from triplebeam.methods.gear import Cascade
 
 MEGABYTE = 1_000_000

@@ -20,8 +20,8 @@ from typing import ParamSpec, TypeVar
 from triplebeam.answer import Agent, Answer, Step
 from triplebeam.assemble import Index, Method
 from triplebeam.errors import EndpointError, TriplebeamError
-from triplebeam.serve.conversation import FollowUp, Turn, follow_conversation, follow_up
-from triplebeam.serve.found import Found, found
+from triplebeam.explain.conversation import FollowUp, Turn, follow_conversation, follow_up
+from triplebeam.explain.found import Found, found
 from triplebeam.serve.library import Library
 from triplebeam.serve.library_errors import message_of
 from triplebeam.serve.limits import Limits
@@ -273,7 +273,7 @@ class Runner:
                 index = self.library.index(name, where)
                 ranking = index.search(question, method, k)
         seconds = time.perf_counter() - started
-        return Searched(question, found(index, question, ranking), seconds, rewritten)
+        return Searched(question, found(index.source, question, ranking), seconds, rewritten)
 
     def _count(self, what: str, more: int) -> None:
         with self._counting:

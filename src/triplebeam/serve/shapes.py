@@ -12,13 +12,13 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from triplebeam import assemble
+from triplebeam.explain.found import Found, path_of, remark
+from triplebeam.explain.snippet import Snippet
 from triplebeam.generate.language_model import Usage
 from triplebeam.passage import Passage
-from triplebeam.serve.found import Found, path_of, remark
-from triplebeam.serve.snippet import Snippet
 
 if TYPE_CHECKING:
-    from triplebeam.serve.conversation import FollowUp
+    from triplebeam.explain.conversation import FollowUp
 
 TripleShape: TypeAlias = Annotated[tuple[str, str, str], Field(description="Subject, predicate, object.")]
 

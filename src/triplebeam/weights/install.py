@@ -56,7 +56,7 @@ def _ensure(folder: Path, *, is_whole: Callable[[Path], bool], gather: Callable[
     if offline:
         raise ModelMissingError(
             f"The model {folder.name} is not complete in {folder.parent} and fetching is turned off: run "
-            "`triplebeam model install` once with a network, or copy the folder from a machine that has it."
+            "`triplebeam doctor --install` once with a network, or copy the folder from a machine that has it."
         )
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
@@ -104,7 +104,7 @@ def _gather(weights: Weights, staging: Path, progress: Progress) -> None:
                 return _write_checksums(staging)
     raise ModelMissingError(
         f"The model {weights.name} could not be downloaded: {'; '.join(reasons)}. "
-        "Check the network, then run `triplebeam model install`."
+        "Check the network, then run `triplebeam doctor --install`."
     )
 
 

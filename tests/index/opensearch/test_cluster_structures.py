@@ -14,6 +14,7 @@ from triplebeam.assemble import Index
 from triplebeam.assemble.context import Context
 from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError, IndexChangedError, IndexDamagedError
+from triplebeam.explain.found import stemmers
 from triplebeam.index.location import Cluster
 from triplebeam.index.manifest import GraphStatistics, Manifest, Ownership, VectorSpace
 from triplebeam.index.opensearch.documents import GRAPH, TOO_LONG, encode, entity, field_term, key, passage_number
@@ -25,7 +26,6 @@ from triplebeam.index.opensearch.triples import ClusterTriples
 from triplebeam.index.protocols import Query
 from triplebeam.passage import Passage
 from triplebeam.serve.cli.app import app
-from triplebeam.serve.found import stemmers
 from triplebeam.settings import Settings
 from triplebeam.where import parse
 
@@ -139,7 +139,7 @@ def test_the_stemmers_of_passages_cost_two_requests_however_many_they_are(words:
     ]
     found = hits(*({"_id": key(each["id"]), "_source": {**each, "stemmer": "german"}} for each in sources))
     snapshot = ClusterSource(published(lambda kind, body: found))
-    known = stemmers(Index.of(snapshot, Settings(), words), list("01234"))
+    known = stemmers(snapshot, list("01234"))
     assert known == dict.fromkeys("01234", "german")
     assert len(snapshot.published.client.asked) == 2  # type: ignore[attr-defined]
 
@@ -220,9 +220,9 @@ def of_two_passages(kind: str, body: Json) -> Json:
     ("options", "printed"),
     [
         ([], ["p0", "a | b | c0", "x | b | c1", "p1", "a | b | c2", "x | b | c3"]),
-        (["--of", "d1"], ["p1", "a | b | c2", "x | b | c3"]),
+        (["d1"], ["p1", "a | b | c2", "x | b | c3"]),
         (["--about", "A"], ["p0", "a | b | c0", "p1", "a | b | c2"]),
-        (["--about", "A", "--of", "d1"], ["p1", "a | b | c2"]),
+        (["--about", "A", "d1"], ["p1", "a | b | c2"]),
     ],
 )
 def test_triples_of_a_cluster_are_printed(
@@ -231,9 +231,10 @@ def test_triples_of_a_cluster_are_printed(
     snapshot = ClusterSource(published(of_two_passages))
     rows = [Passage(f"p{number}", "text", "", f"d{number}") for number in range(2)]
     monkeypatch.setattr(ClusterPassages, "__iter__", lambda self: iter(rows))
+    monkeypatch.setattr(ClusterPassages, "__contains__", lambda self, id_: id_ in [row.id for row in rows])
     monkeypatch.setattr(ClusterPassages, "documents", [row.document_id for row in rows])
     monkeypatch.setattr("triplebeam.assemble.open_index", lambda place: Index.of(snapshot, Settings(), words))
-    result = CliRunner().invoke(app, ["triples", "films", *options])
+    result = CliRunner().invoke(app, ["show", "films", *options, "--triples"])
     assert [line.strip() for line in result.output.splitlines()] == printed
 
 

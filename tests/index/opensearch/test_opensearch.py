@@ -20,6 +20,8 @@ from triplebeam.assemble import Index
 from triplebeam.assemble.indexing import tune_share
 from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError, IndexMissingError
+from triplebeam.explain.found import found
+from triplebeam.explain.graph import around_entity, find_entity, follow
 from triplebeam.index.build.build import IndexBuilder
 from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.index.location import Cluster, Folder
@@ -30,8 +32,6 @@ from triplebeam.index.protocols import Query, Source, TripleStore
 from triplebeam.index.stores import open_source, publisher_of
 from triplebeam.passage import Document
 from triplebeam.retrieve.retriever import Retriever
-from triplebeam.serve.found import found
-from triplebeam.serve.graph import around_entity, find_entity, follow
 from triplebeam.serve.library import Library
 from triplebeam.settings import Settings
 from triplebeam.testing.contracts import RetrieverContract, SourceContract, TripleStoreContract
@@ -129,14 +129,15 @@ def test_the_graph_of_a_cluster_finds_what_a_look_at_all_finds(
 def test_passages_documents_and_facts_are_shown(remote: Index, local: Index) -> None:
     assert remote.documents() == local.documents()
     assert list(remote.passages.fields()) == list(local.passages.fields())
-    hits = [found(index, QUESTION, index.search(QUESTION, "hybrid+naive_ge", 3)) for index in (local, remote)]
+    hits = [found(index.source, QUESTION, index.search(QUESTION, "hybrid+naive_ge", 3)) for index in (local, remote)]
     assert [each.chains for each in hits[0]] == [each.chains for each in hits[1]]
 
 
 def test_an_entity_has_the_same_graph_around_it(remote: Index, local: Index) -> None:
-    assert around_entity(remote, "Milwaukee", 10) == around_entity(local, "Milwaukee", 10)
-    near = remote.around((), "Milwaukee")
-    there, here = (follow(each, find_entity(each, "Milwaukee"), "Which lake?", 2, 3) for each in (near, local))
+    words, name = local.embedder, "Milwaukee"
+    assert around_entity(remote.source, words, name, 10) == around_entity(local.source, words, name, 10)
+    graphs = [index.source.graph(entities=[name]) for index in (remote, local)]
+    there, here = (follow(each, words, find_entity(each, words, name), "Which lake?", 2, 3) for each in graphs)
     assert [each.chain for each in there] == [each.chain for each in here]
 
 

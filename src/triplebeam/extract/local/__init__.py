@@ -41,7 +41,7 @@ class LocalExtractor:
         """
         if not (self.model_folder / "config.cfg").is_file():
             raise ModelMissingError(
-                f"There is no English parser in {self.model_folder}: run `triplebeam model install` to fetch it."
+                f"There is no English parser in {self.model_folder}: run `triplebeam doctor --install` to fetch it."
             )
         source = iter(passages)
         first = list(islice(source, _FEW))

@@ -103,9 +103,9 @@ class TermIndex:
 
         All are as rare as the word: the few texts of another language would be ranked first for every name otherwise.
         """
-        english = self._postings(stems[ENGLISH])
+        english = self.postings(stems[ENGLISH])
         others = [postings for postings in self._in_other_languages(stems) if len(postings.rows)]
-        rarity = self._rarity(len(english.rows) + sum(len(postings.rows) for postings in others))
+        rarity = self.rarity(len(english.rows) + sum(len(postings.rows) for postings in others))
         if not others:
             scores[english.rows] += self._weights(english, rarity)
             return
@@ -117,10 +117,11 @@ class TermIndex:
     def _in_other_languages(self, stems: Mapping[str, str]) -> Iterator[Postings]:
         for name, stem in stems.items():
             if stem != stems[ENGLISH]:
-                postings = self._postings(stem)
+                postings = self.postings(stem)
                 yield postings.at(self.stemmers[postings.rows] == self.stemmer_names.index(name))
 
-    def _postings(self, word: str) -> Postings:
+    def postings(self, word: str) -> Postings:
+        """Return the texts that have a word, as it is indexed, and how often."""
         place = self._places.get(word)
         between = slice(0) if place is None else slice(self.starts[place], self.starts[place + 1])
         return Postings(self.rows[between], self.counts[between])
@@ -132,7 +133,7 @@ class TermIndex:
         )
         return weights
 
-    def _rarity(self, texts: int) -> float:
-        """BM25's inverse document frequency."""
+    def rarity(self, texts: int) -> float:
+        """Return BM25's inverse document frequency of a word that so many texts have."""
         found = min(texts, len(self))
         return math.log1p((len(self) - found + 0.5) / (found + 0.5))

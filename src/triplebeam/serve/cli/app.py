@@ -8,7 +8,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from triplebeam.errors import BadInputError
-from triplebeam.plugins import RESEARCH, find_plugin, research_missing
+from triplebeam.plugins import find_plugin, research_missing
 
 #: Commands in the order in which a newcomer needs them, with the first paragraph of their help; each is in the module
 #: of its name.
@@ -17,24 +17,27 @@ COMMANDS = {
     "index": "Index documents, or add and update them. If it is stopped, run it again to continue where it left off.",
     "sync": "Bring an index in step with folders: add new files, read changed ones again, remove those that are gone.",
     "remove": "Remove documents from an index, with their passages and triples.",
-    "compact": "Rewrite an index so that no byte of removed documents is left, and forget cached replies about them.",
-    "repair": "Check every file of an index, and derive again what is damaged or missing from what is not.",
     "search": "Find passages, including those that only a chain of facts leads to.",
     "show": "Print a whole passage with its place and its facts, or all passages of a document in their order.",
-    "triples": "Print the triples of an index, passage by passage.",
-    "correct": "Correct the triples of an index: drop some, add some, merge the names of an entity.",
     "ask": "Answer a question, showing each step as it happens, then the evidence.",
-    "serve": "Serve indexes over HTTP, with a web page to search and ask them.",
     "status": "Show what is in an index, and check that its files are complete and that its store can be opened.",
-    "doctor": "Check the language model, the local models and an index: one line each, with what to do.",
+    "repair": "Check every file of an index, and derive again what is damaged or missing from what is not.",
+    "correct": "Correct the triples of an index: drop some, add some, merge the names of an entity.",
     "bench": "Do you need a graph? Measures recall, time, encodings and tokens of methods, and recommends one.",
     "tune": "Choose the weight of graph walks in the default search, by questions whose passages are known.",
+    "serve": "Serve indexes over HTTP, with a web page to search and ask them.",
     "mcp": "Serve indexes to a model over the Model Context Protocol: search, expand, ask, read_passage.",
     "keys": "The keys of a server: who may read, who may write.",
-    "model": "The models that run on your machine.",
+    "doctor": "Check the language model, the local models and an index: one line each, with what to do.",
 }
-#: Commands of the research package.
-_RESEARCH_COMMANDS = ("experiment", "dataset", "questions", "train")
+#: Names that somebody may try, with what to use instead.
+_INSTEAD = {
+    "compact": "repair INDEX --purge",
+    "triples": "show INDEX --triples",
+    "model": "doctor --install",
+    "plan": "index INDEX SOURCE… --extractor llm --dry-run",
+    **{name: f"research {name}" for name in ("experiment", "dataset", "questions", "train")},
+}
 _DEBUG = "--debug"
 
 
@@ -57,11 +60,8 @@ class _Commands(TyperGroup):
         """The command as it is listed; one that is not Triplebeam's own comes from a package that adds commands."""
         if (own := super().get_command(ctx, cmd_name)) is not None:
             return own
-        if cmd_name in _RESEARCH_COMMANDS:
-            raise BadInputError(
-                f'"{cmd_name}" is a command of the research package: pip install {RESEARCH}, then use'
-                f" `triplebeam research {cmd_name}`"
-            )
+        if cmd_name in _INSTEAD:
+            raise BadInputError(f"there is no command {cmd_name}: use `triplebeam {_INSTEAD[cmd_name]}`.")
         added = find_plugin("commands", cmd_name)
         if added is None and cmd_name == "research":
             raise research_missing(cmd_name, "a command")
@@ -123,12 +123,6 @@ app = typer.Typer(
     rich_markup_mode="markdown",
     pretty_exceptions_enable=False,
 )
-
-
-@app.command(hidden=True, context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
-def plan() -> None:
-    """Name the command that estimates what extraction costs."""
-    raise BadInputError("there is no command plan: use `triplebeam index INDEX SOURCE… --extractor llm --dry-run`.")
 
 
 @app.callback(invoke_without_command=True)

@@ -7,7 +7,8 @@ from typing import Annotated
 import typer
 
 from triplebeam import assemble
-from triplebeam.errors import EndpointError, ModelMissingError
+from triplebeam.errors import EndpointError, ModelMissingError, check_question
+from triplebeam.explain.found import stemmers
 from triplebeam.serve.answer_shapes import answer_json, price_of_answer
 from triplebeam.serve.cli.answer_display import draw_answer, take_steps
 from triplebeam.serve.cli.console import out, warn
@@ -21,7 +22,6 @@ from triplebeam.serve.cli.options import (
     complete_ask_method,
 )
 from triplebeam.serve.cli.search import show_passages
-from triplebeam.serve.found import stemmers
 from triplebeam.serve.model_failure import MODEL_FAILED_EXIT_CODE, add_passages, make_failed_answer
 from triplebeam.text.characters import showable
 
@@ -82,7 +82,7 @@ def ask(
 
         triplebeam ask my.index "…" --json > answer.json
     """
-    assemble.check_question(question)
+    check_question(question)
     settings = assemble.read_settings(embedder=embedder, offline=offline or None, no_cache=no_cache or None)
     index = assemble.open_index(folder, settings=settings)
     index = index.where(where) if where is not None else index
@@ -105,7 +105,7 @@ def ask(
     except EndpointError as error:
         answer = make_failed_answer(index, question, str(error))
     dollars = price_of_answer(answer, index)
-    known = stemmers(index, answer.ranking.ids)
+    known = stemmers(index.source, answer.ranking.ids)
     if as_json:
         written = answer_json(answer, index.passages, stemmers=known, price=dollars)
         typer.echo(json.dumps(written, ensure_ascii=False, indent=2))

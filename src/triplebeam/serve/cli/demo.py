@@ -9,13 +9,13 @@ from rich.table import Table
 
 from triplebeam import assemble
 from triplebeam.demo import SHOWN, Comparison, K, asked_through_agent, build, compare
+from triplebeam.explain.found import found
 from triplebeam.ranking import Ranking
 from triplebeam.serve.cli.answer_display import draw_answer, take_steps
 from triplebeam.serve.cli.console import out
 from triplebeam.serve.cli.display import draw_hit
 from triplebeam.serve.cli.options import Offline
 from triplebeam.serve.cli.progress_display import shown_progress
-from triplebeam.serve.found import found
 
 
 def demo(
@@ -74,7 +74,7 @@ def _titles(index: "assemble.Index", shown: Comparison, ranking: Ranking) -> lis
 
 
 def _draw_what_only_the_graph_found(console: Console, index: "assemble.Index", shown: Comparison) -> None:
-    for rank, hit in enumerate(found(index, shown.question.question, shown.graph), start=1):
+    for rank, hit in enumerate(found(index.source, shown.question.question, shown.graph), start=1):
         if hit.passage.id in shown.only_graph:
             console.print("\nOnly the graph found this passage, by this chain:")
             draw_hit(console, index, rank, hit, explain=True)

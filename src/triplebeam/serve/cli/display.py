@@ -9,10 +9,10 @@ from rich.markup import escape
 from rich.text import Text
 
 from triplebeam import assemble
-from triplebeam.serve.cross_references import is_made_by, telling_facts
-from triplebeam.serve.found import Found, path_of
-from triplebeam.serve.layout import blocks, filled
-from triplebeam.serve.snippet import highlights, wanted_words
+from triplebeam.explain.cross_references import is_made_by, telling_facts
+from triplebeam.explain.found import Found, path_of
+from triplebeam.explain.layout import blocks, filled
+from triplebeam.explain.snippet import highlights, wanted_words
 from triplebeam.text.names import entity_key
 from triplebeam.triple import Chain, Triple
 

@@ -16,9 +16,10 @@ from triplebeam.generate.openai_compatible import OpenAICompatible
 from triplebeam.index.location import Location
 from triplebeam.index.store.lookup import read_embedder
 from triplebeam.index.stores import open_source
-from triplebeam.serve.cli.console import out
-from triplebeam.serve.cli.options import AsJson, read_location
-from triplebeam.weights import ENGLISH_PARSER, ensure
+from triplebeam.serve.cli.console import err, out
+from triplebeam.serve.cli.options import AsJson, Offline, read_location
+from triplebeam.serve.cli.progress_display import shown_progress
+from triplebeam.weights import ENGLISH_PARSER, GRANITE, ensure
 
 _MARKS = {"ok": "[green]✔[/green]", "note": "[yellow]–[/yellow]", "broken": "[red]✘[/red]"}
 
@@ -28,7 +29,15 @@ def doctor(
         Location | None,
         typer.Argument(metavar="INDEX", help="An index to check as well.", show_default=False, parser=read_location),
     ] = None,
+    install: Annotated[
+        bool,
+        typer.Option(
+            "--install",
+            help="Download the default embedder and the English parser unless they are there.",
+        ),
+    ] = False,
     as_json: AsJson = False,
+    offline: Offline = False,
 ) -> None:
     """Check the language model, the local models and an index: one line each, with what to do.
 
@@ -40,9 +49,15 @@ def doctor(
         triplebeam doctor
 
         triplebeam doctor my.index --json
+
+        triplebeam doctor --install
     """
+    settings = assemble.read_settings(offline=offline or None)
+    if install:
+        _install(settings)
+        return
     checks, console = [], out()
-    for check in _checks(assemble.read_settings(), folder):
+    for check in _checks(settings, folder):
         checks.append(check)
         if not as_json:
             console.print(f"{_MARKS[check.state]} {check.name:>18}  ", end="")
@@ -53,6 +68,13 @@ def doctor(
         typer.echo(json.dumps(report, ensure_ascii=False, indent=2))
     if broken:
         raise typer.Exit(1)
+
+
+def _install(settings: "assemble.Settings") -> None:
+    for weights in (GRANITE, ENGLISH_PARSER):
+        with shown_progress() as progress:
+            folder = ensure(weights, settings.home, offline=settings.offline, progress=progress)
+        err().print(f"{weights.name} is in {folder}", markup=False)
 
 
 def _checks(settings: "assemble.Settings", folder: Location | None) -> Iterator[Check]:
@@ -110,8 +132,8 @@ def _parser(settings: "assemble.Settings") -> Check:
 
 def _not_here(check: str, name: str, settings: "assemble.Settings", error: Exception) -> Check:
     if settings.offline:
-        return Check(check, "broken", str(error), "run `triplebeam model install` once without TRIPLEBEAM_OFFLINE")
-    advice = "it is downloaded at first use, or now by `triplebeam model install`"
+        return Check(check, "broken", str(error), "run `triplebeam doctor --install` once without TRIPLEBEAM_OFFLINE")
+    advice = "it is downloaded at first use, or now by `triplebeam doctor --install`"
     return Check(check, "note", f"{name} is not in {settings.home} yet", advice)
 
 

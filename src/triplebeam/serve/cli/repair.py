@@ -1,27 +1,47 @@
-"""`triplebeam repair`: a damaged index made whole."""
+"""`triplebeam repair`: a damaged index made whole, and nothing left of what was removed."""
 
 import json
+from dataclasses import asdict
+from typing import Annotated
 
 import typer
 
 from triplebeam import assemble
+from triplebeam.index.location import Location
 from triplebeam.serve.cli.console import err, warn
 from triplebeam.serve.cli.options import AsJson, EmbedderName, IndexPlace, Offline
 from triplebeam.serve.cli.progress_display import shown_progress
 
 
 def repair(
-    folder: IndexPlace, as_json: AsJson = False, embedder: EmbedderName = None, offline: Offline = False
+    folder: IndexPlace,
+    purge: Annotated[
+        bool,
+        typer.Option(
+            "--purge",
+            help="Instead, rewrite the index so that no byte of removed documents is left, and delete cached replies"
+            " about them.",
+        ),
+    ] = False,
+    as_json: AsJson = False,
+    embedder: EmbedderName = None,
+    offline: Offline = False,
 ) -> None:
     """Check every file of an index, and derive again what is damaged or missing from what is not.
 
     Documents and triples are in store.sqlite, which is checked and cannot be derived; the rest can. Only the vectors
-    of a damaged file are encoded again.
+    of a damaged file are encoded again. Searches are the same before and after --purge: run it after `triplebeam
+    remove` or `triplebeam sync` if the documents were confidential, or to free space on the disk.
 
     Examples:
 
         triplebeam repair my.index
+
+        triplebeam repair my.index --purge
     """
+    if purge:
+        _purge(folder, as_json)
+        return
     with shown_progress(quiet=as_json) as progress:
         settings = assemble.read_settings(embedder=embedder, offline=offline or None)
         report = assemble.index_builder(folder, settings, extractor="none", progress=progress).repair()
@@ -34,3 +54,15 @@ def repair(
         warn(f"damaged: {name}")
     state = f"repaired, {report.texts_encoded:,} texts encoded" if report.published else "sound: nothing to repair"
     console.print(f"{folder} is {state}.", markup=False)
+
+
+def _purge(folder: Location, as_json: bool) -> None:
+    done = assemble.purge_index(folder, assemble.read_settings())
+    if as_json:
+        typer.echo(json.dumps(asdict(done)))
+        return
+    err().print(
+        f"{folder}: {done.bytes_before / 1e6:,.1f} MB before, {done.bytes_after / 1e6:,.1f} MB now;"
+        f" {done.completions_removed:,} cached replies deleted.",
+        markup=False,
+    )

@@ -7,11 +7,11 @@ from typing import Annotated
 import typer
 
 from triplebeam import assemble
+from triplebeam.explain.found import Found, found, remark
 from triplebeam.serve.cli.console import err, out
 from triplebeam.serve.cli.display import draw_hit
 from triplebeam.serve.cli.options import AsJson, EmbedderName, IndexPlace, Offline, WhereText, complete_search_method
 from triplebeam.serve.cli.progress_display import shown_progress
-from triplebeam.serve.found import Found, found, remark
 from triplebeam.serve.shapes import search_json
 
 
@@ -64,7 +64,7 @@ def show_passages(
     index: "assemble.Index", question: str, method: str, k: int, *, explain: bool, as_json: bool, full: bool = False
 ) -> None:
     """Search, and print what was found."""
-    shown = found(index, question, index.search(question, method, k))
+    shown = found(index.source, question, index.search(question, method, k))
     if as_json:
         typer.echo(json.dumps(search_json(question, method, shown), ensure_ascii=False, indent=2))
     else:

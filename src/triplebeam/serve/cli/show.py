@@ -1,6 +1,8 @@
-"""`triplebeam show`: a passage or a document, whole."""
+"""`triplebeam show`: a passage or a document, whole, or triples."""
 
 import json
+from collections.abc import Iterator
+from itertools import groupby, islice
 from pathlib import Path
 from typing import Annotated
 
@@ -10,36 +12,59 @@ from rich.markup import escape
 
 from triplebeam import assemble
 from triplebeam.errors import BadInputError, nearest
+from triplebeam.explain.found import headings, path_of
 from triplebeam.ingest import document_id
 from triplebeam.passage import Passage
 from triplebeam.serve.cli.console import out
 from triplebeam.serve.cli.display import draw_text, draw_triple, own_triples
 from triplebeam.serve.cli.options import AsJson, IndexPlace
-from triplebeam.serve.found import headings, path_of
 from triplebeam.serve.shapes import document_json, passage_json
+from triplebeam.text.characters import showable
+
+#: So many go into one request where an index is on a cluster.
+_PASSAGES_PER_REQUEST = 100
 
 
 def show(
     folder: IndexPlace,
     id_: Annotated[
-        str,
+        str | None,
         typer.Argument(
             metavar="ID",
             help="A passage by its id, as a search prints it, or a document: a file's path as it was indexed.",
             show_default=False,
         ),
-    ],
+    ] = None,
+    triples: Annotated[
+        bool,
+        typer.Option("--triples", help="Print triples only: of ID, which may also be a folder, or of the whole index."),
+    ] = False,
+    about: Annotated[
+        str | None,
+        typer.Option(metavar="ENTITY", help="Print only triples with an entity, by its name.", show_default=False),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Print a whole passage with its place and its facts, or all passages of a document in their order.
+
+    With --triples --json it is a line per passage, {"passage_id", "triples"}, which `triplebeam index --triples` reads.
 
     Examples:
 
         triplebeam show my.index docs/install.md#3
 
         triplebeam show my.index docs/install.md --json
+
+        triplebeam show my.index --triples --about "William Herschel"
+
+        triplebeam show my.index --triples --json > triples.jsonl
     """
     index = assemble.open_index(folder)
+    if triples or about is not None:
+        _show_triples(index, id_, about, as_json)
+        return
+    if id_ is None:
+        raise BadInputError("there is no ID: name a passage or a document, or use --triples for all triples.")
     passages = [index.passages[id_]] if id_ in index.passages else index.passages.of_document(_document(index, id_))
     if as_json:
         document = passages[0].document_id
@@ -73,3 +98,42 @@ def _draw(console: Console, index: "assemble.Index", passage: Passage, *, below_
     draw_text(console, passage.text, spaced=True)
     for triple in own_triples(index, passage.id):
         console.print("    [green]●[/green] ", draw_triple(triple), sep="")
+
+
+def _show_triples(index: "assemble.Index", id_: str | None, entity: str | None, as_json: bool) -> None:
+    graph = index.triples
+    for passage_id, numbers in groupby(_wanted(index, id_, entity), key=lambda number: graph.passage_of([number])[0]):
+        found = [graph.triple(number) for number in numbers]
+        if as_json:
+            typer.echo(json.dumps({"passage_id": passage_id, "triples": found}, ensure_ascii=False))
+        else:
+            typer.echo(showable("\n".join([passage_id, *(f"  {' | '.join(triple)}" for triple in found)])))
+
+
+def _wanted(index: "assemble.Index", id_: str | None, entity: str | None) -> Iterator[int]:
+    """The numbers of the triples to print, in the order of their passages."""
+    passages = _passages(index, id_)
+    if entity is not None:
+        numbers, among = _about(index, entity), None if id_ is None else set(passages)
+        found = zip(numbers, index.triples.passage_of(numbers), strict=True)
+        yield from (number for number, passage_id in found if among is None or passage_id in among)
+        return
+    while window := list(islice(passages, _PASSAGES_PER_REQUEST)):
+        yield from index.triples.triples_of(window).tolist()
+
+
+def _passages(index: "assemble.Index", id_: str | None) -> Iterator[str]:
+    """The ids of all passages, or of those of a document or a folder."""
+    if id_ is not None and id_ in index.passages:
+        return iter([id_])
+    ids = None if id_ is None else set(assemble.known_documents(index.folder, index.passages, [id_]))
+    return (passage.id for passage in index.passages if ids is None or passage.document_id in ids)
+
+
+def _about(index: "assemble.Index", name: str) -> list[int]:
+    """The numbers of the triples with an entity, in the order of their passages."""
+    found: list[int] = index.source.triples_about(name).tolist()
+    if not found:
+        meant = index.source.suggest_entity(name)
+        raise BadInputError(f"no triple has the entity {name!r}{meant}: the whole name must match; case is ignored.")
+    return found

@@ -32,7 +32,7 @@ from triplebeam.errors import (
     TooManyOpenFilesError,
     TriplebeamError,
 )
-from triplebeam.serve.graph import UnknownEntityError
+from triplebeam.explain.graph import UnknownEntityError
 from triplebeam.serve.library_errors import (
     BadIndexNameError,
     CannotCreateError,

@@ -6,9 +6,9 @@ from pydantic import BaseModel, Field
 
 from triplebeam.answer import Answer, Evidence, Outcome, Step
 from triplebeam.assemble import Index
+from triplebeam.explain.found import Found, heading
+from triplebeam.explain.graph import ScoredChain
 from triplebeam.passage import Passages
-from triplebeam.serve.found import Found, heading
-from triplebeam.serve.graph import ScoredChain
 from triplebeam.serve.shapes import place_json
 from triplebeam.triple import Chain, Triple
 

@@ -16,8 +16,8 @@ from pydantic import Field
 from triplebeam.answer import Step
 from triplebeam.assemble import DEFAULT_AGENT, DEFAULT_METHOD
 from triplebeam.errors import BadInputError, ExtraMissingError, TriplebeamError
-from triplebeam.serve.found import remark
-from triplebeam.serve.graph import find_entity, follow
+from triplebeam.explain.found import remark
+from triplebeam.explain.graph import find_entity, follow
 from triplebeam.serve.library_errors import message_of
 from triplebeam.serve.mcp.results import (
     AskResult,
@@ -176,10 +176,11 @@ class _Tools:
         self, name: str, where: str | None, entity: str, question: str | None, length: int, limit: int
     ) -> ExpandResult:
         """Without a question, the entity's own name says what is near."""
-        index = self.runner.library.index(name, where).around((), entity)
-        number = find_entity(index, entity)
-        chains = [FollowedChain.of(each) for each in follow(index, number, question or entity, length, limit)]
-        return ExpandResult(entity=index.snapshot.entities.names[number], chains=chains)
+        index = self.runner.library.index(name, where)
+        graph = index.source.graph(entities=[entity])
+        number = find_entity(graph, index.embedder, entity)
+        followed = follow(graph, index.embedder, number, question or entity, length, limit)
+        return ExpandResult(entity=graph.entities.names[number], chains=[FollowedChain.of(each) for each in followed])
 
     def _read_passage(self, name: str, passage_id: str) -> PassageResult:
         return PassageResult.of(self.runner.library.index(name), passage_id)

@@ -8,8 +8,9 @@ from pydantic import BaseModel, ConfigDict, Field
 from typing_extensions import TypedDict
 
 from triplebeam.assemble import DEFAULT_METHOD, Index
+from triplebeam.embed.lazy import LazyEmbedder
 from triplebeam.errors import BadInputError
-from triplebeam.serve.graph import Neighbourhood, around_entity, around_passage
+from triplebeam.explain.graph import Neighbourhood, around_entity, around_passage
 from triplebeam.serve.http.errors import HTTPProblem
 from triplebeam.serve.http.keys import runner_of
 from triplebeam.serve.library import Library
@@ -167,10 +168,10 @@ def _graph(
 ) -> Neighbourhood:
     index = library.index(name, where)
     if entity and not passage:
-        return around_entity(index, entity, limit)
+        return around_entity(index.source, LazyEmbedder(lambda: index.embedder), entity, limit)
     if passage and not entity:
         check_passage(index, name, passage)
-        return around_passage(index, passage, limit)
+        return around_passage(index.source, passage, limit)
     raise BadInputError("the graph is drawn around one thing: give either ?entity=NAME or ?passage=ID.")
 
 

@@ -10,7 +10,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field
 
 from triplebeam.assemble import DEFAULT_AGENT, DEFAULT_METHOD
-from triplebeam.serve.conversation import Turn
+from triplebeam.explain.conversation import Turn
 from triplebeam.serve.http.errors import HTTPProblem
 from triplebeam.serve.library import Library
 from triplebeam.where.parse import LONGEST

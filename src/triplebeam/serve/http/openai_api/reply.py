@@ -5,13 +5,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from triplebeam.answer import Answer
+from triplebeam.explain.conversation import FollowUp
+from triplebeam.explain.found import heading
+from triplebeam.explain.verdict import verdict
 from triplebeam.generate.language_model import Usage
 from triplebeam.passage import Passages
 from triplebeam.serve.answer_shapes import AnswerShape
-from triplebeam.serve.conversation import FollowUp
-from triplebeam.serve.found import heading
 from triplebeam.serve.shapes import FoundPassageShape, SearchShape
-from triplebeam.serve.verdict import verdict
 
 _QUOTED_CHARACTERS = 300
 _PASSAGES_QUOTED = 5

@@ -23,12 +23,12 @@ from itertools import pairwise
 
 import numpy as np
 
-from triplebeam import assemble
+from triplebeam.explain.cross_references import DESCRIBED_IN, MENTIONS, called
+from triplebeam.explain.snippet import wanted_words
 from triplebeam.index.folder.passages import title_keys
+from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.passage import Passage
 from triplebeam.ranking import Hit
-from triplebeam.serve.cross_references import DESCRIBED_IN, MENTIONS, called
-from triplebeam.serve.snippet import wanted_words
 from triplebeam.text.names import entity_key
 from triplebeam.text.stop_words import ARTICLES, word_set
 from triplebeam.text.terms import words_in
@@ -46,7 +46,7 @@ _LINKS = ("titles", "owners")
 class Explanation:
     """The chains that explain the hits of one question."""
 
-    index: "assemble.Index"
+    graph: Snapshot = field(repr=False)
     question: str
     _names: dict[str, bool] = field(default_factory=dict, init=False, repr=False)
 
@@ -60,7 +60,7 @@ class Explanation:
         linked = min((rank for part, rank in hit.found_by if part in _LINKS), default=0)
         if not hit.hops or ranks.get("plain", linked + 1) <= linked:
             return ()
-        sender, name = self.index.passages[hit.hops[0].passage_id], hit.hops[0].name
+        sender, name = self.graph.passages[hit.hops[0].passage_id], hit.hops[0].name
         for chain in hit.chains:
             if len(chain) == 1 and self._says_something(chain[0]) and _is_between(chain[0], name, sender.title):
                 return (chain,)
@@ -113,7 +113,7 @@ class Explanation:
         Scripts without capitals are in doubt, and pass.
         """
         titled = self._titled(entity)
-        files = {self.index.snapshot.passages.at(row).metadata.get("path", "") for row in titled.values()}
+        files = {self.graph.passages.at(row).metadata.get("path", "") for row in titled.values()}
         if not any(map(str.isalpha, entity)) or len(files) > 1:
             return False
         cased = entity == entity.upper() or entity != entity.lower()
@@ -124,15 +124,15 @@ class Explanation:
 
     def _titled(self, entity: str) -> dict[str, int]:
         """The documents of that title, each with a row of its passages."""
-        passages = self.index.snapshot.passages
+        passages = self.graph.passages
         return {passages.documents[row]: row for row in passages.rows_by_title.get(entity_key(entity), ())}
 
     def _documents(self, fact: Triple) -> set[str]:
         """The documents that state a fact."""
-        return {self.index.passages.documents[row] for row in self._rows(fact)}
+        return {self.graph.passages.documents[row] for row in self._rows(fact)}
 
     def _rows(self, fact: Triple) -> Iterator[int]:
-        triples, numbers = self.index.snapshot.triples, self.index.snapshot.entities.numbers
+        triples, numbers = self.graph.triples, self.graph.entities.numbers
         subject, object_ = (numbers.get(entity_key(end)) for end in _ends(fact))
         if subject is None or object_ is None:  # read by a model, and not in the index
             return

@@ -10,8 +10,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
+from triplebeam.explain.layout import blocks
 from triplebeam.passage import Passage
-from triplebeam.serve.layout import blocks
 from triplebeam.text.sentences import Span, sentence_spans
 from triplebeam.text.stop_words import FUNCTION_WORDS
 from triplebeam.text.terms import ENGLISH, is_unspaced, placed_words, query_stems, text_words, words_in

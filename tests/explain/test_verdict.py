@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from triplebeam.answer import Answer, Evidence, Span
-from triplebeam.serve.verdict import verdict
+from triplebeam.explain.verdict import verdict
 from triplebeam.triple import Triple
 
 TRIPLE = Triple("Hollywood", "is in", "California")

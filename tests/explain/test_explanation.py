@@ -7,11 +7,11 @@ import pytest
 
 from small_world import TableExtractor, WordEmbedder
 from triplebeam.assemble import Index, open_index
+from triplebeam.explain.explanation import Explanation
+from triplebeam.explain.found import found, headings
 from triplebeam.index.build.build import IndexBuilder
 from triplebeam.passage import Document, Passage
 from triplebeam.ranking import Hit, Hop
-from triplebeam.serve.explanation import Explanation
-from triplebeam.serve.found import found, headings
 from triplebeam.triple import Chain, Triple
 
 QUESTION = "Where was the author of Ledger born?"
@@ -48,7 +48,7 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Index:
 @pytest.fixture
 def shows(index: Index) -> Callable[..., bool]:
     def shown(*chain: Triple, hit: str = "people", question: str = QUESTION) -> bool:
-        return Explanation(index, question).chains(Hit(hit, 1.0, (chain,)), index.passages[hit]) == (chain,)
+        return Explanation(index.snapshot, question).chains(Hit(hit, 1.0, (chain,)), index.passages[hit]) == (chain,)
 
     return shown
 
@@ -102,7 +102,7 @@ def test_a_chain_that_has_nothing_of_the_question_is_not_shown(shows: Shows) -> 
 
 def test_hits_show_only_such_chains(index: Index) -> None:
     hits = [Hit("people", 1.0, ((LEADS, BORN), (WROTE, BORN))), Hit("ledger", 0.5)]
-    first, second = found(index, QUESTION, hits)
+    first, second = found(index.source, QUESTION, hits)
     assert first.chains == ((WROTE, BORN),)
     assert second.chains == ()
     assert [first.heading, second.heading] == ["Handbook (people.md)", "Handbook (ledger.md)"]
@@ -128,13 +128,15 @@ def reached(
     ],
 )
 def test_a_link_that_was_followed_explains_a_hit_without_a_chain(index: Index, hit: Hit, chains: Chain) -> None:
-    (shown,) = found(index, "How tall is the mast?", [hit])
+    (shown,) = found(index.source, "How tall is the mast?", [hit])
     assert shown.chains == ((tuple(Triple(*fact) for fact in chains),) if chains else ())
 
 
 def test_the_fact_that_was_followed_explains_more_than_that_it_is_mentioned(index: Index) -> None:
     fact = Triple("Handbook", "is installed by", "dpkg")
-    (shown,) = found(index, "How tall is the mast?", [reached(Hop("ledger", "dpkg"), chains=((LEADS,), (fact,)))])
+    (shown,) = found(
+        index.source, "How tall is the mast?", [reached(Hop("ledger", "dpkg"), chains=((LEADS,), (fact,)))]
+    )
     assert shown.chains == ((fact,),)
 
 
@@ -154,7 +156,8 @@ def test_the_third_hop_is_explained(tmp_path: Path) -> None:
     IndexBuilder(folder=tmp_path, embedder=WordEmbedder(), extractor=TableExtractor(table)).build(documents)
     index, question = open_index(tmp_path, embedder=WordEmbedder()), "Whom do we call about what Harbour Dairy uses?"
     shown = {
-        each.passage.id: each.chains for each in found(index, question, index.search(question, "blend[share=1]", 43))
+        each.passage.id: each.chains
+        for each in found(index.source, question, index.search(question, "blend[share=1]", 43))
     }
     assert shown["Vento"] == ((Triple("Kestrel", "is made by", "Vento"),),)
 
@@ -181,5 +184,5 @@ def test_the_demo_keeps_its_chain(tmp_path: Path) -> None:
     IndexBuilder(folder=tmp_path, embedder=WordEmbedder(), extractor=TableExtractor(table)).build(documents)
     chain = (table["uranus"][0], table["herschel"][0])
     index = open_index(tmp_path, embedder=WordEmbedder())
-    hits = found(index, "Where was the discoverer of Uranus born?", [Hit("herschel", 1.0, (chain,))])
+    hits = found(index.source, "Where was the discoverer of Uranus born?", [Hit("herschel", 1.0, (chain,))])
     assert hits[0].chains == (chain,)

@@ -5,8 +5,10 @@ from dataclasses import dataclass
 
 from pydantic import BaseModel, Field
 
-from triplebeam.assemble import Index, check_text
-from triplebeam.errors import BadInputError
+from triplebeam.embed.embedder import Embedder
+from triplebeam.errors import BadInputError, check_text
+from triplebeam.index.folder.snapshot import Snapshot
+from triplebeam.index.protocols import Source
 from triplebeam.methods.gear import Cascade
 from triplebeam.methods.gear.beam_search import DiverseTripleBeamSearch
 from triplebeam.text.names import entity_key
@@ -53,37 +55,39 @@ class ScoredChain:
     score: float
 
 
-def around_entity(index: Index, entity: str, limit: int) -> Neighbourhood:
+def around_entity(source: Source, embedder: Embedder, entity: str, limit: int) -> Neighbourhood:
     """The triples an entity is subject or object of; of a defined term without any, the passages that name it."""
-    index = index.around((), entity)
-    number = find_entity(index, entity)
-    node = _entity(index.snapshot.entities.names[number])
-    if triples := index.snapshot.triples.of_entity(number).tolist():
-        return _neighbourhood(index, triples, node, limit)
-    mentions = index.snapshot.entities.mentions
+    graph = source.graph(entities=[entity])
+    number = find_entity(graph, embedder, entity)
+    node = _entity(graph.entities.names[number])
+    if triples := graph.triples.of_entity(number).tolist():
+        return _neighbourhood(graph, triples, node, limit)
+    mentions = graph.entities.mentions
     rows = mentions[mentions[:, 1] == number, 0]
-    passages = [_passage(index, passage_id) for passage_id in index.passages.ids(rows[:limit])]
+    passages = [_passage(graph, passage_id) for passage_id in graph.passages.ids(rows[:limit])]
     edges = [Edge(source=passage.id, target=node.id) for passage in passages]
     return Neighbourhood(nodes=[node, *passages], edges=edges, truncated=len(rows) > limit)
 
 
-def around_passage(index: Index, passage_id: str, limit: int) -> Neighbourhood:
+def around_passage(source: Source, passage_id: str, limit: int) -> Neighbourhood:
     """The triples extracted from a passage."""
-    index = index.around([passage_id])
-    return _neighbourhood(index, index.triples.triples_of([passage_id]).tolist(), _passage(index, passage_id), limit)
+    graph = source.graph(passages=[passage_id])
+    return _neighbourhood(graph, graph.triples.triples_of([passage_id]).tolist(), _passage(graph, passage_id), limit)
 
 
-def follow(index: Index, entity: int, question: str, length: int, limit: int) -> list[ScoredChain]:
+def follow(
+    graph: Snapshot, embedder: Embedder, entity: int, question: str, length: int, limit: int
+) -> list[ScoredChain]:
     """Chains that begin at an entity, found by GeAR's beam search, most similar to the question first."""
     check_text("question", question)
-    triples = index.snapshot.triples
+    triples = graph.triples
     search = DiverseTripleBeamSearch(
         triples=triples,
-        scorer=Cascade(triples=triples, embedder=index.embedder),
+        scorer=Cascade(triples=triples, embedder=embedder),
         width=limit,
         length=length,
     )
-    (query,) = index.embedder.embed([question], kind="query")
+    (query,) = embedder.embed([question], kind="query")
     beams = search.search(query, triples.of_entity(entity))
     return [
         ScoredChain(tuple(map(triples.triple, chain)), triples.passage_of(chain), score)
@@ -91,15 +95,15 @@ def follow(index: Index, entity: int, question: str, length: int, limit: int) ->
     ]
 
 
-def find_entity(index: Index, name: str) -> int:
+def find_entity(graph: Snapshot, embedder: Embedder, name: str) -> int:
     """The number of an entity by its name; the error for an unknown one suggests those nearest in meaning."""
     if not name.strip():
         raise BadInputError("the entity is empty: name one, such as a person or a place.")
     check_text("entity", name)
-    entities = index.snapshot.entities
+    entities = graph.entities
     number = entities.numbers.get(entity_key(name))
     if number is None:
-        near, _ = entities.vectors.nearest(index.embedder.embed([name])[0], _SUGGESTED)
+        near, _ = entities.vectors.nearest(embedder.embed([name])[0], _SUGGESTED)
         known = " or ".join(repr(entities.names[row]) for row in near.tolist())
         raise UnknownEntityError(
             f"there is no entity {name[:80]!r} in the graph (did you mean {known}?): entities are the subjects and"
@@ -110,15 +114,15 @@ def find_entity(index: Index, name: str) -> int:
     return number
 
 
-def _neighbourhood(index: Index, triples: Sequence[int], first: Node, limit: int) -> Neighbourhood:
+def _neighbourhood(graph: Snapshot, triples: Sequence[int], first: Node, limit: int) -> Neighbourhood:
     """The first triples up to the limit, with their entities and passages; ``first`` is the node in the middle."""
     nodes = {first.id: first}
     edges: dict[tuple[str | None, ...], Edge] = {}
     shown = list(triples[:limit])
-    for number, passage_id in zip(shown, index.triples.passage_of(shown), strict=True):
-        triple = index.triples.triple(number)
+    for number, passage_id in zip(shown, graph.triples.passage_of(shown), strict=True):
+        triple = graph.triples.triple(number)
         subject, object_ = _entity(triple.subject), _entity(triple.object)
-        passage = _passage(index, passage_id)
+        passage = _passage(graph, passage_id)
         for node in (subject, object_, passage):
             nodes.setdefault(node.id, node)
         joined = Edge(source=subject.id, target=object_.id, predicate=triple.predicate, passage_id=passage_id)
@@ -132,5 +136,5 @@ def _entity(name: str) -> Node:
     return Node(id=f"e:{entity_key(name)}", kind="entity", label=name)
 
 
-def _passage(index: Index, passage_id: str) -> Node:
-    return Node(id=f"p:{passage_id}", kind="passage", label=index.passages[passage_id].title or passage_id)
+def _passage(graph: Snapshot, passage_id: str) -> Node:
+    return Node(id=f"p:{passage_id}", kind="passage", label=graph.passages[passage_id].title or passage_id)

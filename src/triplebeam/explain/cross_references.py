@@ -13,9 +13,9 @@ from itertools import chain, islice
 
 import numpy as np
 
-from triplebeam import assemble
 from triplebeam.index.content.definitions import defined_terms, is_code
 from triplebeam.index.content.references import LINK
+from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.passage import Passage
 from triplebeam.text.names import entity_key
 from triplebeam.triple import Chain, Triple
@@ -28,7 +28,7 @@ MENTIONS, DESCRIBED_IN, LINKS_TO = "mentions", "is described in", "links to"
 class CrossReferences:
     """Those among the hits of one question, best first."""
 
-    index: "assemble.Index" = field(repr=False)
+    graph: Snapshot = field(repr=False)
     question: str
     hits: Sequence[Passage] = field(repr=False)
 
@@ -40,7 +40,7 @@ class CrossReferences:
 
     def _asked_for(self, passage: Passage) -> Iterator[Chain]:
         for term in defined_terms(passage):
-            if entity_key(term) in self.index.snapshot.entities.numbers and self._is_asked(term):
+            if entity_key(term) in self.graph.entities.numbers and self._is_asked(term):
                 yield (Triple(term, DESCRIBED_IN, called(passage)),)
 
     def _is_asked(self, term: str) -> bool:
@@ -54,10 +54,10 @@ class CrossReferences:
         return frozenset(_bare(word) for word in self.question.split() if is_code(_bare(word)))
 
     def _refers(self, source: Passage, target: Passage) -> Iterator[Chain]:
-        for term in self._terms_between(*self.index.passages.rows((source.id, target.id))):
+        for term in self._terms_between(*self.graph.passages.rows((source.id, target.id))):
             if term == LINK:
                 yield (Triple(called(source), LINKS_TO, called(target)),)
-            elif self._fits(name := self.index.snapshot.entities.names[term]):
+            elif self._fits(name := self.graph.entities.names[term]):
                 yield Triple(called(source), MENTIONS, name), Triple(name, DESCRIBED_IN, called(target))
 
     def _fits(self, term: str) -> bool:
@@ -66,7 +66,7 @@ class CrossReferences:
 
     def _terms_between(self, here: int, there: int) -> list[int]:
         """The terms of the references from one row to another."""
-        references = self.index.snapshot.references
+        references = self.graph.references
         start, end = np.searchsorted(references[:, 0], [here, here + 1])
         terms: list[int] = references[start:end][references[start:end, 1] == there, 2].tolist()
         return terms

@@ -7,10 +7,10 @@ import pytest
 
 from small_world import WordEmbedder
 from triplebeam.assemble import Index, open_index
+from triplebeam.explain.found import first_alike
 from triplebeam.index.build.build import IndexBuilder
 from triplebeam.passage import Document
 from triplebeam.serve.cli.search import show_passages
-from triplebeam.serve.found import first_alike
 
 NOTE = "Quorum queues have initial support in this release. See the guide for details and for known limits of quorums."
 

@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 from small_world import WordEmbedder
 from triplebeam.answer import Answer
 from triplebeam.assemble import create_index
+from triplebeam.explain.found import Found, found, remark, stemmers
+from triplebeam.explain.layout import blocks, filled
+from triplebeam.explain.snippet import WIDTH, Snippet, snippet
 from triplebeam.passage import Passage
 from triplebeam.ranking import Hit, Ranking
 from triplebeam.serve.answer_shapes import answer_json
-from triplebeam.serve.found import Found, found, remark, stemmers
-from triplebeam.serve.layout import blocks, filled
-from triplebeam.serve.snippet import WIDTH, Snippet, snippet
 from triplebeam.text import terms as words
 from triplebeam.text.terms import stemmer_for
 from triplebeam.triple import Triple
@@ -118,12 +118,12 @@ def test_the_language_of_a_passage_is_the_one_it_was_indexed_with(
     index = create_index(tmp_path / "small.index", embedder=WordEmbedder())
     index.add([{"id": id_, "text": text} for id_, text in GERMAN.items()], extractor="none")
     monkeypatch.setattr(words, "foreign_language", pytest.fail)
-    shown = found(index, "Schule", index.search("Schule", "bm25"))
+    shown = found(index.source, "Schule", index.search("Schule", "bm25"))
     assert [each.stemmer for each in shown] == ["german", "german"]
     assert [highlighted(each.snippet) for each in shown] == [["Schulen"], ["Schulen"]]
     assert remark("Schule", "bm25", shown) == ""
     answer = Answer(question="Schule", text="", ranking=Ranking.from_scores({"ascii": 1.0}))
-    [passage] = answer_json(answer, index.passages, stemmers=stemmers(index, ["ascii"]))["passages"]
+    [passage] = answer_json(answer, index.passages, stemmers=stemmers(index.source, ["ascii"]))["passages"]
     assert passage["snippet"]["highlights"] == [(4, 11)]
 
 

@@ -7,13 +7,13 @@ import pytest
 
 from small_world import WordEmbedder
 from triplebeam.assemble import Index, open_index
+from triplebeam.explain.cross_references import CrossReferences, called, is_made_by, telling_facts
+from triplebeam.explain.found import found
+from triplebeam.explain.graph import around_entity
 from triplebeam.extract.extractor import Extraction
 from triplebeam.index.build.build import IndexBuilder
 from triplebeam.passage import Document, Heading, Link, Passage
 from triplebeam.ranking import Hit
-from triplebeam.serve.cross_references import CrossReferences, called, is_made_by, telling_facts
-from triplebeam.serve.found import found
-from triplebeam.serve.graph import around_entity
 from triplebeam.triple import Chain, Triple
 
 MENTIONS = Triple("The transport", "mentions", "batch_max")
@@ -47,7 +47,7 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Index:
 
 
 def shown(index: Index, question: str, *ids: str) -> list[tuple[Chain, ...]]:
-    return [each.chains for each in found(index, question, [Hit(id_, 1.0 / n) for n, id_ in enumerate(ids, 1)])]
+    return [each.chains for each in found(index.source, question, [Hit(id_, 1.0 / n) for n, id_ in enumerate(ids, 1)])]
 
 
 def test_the_first_hit_leads_to_what_it_names_or_links_to(index: Index) -> None:
@@ -87,11 +87,11 @@ def test_headings_are_not_looked_for_in_the_passage() -> None:
 
 
 def test_one_hit_needs_no_reference(index: Index) -> None:
-    assert CrossReferences(index, "How many?", [index.passages["lmtp#0"]]).chains(0) == ()
+    assert CrossReferences(index.snapshot, "How many?", [index.passages["lmtp#0"]]).chains(0) == ()
 
 
 def test_a_term_without_facts_is_drawn_with_its_passages(index: Index) -> None:
-    drawn = around_entity(index, "batch_max", limit=10)
+    drawn = around_entity(index.source, index.embedder, "batch_max", limit=10)
     assert [node.id for node in drawn.nodes] == ["e:batch max", "p:batching#0", "p:lmtp#0"]
     assert [(edge.source, edge.predicate) for edge in drawn.edges] == [("p:batching#0", None), ("p:lmtp#0", None)]
-    assert around_entity(index, "batch_max", limit=1).truncated
+    assert around_entity(index.source, index.embedder, "batch_max", limit=1).truncated

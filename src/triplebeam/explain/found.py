@@ -4,12 +4,12 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from triplebeam import assemble
+from triplebeam.explain.cross_references import CrossReferences, telling_facts
+from triplebeam.explain.explanation import Explanation
+from triplebeam.explain.snippet import Snippet, snippet
+from triplebeam.index.protocols import Source
 from triplebeam.passage import Passage
 from triplebeam.ranking import Hit
-from triplebeam.serve.cross_references import CrossReferences, telling_facts
-from triplebeam.serve.explanation import Explanation
-from triplebeam.serve.snippet import Snippet, snippet
 from triplebeam.text.names import entity_key
 from triplebeam.text.terms import ENGLISH, query_stems, query_words, text_words
 from triplebeam.triple import Chain
@@ -33,18 +33,21 @@ class Found:
     """The id of the first hit above with nearly the same text, if there is one."""
 
 
-def found(index: "assemble.Index", question: str, hits: Iterable[Hit]) -> list[Found]:
+def found(source: Source, question: str, hits: Iterable[Hit]) -> list[Found]:
     """Look at the hits of a question."""
     hits = list(hits)
-    index = index.around([*(hit.passage_id for hit in hits), *(hop.passage_id for hit in hits for hop in hit.hops[:1])])
-    explanation = Explanation(index, question)
-    passages = [index.passages[hit.passage_id] for hit in hits]
-    references = CrossReferences(index, question, passages)
+    if not hits:
+        return []
+    starts = (hop.passage_id for hit in hits for hop in hit.hops[:1])
+    graph = source.graph(passages=[*(hit.passage_id for hit in hits), *starts])
+    explanation = Explanation(graph, question)
+    passages = [graph.passages[hit.passage_id] for hit in hits]
+    references = CrossReferences(graph, question, passages)
     shown = [
         explanation.chains(hit, passage) or references.chains(place) or explanation.links(hit, passage)
         for place, (hit, passage) in enumerate(zip(hits, passages, strict=True))
     ]
-    known = stemmers(index, [passage.id for passage in passages])
+    known = stemmers(graph, [passage.id for passage in passages])
     own = [known[passage.id] for passage in passages]
     alike = [None if place is None else passages[place].id for place in first_alike([each.text for each in passages])]
     columns = zip(hits, passages, headings(passages), shown, own, alike, strict=True)
@@ -54,10 +57,10 @@ def found(index: "assemble.Index", question: str, hits: Iterable[Hit]) -> list[F
     ]
 
 
-def stemmers(index: "assemble.Index", passage_ids: Sequence[str]) -> dict[str, str]:
+def stemmers(source: Source, passage_ids: Sequence[str]) -> dict[str, str]:
     """The stemmer of each of these passages, by id, as its words were indexed."""
-    rows = index.passages.rows(passage_ids)
-    return dict(zip(passage_ids, index.source.passage_terms.stemmers_of(rows), strict=True))
+    rows = source.passages.rows(passage_ids)
+    return dict(zip(passage_ids, source.passage_terms.stemmers_of(rows), strict=True))
 
 
 def remark(question: str, method: str, shown: Sequence[Found]) -> str:

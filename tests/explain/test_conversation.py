@@ -8,10 +8,10 @@ import pytest
 
 from scripted_loops import Gone, reply
 from triplebeam.errors import EndpointError
+from triplebeam.explain.conversation import FollowUp, Turn, follow_up
 from triplebeam.generate.accounting import Accounted
 from triplebeam.generate.language_model import Completion, Usage
 from triplebeam.generate.prompts import load
-from triplebeam.serve.conversation import FollowUp, Turn, follow_up
 from triplebeam.testing.scripted import Scripted
 
 ASKED = Turn(role="user", content="Who directed Laughter in Hell?")

@@ -1,0 +1,87 @@
+"""Rare terms: from the best hits of a search to other passages that have a term in common with them.
+
+Ours, no paper's. A manual names a person in a byline, a page an option, a film its director: a term that stands in a
+handful of passages joins them, whether or not a triple was read there. The terms are those of the term index, so that
+their rarity is known, and nothing else is stored. A term of the query leads nowhere new, since the first search has
+looked for it.
+
+Passages beside a hit in its document share its terms because they go on about the same: they do not count.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from triplebeam.index.folder.passages import PassageTable
+from triplebeam.index.folder.terms import TermIndex
+from triplebeam.ranking import Hop
+from triplebeam.retrieve.bounds import check_fields
+from triplebeam.text.terms import placed_words, query_words, text_words
+
+
+class RareLink(NamedTuple):
+    """A passage that shares rare terms with a hit: its row, the row of the hit, the rarest of the terms as the index
+    has it, and the sum of the inverse document frequencies of all of them.
+    """
+
+    row: int
+    sender: int
+    term: str
+    rarity: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class RareTerms:
+    """Finds the passages that rare terms of hits lead to."""
+
+    terms: TermIndex = field(repr=False)
+    passages: PassageTable = field(repr=False)
+    max_passages: int = 10
+    """A term that more passages have leads nowhere in particular."""
+    senders: int = 3
+    """Hits whose terms are followed."""
+    min_distance: int = 3
+    """How far apart, in passages, two passages of one document are at least."""
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+
+    def follow(self, query: str, rows: Sequence[int] | NDArray[np.int64]) -> list[RareLink]:
+        """Return the passages that the first of these rows lead to, each once, by its rarest link, in order of rows."""
+        found: dict[int, RareLink] = {}
+        asked = frozenset(query_words(query))
+        for sender in map(int, rows[: self.senders]):
+            for link in self._follow_one(sender, asked):
+                if link.row not in found or link.rarity > found[link.row].rarity:
+                    found[link.row] = link
+        return [found[row] for row in sorted(found)]
+
+    def hop(self, link: RareLink) -> Hop:
+        """Return where a link starts, and the term as its passage writes it."""
+        sender = self.passages.at(link.sender)
+        (stemmer,) = self.terms.stemmers_of([link.sender])
+        text = sender.term_text
+        written = (text[start:end] for start, end, word in placed_words(text, stemmer) if word == link.term)
+        return Hop(sender.id, next(written, link.term))
+
+    def _follow_one(self, sender: int, asked: frozenset[str]) -> list[RareLink]:
+        """The links of one hit."""
+        (stemmer,) = self.terms.stemmers_of([sender])
+        passage = self.passages.at(sender)
+        rarest: dict[int, tuple[float, str]] = {}
+        sums: dict[int, float] = {}
+        for term in set(text_words(passage.term_text, stemmer)) - asked:
+            rows = self.terms.postings(term).rows
+            if 2 <= len(rows) <= self.max_passages:
+                rarity = self.terms.rarity(len(rows))
+                for row in (row for row in rows.tolist() if self._is_elsewhere(sender, row)):
+                    rarest[row] = max(rarest.get(row, (0.0, "")), (rarity, term))
+                    sums[row] = sums.get(row, 0.0) + rarity
+        return [RareLink(row, sender, rarest[row][1], sums[row]) for row in sums]
+
+    def _is_elsewhere(self, sender: int, row: int) -> bool:
+        """In another document, or far away in the same one."""
+        return abs(sender - row) >= self.min_distance or self.passages.documents[sender] != self.passages.documents[row]
