@@ -353,7 +353,7 @@ class Index:
         if fact.span.passage_id not in self.passages:
             return f"the index has no passage {fact.span.passage_id!r}"
         support.prepare(self.settings.home, offline=self.settings.offline, progress=self.progress)
-        return support.fault_of(fact.triple, fact.span, self.passages[fact.span.passage_id])
+        return support.fault_of(fact.triple, fact.span, self.passages[fact.span.passage_id], fact.statement)
 
     async def search_async(
         self,
