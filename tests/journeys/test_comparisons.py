@@ -55,6 +55,13 @@ def test_no_graph_is_needed_where_one_passage_answers(run: Run) -> None:
     assert "triplebeam research experiment" in refused.stderr
 
 
+def test_too_low_a_recall_fails_a_build(run: Run) -> None:
+    passed = run("bench", "my.index", "easy.jsonl", "--min-recall", "1", "--json")
+    assert json.loads(passed.stdout)["methods"].keys() == {"blend"}
+    failed = run("bench", "my.index", "hard.jsonl", "--min-recall", "0.9", "-k", "2", "-m", "bm25", code=1)
+    assert "R@2 of bm25 must be at least 0.9, got 0." in failed.stderr
+
+
 def test_a_report_has_the_advice_and_its_figures_go_into_a_file(run: Run, folder: Path) -> None:
     (folder / "easy.toml").write_text(
         'title = "Easy"\nindex = "my.index"\nquestions = "easy.jsonl"\nmethods = ["bm25", "blend"]\n', encoding="utf-8"

@@ -73,14 +73,13 @@ class RareTerms:
         passage = self.passages.at(sender)
         rarest: dict[int, tuple[float, str]] = {}
         sums: dict[int, float] = {}
-        for term in dict.fromkeys(text_words(passage.term_text, stemmer)):
-            rows = () if term in asked else self.terms.postings(term).rows
-            if not 2 <= len(rows) <= self.max_passages:
-                continue
-            rarity = self.terms.rarity(len(rows))
-            for row in filter(lambda row: self._is_elsewhere(sender, row), rows.tolist()):
-                rarest[row] = max(rarest.get(row, (0.0, "")), (rarity, term))
-                sums[row] = sums.get(row, 0.0) + rarity
+        for term in set(text_words(passage.term_text, stemmer)) - asked:
+            rows = self.terms.postings(term).rows
+            if 2 <= len(rows) <= self.max_passages:
+                rarity = self.terms.rarity(len(rows))
+                for row in (row for row in rows.tolist() if self._is_elsewhere(sender, row)):
+                    rarest[row] = max(rarest.get(row, (0.0, "")), (rarity, term))
+                    sums[row] = sums.get(row, 0.0) + rarity
         return [RareLink(row, sender, rarest[row][1], sums[row]) for row in sums]
 
     def _is_elsewhere(self, sender: int, row: int) -> bool:

@@ -4,12 +4,13 @@ import json
 from pathlib import Path
 from typing import Annotated
 
+import numpy as np
 import typer
 
 from triplebeam import assemble
 from triplebeam.evaluate.recommend import Recommendation, can_recommend, recommend
 from triplebeam.evaluate.run import Evaluation
-from triplebeam.evaluate.summary import summary
+from triplebeam.evaluate.summary import measured, summary
 from triplebeam.serve.cli.console import warn
 from triplebeam.serve.cli.evaluation_display import Again, Limit, draw_evaluation, draw_recommendation
 from triplebeam.serve.cli.options import AsJson, EmbedderName, IndexPlace, Offline, WhereText
@@ -52,6 +53,15 @@ def bench(
     k: Annotated[
         int, typer.Option("-k", min=1, max=15, help="Compare recall at k, the number of passages you can use.")
     ] = 5,
+    min_recall: Annotated[
+        float | None,
+        typer.Option(
+            min=0,
+            max=1,
+            help="For CI: exit with 1 if a method's recall at k is lower. Measures blend unless methods are named.",
+            show_default=False,
+        ),
+    ] = None,
     limit: Limit = None,
     where: WhereText = None,
     query_entities: Annotated[
@@ -76,12 +86,16 @@ def bench(
         triplebeam bench my.index questions.jsonl -m hybrid -m "hybrid+naive_ge[scorer=exact]"
 
         triplebeam bench my.index questions.jsonl -m hybrid+naive_ge -m agent --seed 0
+
+        triplebeam bench my.index questions.jsonl --min-recall 0.8 -k 10
     """
     corpus = assemble.Corpus(
         name=folder.state.name,
         index=folder,
         questions=questions,
-        methods=tuple(dict.fromkeys(method or _DEFAULT_METHODS)),
+        methods=tuple(
+            dict.fromkeys(method or (_DEFAULT_METHODS if min_recall is None else (assemble.DEFAULT_METHOD,)))
+        ),
         query_entities=query_entities,
         where=where,
     )
@@ -96,6 +110,18 @@ def bench(
         draw_evaluation(evaluation)
         if advice:
             draw_recommendation(advice)
+    if min_recall is not None:
+        _check_recall(evaluation, k, min_recall)
+
+
+def _check_recall(evaluation: Evaluation, k: int, min_recall: float) -> None:
+    """Exit with 1 if a method's recall at k is below the bound, or was not measured."""
+    for run in evaluation.runs:
+        values = measured(f"R@{k}", evaluation, run)
+        recall = 0.0 if values is None else float(np.nanmean(values))
+        if recall < min_recall:
+            warn(f"R@{k} of {run.method} must be at least {min_recall:g}, got {recall:.3f}: compare the results above.")
+            raise typer.Exit(1)
 
 
 def _advice(evaluation: Evaluation, k: int) -> Recommendation | None:
