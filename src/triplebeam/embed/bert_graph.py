@@ -52,7 +52,7 @@ def assemble(
     int8: bool = False,
     cache: Path | None = None,
 ) -> AssembledGraph:
-    """The encoder that ``config`` (a BERT's ``config.json``) describes, with ``tensors`` by their published names.
+    """Assemble the encoder that ``config`` (BERT's ``config.json``) describes, with ``tensors`` by published names.
 
     ``projection`` names the weights of a last linear layer without a bias, such as ColBERT's ``linear``; ``cache`` is
     the folder for the serialised graph.
@@ -70,7 +70,7 @@ def assemble(
 
 
 def position_offset(config: Mapping[str, Any]) -> int:
-    """The position of a text's first token: RoBERTa's and MPNet's begin behind the number of the padding token."""
+    """Return the position of a text's first token: RoBERTa's and MPNet's begin after the padding token's number."""
     return int(config["pad_token_id"]) + 1 if config.get("model_type") in (*_ROBERTA, MPNET) else 0
 
 
@@ -113,7 +113,7 @@ class _Drawing:
         self._rounded: dict[str, tuple[str, str]] = {}
 
     def embeddings(self, first_position: int) -> str:
-        """Words plus positions plus the first segment, normalised; a lone text is all first segment."""
+        """Add words, positions and the first segment, normalised; a single text is all first segment."""
         words = self._weight("words", self._tensors["embeddings.word_embeddings.weight"])
         segment = self._tensors["embeddings.token_type_embeddings.weight"][0]
         table = self._tensors["embeddings.position_embeddings.weight"][first_position:]
@@ -127,7 +127,7 @@ class _Drawing:
         return self._node("LayerNormalization", [total, *self._norm("embeddings.")], axis=-1, epsilon=self._epsilon)
 
     def _position_bias(self, longest: int, length: str) -> list[str]:
-        """MPNet's, for as many tokens as the texts have; other models have none."""
+        """Return MPNet's position bias, for as many tokens as the texts have; other models have none."""
         if BIAS not in self._tensors:
             return []
         every = self._weight("position_bias", position_bias(self._tensors[BIAS], longest))
@@ -135,18 +135,18 @@ class _Drawing:
         return [self._node("Slice", [every, begin, self._node("Concat", [length, length], axis=0), axes])]
 
     def layer(self, hidden: str, at: str) -> str:
-        """One encoder layer: attention, then the two-step feed-forward network, each with its skip connection."""
+        """Add one encoder layer: attention, then the two-step feed-forward network, each with its skip connection."""
         attended = self._add_and_normalise(self._attention(hidden, f"{at}attention.self."), hidden, f"{at}attention.")
         wide = self._linear(attended, f"{at}intermediate.dense")
         active = self._node("BiasGelu", [wide, self._bias(f"{at}intermediate.dense")], domain=_FUSED)
         return self._add_and_normalise(active, attended, at)
 
     def projected(self, hidden: str, at: str) -> str:
-        """A linear layer without a bias."""
+        """Add a linear layer without a bias."""
         return self._linear(hidden, at)
 
     def serialize(self, hidden: str, dimension: int, cache: Path | None) -> bytes:
-        """Serialise the graph whose output is ``hidden``, or read it from the cache."""
+        """Serialize the graph whose output is ``hidden``, or read it from the cache."""
         weights = [(name, array.dtype.str, array.shape) for name, array in self.weights.items()]
         if cache is None:
             return _serialize(self._nodes, self.weights, hidden, dimension)
@@ -189,7 +189,7 @@ class _Drawing:
         return self._node("Mul", [self._node("Mul", [products, steps]), self._weight(f"{at}.scales", scales)])
 
     def _rounded_inputs(self, inputs: str) -> tuple[str, str]:
-        """Inputs as whole numbers, and the step of each token; queries, keys and values share them."""
+        """Quantize inputs, with the step of each token; queries, keys and values share them."""
         if inputs not in self._rounded:
             largest = self._node("ReduceMax", [self._node("Abs", [inputs])], axes=[-1], keepdims=1)
             step = self._node("Mul", [largest, self._weight("per_step", np.array([1 / 127]))])
@@ -218,7 +218,7 @@ class _Drawing:
 
 
 def _serialize(nodes: Sequence[_Node], weights: Mapping[str, Weight], hidden: str, dimension: int) -> bytes:
-    """Serialise a graph that names its weights and does not hold them."""
+    """Serialize a graph that names its weights and does not hold them."""
     from onnx import TensorProto, helper
 
     declared = [helper.make_tensor_value_info(hidden, TensorProto.FLOAT, ["texts", "tokens", dimension])]

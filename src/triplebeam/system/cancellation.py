@@ -27,7 +27,7 @@ def cancel_on(event: threading.Event) -> None:
 
 
 def sleep(seconds: float) -> None:
-    """Sleep; raises WorkCancelledError as soon as the work is cancelled."""
+    """Sleep, or raise WorkCancelledError as soon as the work is cancelled."""
     event = _cancelled.get()
     if event is None:
         time.sleep(seconds)
@@ -44,7 +44,7 @@ def check_cancelled() -> None:
 
 
 async def in_thread(work: Callable[[], T]) -> T:
-    """What ``work`` returns. Once the task that awaits it is cancelled, it sends no further request."""
+    """Run ``work`` in a thread. Once the task that awaits it is cancelled, it sends no further request."""
     stop = threading.Event()
 
     def stoppable() -> T:

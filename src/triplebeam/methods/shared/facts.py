@@ -46,25 +46,25 @@ class Fact:
         return tuple(map(entity_key, self.triple))
 
     def evidence(self, note: str = "") -> Evidence:
-        """As an answer shows it."""
+        """Return the evidence that an answer shows."""
         return Evidence(triple=self.triple, span=self.span, note=note, from_memory=self.from_memory)
 
 
 def _first_number(value: object) -> int:
-    """A passage's number, however it is written; 0 is none."""
+    """Parse a passage's number, however it is written; 0 is none."""
     found = _NUMBER.search(str(value))
     return int(found[0]) if found else 0
 
 
 def _numbers(value: object) -> list[int]:
-    """The numbers of passages, however they are written; what is not one is left out."""
+    """Parse the numbers of passages, however they are written; what is not one is left out."""
     if isinstance(value, list):
         return list(map(_first_number, value))
     return list(map(int, _NUMBER.findall(str(value)))) if isinstance(value, str | int) else []
 
 
 def _with_source(value: object) -> object:
-    """Models also write the parts side by side, in an array or an object, or a fact without its source."""
+    """Accept the parts side by side, in an array or an object, or a fact without its source, as models write them."""
     if isinstance(value, dict):
         parts = [value.get(part) for part in PARTS]
         return {"triple": parts, "passage": 0, "quotation": "", **value}
@@ -85,7 +85,7 @@ CitedFacts: TypeAlias = Annotated[list[Annotated[_CitedFact, BeforeValidator(_wi
 
 
 def cited_facts(rows: Sequence[_CitedFact], passages: Sequence[Passage]) -> tuple[Fact, ...]:
-    """The facts of a reply to a prompt that showed these passages."""
+    """Return the facts of a reply to a prompt that showed these passages."""
     facts = tuple(_sourced(triple, row, passages) for row in rows for triple in usable_triples([row.triple]))
     unsaid = sum(fact.span is None for fact in facts)
     if len(facts) >= _MANY and 2 * unsaid > len(facts):
@@ -94,7 +94,7 @@ def cited_facts(rows: Sequence[_CitedFact], passages: Sequence[Passage]) -> tupl
 
 
 def _sourced(triple: Triple, row: _CitedFact, passages: Sequence[Passage]) -> Fact:
-    """The words that are quoted, wherever they are; failing that, words of the passage that is named."""
+    """Find the quoted words, wherever they are; failing that, words of the named passage."""
     named = passages[row.passage - 1 : row.passage] if row.passage else ()
     spans = (quoted(triple, row.quotation, passage) for passage in [*named, *passages] if row.quotation)
     span = next(filter(None, spans), None) or support_among(triple, named or passages)
@@ -104,12 +104,12 @@ def _sourced(triple: Triple, row: _CitedFact, passages: Sequence[Passage]) -> Fa
 
 
 def found_in(triple: Triple, passages: Sequence[Passage]) -> Fact:
-    """A fact without a source, with the words of a passage that say it, where there are any."""
+    """Return a fact without a source, with the words of a passage that say it, where there are any."""
     return _looked_up(Fact(triple), passages)
 
 
 def with_sources(facts: Iterable[Fact], passages: Sequence[Passage]) -> tuple[Fact, ...]:
-    """The facts, each looked up in the passages if the model did not say where it is from."""
+    """Return the facts, each looked up in the passages if the model did not say where it is from."""
     return tuple(fact if fact.passage_id else _looked_up(fact, passages) for fact in facts)
 
 
@@ -119,12 +119,12 @@ def _looked_up(fact: Fact, passages: Sequence[Passage]) -> Fact:
 
 
 def facts_from_memory(rows: Sequence[Sequence[str]]) -> tuple[Fact, ...]:
-    """Everyday knowledge that a reply names."""
+    """Return everyday knowledge that a reply names."""
     return tuple(Fact(triple, from_memory=True) for triple in usable_triples(rows))
 
 
 def new_facts(read: Iterable[Fact], known: Iterable[Fact]) -> tuple[Fact, ...]:
-    """Facts that are not known yet, each once, under the entities' normal form."""
+    """Select facts that are not known yet, each once, under the entities' normal form."""
     seen = {fact.key for fact in known}
     fresh: dict[tuple[str, ...], Fact] = {}
     for fact in read:
@@ -134,22 +134,22 @@ def new_facts(read: Iterable[Fact], known: Iterable[Fact]) -> tuple[Fact, ...]:
 
 
 def passages_of_facts(facts: Iterable[Fact]) -> list[str]:
-    """The passages that facts were read in, in the order of the facts."""
+    """Return the passages that facts were read in, in the order of the facts."""
     return list(dict.fromkeys(fact.passage_id for fact in facts if fact.passage_id))
 
 
 def sources_of(facts: Iterable[Fact]) -> Ranking:
-    """The passages that facts were read in, as a list that can be fused."""
+    """Return the passages that facts were read in, as a list that can be fused."""
     return Ranking(Hit(id_, -rank) for rank, id_ in enumerate(passages_of_facts(facts)))
 
 
 def evidence_first(facts: Iterable[Fact], ranking: Ranking) -> Ranking:
-    """The passages of the facts before all others."""
+    """Put the passages of the facts before all others."""
     return raised(passages_of_facts(facts), ranking)
 
 
 def raised(passage_ids: Iterable[str], ranking: Ranking) -> Ranking:
-    """These passages, in their order, before all others of the ranking."""
+    """Put these passages, in their order, before all others of the ranking."""
     first = dict.fromkeys(passage_ids)
     hits = {hit.passage_id: hit for hit in ranking}
     best = ranking[0].score if ranking else 0.0

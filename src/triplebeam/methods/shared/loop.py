@@ -27,7 +27,7 @@ class NothingToSearch:
     """The retriever of an agent that answers without passages."""
 
     def retrieve(self, query: str, k: int = 10) -> Ranking:
-        """No passages."""
+        """Return no passages."""
         return Ranking()
 
 
@@ -85,7 +85,7 @@ class Loop:
         return self.rankings[-1]
 
     def fused(self) -> Ranking:
-        """The reciprocal rank fusion of all searches."""
+        """Return the reciprocal rank fusion of all searches."""
         return reciprocal_rank_fusion(self.rankings)
 
     def take(self, do: Callable[[], Step]) -> Step:
@@ -99,12 +99,12 @@ class Loop:
         return self.steps[-1]
 
     def take_all(self, do: Callable[[], Step]) -> Iterator[Step]:
-        """The steps that ``do`` makes, each as it is done, until one sets the ending."""
+        """Yield the steps that ``do`` makes, each as it is done, until one sets the ending."""
         while not self.ending:
             yield self.take(do)
 
     def conclude(self, last: Callable[[], ReadAnswer], evidence: Sequence[Evidence] | None = None) -> Answer:
-        """The answer that the ``last`` calls give; where they give none, or a guess, the loop's own.
+        """Return the answer that the ``last`` calls give; where they give none, or a guess, the loop's own.
 
         The loop's own is a guess, too, if it rests on nothing that was read. The ``evidence`` is that of the facts
         used, unless it is given. Without an answer it is the last reply that says why: the documents have none, or the

@@ -76,7 +76,7 @@ class Answerer(Protocol):
     """Answers a question, as a rule from passages."""
 
     def answer(self, question: str, passage_ids: Sequence[str], facts: Sequence[Fact] = (), /) -> ReadAnswer:
-        """No words where there is no answer. ``facts`` were read before, in these passages or in others."""
+        """Answer a question; no words where there is no answer. ``facts`` were read before, here or elsewhere."""
         ...
 
 
@@ -89,7 +89,7 @@ class QuestionAnswerer:
     template: Template = field(default_factory=partial(load, "answer"), repr=False)
 
     def answer(self, question: str, passage_ids: Sequence[str], facts: Sequence[Fact] = (), /) -> ReadAnswer:
-        """One call; no words where the reply cannot be used. What a model remembered is not shown as read."""
+        """Call the model once; no words where the reply cannot be used. What it remembers is not shown as read."""
         read = [fact.triple for fact in facts if not fact.from_memory]
         prompt = self.template.fill(
             passages=numbered_passages([self.passages[passage_id] for passage_id in passage_ids]),
@@ -116,7 +116,8 @@ class AlwaysAnswerer(QuestionAnswerer):
     template: Template = field(default_factory=partial(load, "always_answer"), repr=False)
 
     def answer(self, question: str, passage_ids: Sequence[str], facts: Sequence[Fact] = (), /) -> ReadAnswer:
-        """One call; a second, for the answer alone, where the reply cannot be used: its reasoning may not have ended.
+        """Call the model once, and again for the answer alone where the reply cannot be used: its reasoning may not
+        have ended.
 
         Facts that some agents read and others do not are left out. Without passages the model must not be shown an
         empty list of them: a small one then says that they do not answer the question.
@@ -138,23 +139,23 @@ class ClosedBookAnswerer:
     template: Template = field(default_factory=partial(load, "closed_book"), repr=False)
 
     def answer(self, question: str, passage_ids: Sequence[str] = (), facts: Sequence[Fact] = (), /) -> ReadAnswer:
-        """One call; passages are not looked at."""
+        """Call the model once; passages are not used."""
         return short_answer(self.model, self.template.fill(question=question))
 
 
 def is_answer(text: str) -> bool:
-    """Does a text say more than that the answer is not known?"""
+    """Return whether a text says more than that the answer is not known."""
     return entity_key(text) not in _NO_ANSWERS
 
 
 def short_answer(model: LanguageModel, prompt: Prompt) -> ReadAnswer:
-    """One call; no words where the reply cannot be used, which is noted on the open account."""
+    """Call the model once; no words where the reply cannot be used, which is noted on the open account."""
     reply = usable_reply(model, prompt, _Reply)
     return ReadAnswer(reply.answer.strip() if reply.found else "", reply.sentence.strip()) if reply else ReadAnswer()
 
 
 def question_first(template: Template) -> Template:
-    """The template with its question also before the passages, which may be long (GNN-Ret, appendix I)."""
+    """Return the template with its question also before the passages, which may be long (GNN-Ret, appendix I)."""
     return replace(
         template, user=f"Question: $question\n\n{template.user}", version=f"{template.version}+question_first"
     )

@@ -41,17 +41,17 @@ class ReadingAgent(Agent):
         return passages_of(self.retriever) if self.retriever is not None else {}
 
     def _is_open(self, answer: str) -> bool:
-        """Is there no answer yet? If an answerer is given, an answer that says that nothing is known is none."""
+        """Return whether there is no answer yet. With an answerer, "unknown" is no answer."""
         return not answer if self.answerer is None else not is_answer(answer)
 
     def _own_or_read(self, loop: Loop, own: ReadAnswer) -> ReadAnswer:
-        """The agent's own answer; where it has none, what the answerer, if one is given, reads in its best passages."""
+        """Return the agent's own answer, or what the answerer, if any, reads in its best passages."""
         if self.answerer is None or not self._is_open(own.text):
             return own
         return self.answerer.answer(loop.question, loop.so_far.ids[:_ANSWERED_FROM])
 
     def _shown(self, passage_ids: Sequence[str]) -> str:
-        """Passages as prompts show them."""
+        """Format passages for prompts."""
         return numbered_passages([self._passages[passage_id] for passage_id in passage_ids])
 
 
@@ -74,7 +74,7 @@ class AnsweringAgent(RetrievingAgent):
         return self.answerer or QuestionAnswerer(model=self.model, passages=self._passages)
 
     def _conclude(self, loop: Loop, *, own_answer: bool = False) -> Answer:
-        """The answer read from the best passages; with ``own_answer`` the loop's own, if it has one."""
+        """Return the answer read from the best passages; with ``own_answer`` the loop's own, if it has one."""
         if own_answer and not self._is_open(loop.answer):
             return loop.conclude(ReadAnswer)
         return loop.conclude(lambda: self._answerer.answer(loop.question, loop.so_far.ids[: self.answered_from]))
