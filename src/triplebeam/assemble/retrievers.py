@@ -8,6 +8,7 @@ from triplebeam.assemble.context import Context
 from triplebeam.errors import BadInputError
 from triplebeam.index.folder.open_graph import BLENDED_PASSAGES, BLENDED_TOLERANCE
 from triplebeam.index.folder.passage_graph import KINDS
+from triplebeam.index.folder.terms import TermIndex
 from triplebeam.methods.gear import Cascade, Exact, LLMReader, NaiveGE, Pooled, SyncGE
 from triplebeam.methods.gear.score import ChainScorer
 from triplebeam.methods.gnn_ret import GNNRet
@@ -24,12 +25,15 @@ from triplebeam.passage import SHARED_TITLE
 from triplebeam.retrieve.blend.blend import Blend, Walk
 from triplebeam.retrieve.blend.links import OwnerLinks, TitleLinks
 from triplebeam.retrieve.bm25 import BM25
+from triplebeam.retrieve.bridge.reader import open_reader
+from triplebeam.retrieve.bridge.rerank import Rerank
 from triplebeam.retrieve.clauses import Clauses
 from triplebeam.retrieve.dense import Dense
 from triplebeam.retrieve.hybrid import Hybrid, ScaledHybrid
 from triplebeam.retrieve.retriever import Retriever, ScoringRetriever
 from triplebeam.retrieve.scores import CachedScores
 from triplebeam.retrieve.title_bonus import TitleBonus
+from triplebeam.weights import GRANITE, ensure
 
 #: What a base searches; ``@triples`` after its name sets it.
 Over: TypeAlias = Literal["passages", "triples"]
@@ -137,6 +141,21 @@ def _walks(context: Context, plain: ScoringRetriever) -> Mapping[str, Walk]:
         "triples": HippoRAG2.over(index, embedder, base=plain, seed_entities=_BLENDED_SEEDS, **walk),
         "names": HippoRAG.over(index, embedder, names, fallback=None, **walk),
     }
+
+
+def rerank(context: Context, below: Retriever) -> Rerank:
+    """The base's first passages, and what rare terms of them reach, read again."""
+    index, settings = context.snapshot, context.settings
+    if not isinstance(index.passage_terms, TermIndex):
+        raise BadInputError("rerank follows rare terms, which a cluster does not list: use an index in a folder.")
+    return Rerank(
+        base=below,
+        reader=open_reader(ensure(GRANITE, settings.home, offline=settings.offline, progress=context.progress)),
+        terms=index.passage_terms,
+        passages=index.passages,
+        vectors=index.passage_vectors,
+        embedder=context.embedder,
+    )
 
 
 def naive_ge(

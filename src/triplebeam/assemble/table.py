@@ -84,6 +84,10 @@ _ROWS = [
         "retrievers:sync_ge", "hybrid", uses_graph=True, uses_model=True,
     ),
     Row(
+        "rerank", "expansion", "blend, then a small model reads each passage beside the one that leads to it",
+        "retrievers:rerank", "blend", uses_graph=True, takes_snapshot=True,
+    ),
+    Row(
         "gnn_ret", "expansion", "messages over the graph of passages, from the most similar in meaning",
         "gnn_ret:gnn_ret", "dense", uses_graph=True, takes_snapshot=True,
         variants={"scaled_hybrid+gnn_ret": "messages over the graph of passages, from words and meaning"},

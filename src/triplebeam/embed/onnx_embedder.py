@@ -241,12 +241,21 @@ def open_session(folder: ModelFolder, precision: Precision = "fp32", *, on_gpu: 
 
 
 def assembled_session(
-    folder: ModelFolder, tensors: Mapping[str, NDArray[Any]], precision: Precision = "fp32", *, on_gpu: bool = False
+    folder: ModelFolder,
+    tensors: Mapping[str, NDArray[Any]],
+    precision: Precision = "fp32",
+    *,
+    on_gpu: bool = False,
+    layers: int | None = None,
 ) -> Any:
-    """Assemble a graph for the folder's model with these tensors, which may be the folder's own or adapted ones."""
+    """Assemble a graph for the folder's model with these tensors, which may be the folder's own or adapted ones.
+
+    ``layers`` runs the first so many alone.
+    """
     from triplebeam.embed.bert_graph import assemble
 
-    graph, weights = assemble(folder.config, tensors, folder.projection, int8=precision == "int8", cache=folder.path)
+    config = folder.config if layers is None else {**folder.config, "num_hidden_layers": layers}
+    graph, weights = assemble(config, tensors, folder.projection, int8=precision == "int8", cache=folder.path)
     return _open(graph, folder, weights, on_gpu=on_gpu)
 
 

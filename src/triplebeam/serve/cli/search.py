@@ -29,6 +29,9 @@ def search(
             autocompletion=complete_search_method,
         ),
     ] = None,
+    rerank: Annotated[
+        bool, typer.Option("--rerank", help="Read the first passages again, each beside the one that leads to it.")
+    ] = False,
     k: Annotated[int, typer.Option("-k", min=1, help="How many passages.")] = 10,
     where: WhereText = None,
     explain: Annotated[
@@ -55,9 +58,8 @@ def search(
     with shown_progress() as progress:
         index = assemble.open_index(folder, settings=settings, progress=progress)
         index = index.where(where) if where is not None else index
-        show_passages(
-            index, question, method or assemble.DEFAULT_METHOD, k, explain=explain, full=full, as_json=as_json
-        )
+        chosen = (method or assemble.DEFAULT_METHOD) + ("+rerank" if rerank else "")
+        show_passages(index, question, chosen, k, explain=explain, full=full, as_json=as_json)
 
 
 def show_passages(

@@ -1,0 +1,111 @@
+"""A reader of a question, a bridge and a candidate: the default embedder with an adapter.
+
+``adapter.safetensors`` turns the first layers of granite-embedding-30m-english into a model that gives one number: how
+much speaks for the candidate, if the bridge is true. ``benchmarks/bridge_reader`` trains it.
+"""
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import lru_cache
+from pathlib import Path
+from typing import NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from triplebeam.embed.model_folder import ModelFolder
+from triplebeam.embed.onnx_embedder import (
+    TOKENS_PER_BATCH,
+    Precision,
+    assembled_session,
+    batches,
+    load_tensors,
+    open_tokenizer,
+)
+from triplebeam.passage import Passage
+from triplebeam.retrieve.bridge.excerpt import TokenizedPassage, place_terms
+from triplebeam.support.entailment import merged
+from triplebeam.system.cancellation import check_cancelled
+from triplebeam.system.processors import processors
+
+ADAPTER = Path(__file__).with_name("adapter.safetensors")
+#: In tokens; what is longer is cut.
+MAX_QUESTION, MAX_BRIDGE, MAX_CANDIDATE = 64, 72, 112
+#: The model's marks: the beginning, the padding, the end of a text (two of them between texts).
+_BEGIN, _PADDING, _END = 0, 1, 2
+#: Questions whose scores are kept: an agent asks one again.
+_KEPT = 64
+
+
+class Reading(NamedTuple):
+    """What is read of a candidate: the tokens of its bridge and its own."""
+
+    bridge: Sequence[int]
+    candidate: Sequence[int]
+
+
+class CandidateReader(Protocol):
+    """Scores candidates."""
+
+    def tokenize(self, passage: Passage, stemmer: str) -> TokenizedPassage:
+        """Return the tokens of a passage, with the terms of its words."""
+        ...
+
+    def score(self, question: str, readings: Sequence[Reading]) -> NDArray[np.float32]:
+        """Return how much speaks for each candidate; only differences mean something."""
+        ...
+
+
+class BridgeReader:
+    """The model in a folder with an adapter. Safe to use from several threads at once."""
+
+    def __init__(self, folder: Path, adapter: Path = ADAPTER, precision: Precision = "int8") -> None:
+        model, adapted = ModelFolder(folder), load_tensors(adapter)
+        self._head, self._bias = adapted["head.weight"][0], float(adapted["head.bias"][0])
+        layers = 1 + max(int(name.split(".")[2]) for name in adapted if name.startswith("encoder."))
+        tensors = merged(load_tensors(model.weights_file), adapted)
+        self._session = assembled_session(model, tensors, precision, layers=layers)
+        self._tokenizer = open_tokenizer(model)
+        self._tokenizer.no_truncation()
+        self._known: dict[tuple[tuple[int, ...], ...], NDArray[np.float32]] = {}
+
+    def tokenize(self, passage: Passage, stemmer: str) -> TokenizedPassage:
+        """Return the tokens of a passage, with the terms of its words."""
+        encoding = self._tokenizer.encode(passage.searchable, add_special_tokens=False)
+        return place_terms(passage.searchable, passage.title, encoding.ids, encoding.offsets, stemmer)
+
+    def score(self, question: str, readings: Sequence[Reading]) -> NDArray[np.float32]:
+        """Return how much speaks for each candidate; only differences mean something."""
+        asked = self._tokenizer.encode(question, add_special_tokens=False).ids[:MAX_QUESTION]
+        lines = tuple(
+            (_BEGIN, *asked, _END, _END, *each.bridge, _END, _END, *each.candidate, _END) for each in readings
+        )
+        if (known := self._known.get(lines)) is None:
+            known = self._score_lines(lines)
+            while len(self._known) >= _KEPT:  # other threads may do the same
+                self._known.pop(next(iter(tuple(self._known)), ()), None)
+            self._known[lines] = known
+        return known
+
+    def _score_lines(self, lines: Sequence[Sequence[int]]) -> NDArray[np.float32]:
+        check_cancelled()
+        scores = np.empty(len(lines), np.float32)
+        chosen = list(batches([len(line) for line in lines], TOKENS_PER_BATCH))
+        with ThreadPoolExecutor(processors()) as workers:
+            inputs = ([lines[row] for row in rows] for rows in chosen)
+            for rows, found in zip(chosen, workers.map(self._score_batch, inputs), strict=True):
+                scores[rows] = found
+        return scores
+
+    def _score_batch(self, lines: Sequence[Sequence[int]]) -> NDArray[np.float32]:
+        width = max(map(len, lines))
+        ids = np.array([[*line, *[_PADDING] * (width - len(line))] for line in lines], np.int64)
+        mask = (np.arange(width) < np.array([[len(line)] for line in lines])).astype(np.int64)
+        hidden = self._session.run(None, {"input_ids": ids, "attention_mask": mask})[0]
+        return np.asarray(hidden[:, 0] @ self._head + self._bias, np.float32)
+
+
+@lru_cache(maxsize=1)
+def open_reader(folder: Path) -> BridgeReader:
+    """Open the packaged reader, once: all indexes share it."""
+    return BridgeReader(folder)
