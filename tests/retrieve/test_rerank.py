@@ -1,0 +1,165 @@
+"""The bridge reader: what is read, beside which bridge, and what becomes of the ranking."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import count
+from random import Random
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from triplebeam.embed.embedder import Embedder
+from triplebeam.errors import BadInputError
+from triplebeam.index.build.build import IndexBuilder
+from triplebeam.index.folder.snapshot import Snapshot
+from triplebeam.index.folder.terms import TermIndex
+from triplebeam.passage import Document, Passage
+from triplebeam.ranking import Hop, Ranking
+from triplebeam.retrieve.bm25 import BM25
+from triplebeam.retrieve.bridge.excerpt import TokenizedPassage, cut_excerpt, place_terms
+from triplebeam.retrieve.bridge.reader import Reading
+from triplebeam.retrieve.bridge.rerank import BRIDGE, Rerank
+from triplebeam.text.terms import query_words, text_words
+
+TOY = {
+    "uranus": "Uranus was found by William Herschel with a telescope in Bath.",
+    "herschel": "William Herschel was born at Hanover to Isaak.",
+    "neptune": "Neptune was found by Galle with a telescope.",
+    "bath": "Baths are warm, and telescope shops are many.",
+    "galle": "Galle was born at Radis.",
+}
+QUESTION = "Where was the man born who found Uranus?"
+
+
+@dataclass
+class CharacterReader:
+    """Reads a token per character, and prefers candidates that have a letter more often than others."""
+
+    letter: str = "I"
+
+    def tokenize(self, passage: Passage, stemmer: str) -> TokenizedPassage:
+        text = passage.searchable
+        spans = [(at, at + 1) for at in range(len(text))]
+        return place_terms(text, passage.title, [ord(each) for each in text], spans, stemmer)
+
+    def score(self, question: str, readings: Sequence[Reading]) -> NDArray[np.float32]:
+        return np.array([9.0 * list(each.candidate).count(ord(self.letter)) for each in readings], np.float32)
+
+
+def open_index(folder: object, texts: dict[str, str], words: Embedder) -> Snapshot:
+    IndexBuilder(folder=folder, embedder=words).build(  # type: ignore[arg-type]
+        Document(id=id_, text=text, is_passage=True) for id_, text in texts.items()
+    )
+    return Snapshot.open(folder)  # type: ignore[arg-type]
+
+
+def rerank(index: Snapshot, words: Embedder, **parameters: float) -> Rerank:
+    assert isinstance(index.passage_terms, TermIndex)
+    return replace(
+        Rerank(
+            base=BM25.over_passages(index),
+            reader=CharacterReader(),
+            terms=index.passage_terms,
+            passages=index.passages,
+            vectors=index.passage_vectors,
+            embedder=words,
+        ),
+        **parameters,  # type: ignore[arg-type]
+    )
+
+
+@pytest.fixture(scope="module")
+def toy(tmp_path_factory: pytest.TempPathFactory, words: Embedder) -> Snapshot:
+    return open_index(tmp_path_factory.mktemp("rerank") / "index", TOY, words)
+
+
+def expected_candidates(
+    index: Snapshot, words: Embedder, query: str, rows: list[int], reached: int
+) -> list[tuple[int, int]]:
+    """Rows and bridges by the letter: every pair of passages is compared, term by term."""
+    terms = [set(text_words(passage.term_text)) for passage in index.passages]
+    having = {term: sum(term in each for each in terms) for each in terms for term in each}
+    rarity = {
+        term: np.log1p((len(terms) - number + 0.5) / (number + 0.5))
+        for term, number in having.items()
+        if 2 <= number <= 30 and term not in query_words(query)
+    }
+
+    def shared(one: int, other: int) -> float:
+        return sum(rarity.get(term, 0.0) for term in terms[one] & terms[other]) if one != other else -1.0
+
+    (vector,) = words.embed([query], kind="query")
+    best = {row: max(shared(hit, row) for hit in rows[:3]) for row in range(len(terms)) if row not in rows}
+    far = [row for row, most in best.items() if most > 0]
+    near = {row: float(index.passage_vectors.at(np.array([row]))[0] @ vector) for row in far}
+    far.sort(key=lambda row: -(near[row] + 0.1 * best[row]))
+    chosen = [*rows, *far[:reached]]
+    bridges = [max(rows[:3], key=lambda hit, row=row: shared(hit, row)) for row in chosen]  # type: ignore[misc]
+    return list(zip(chosen, bridges, strict=True))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_candidates_and_bridges_are_those_of_a_count_by_hand(
+    seed: int, tmp_path_factory: pytest.TempPathFactory, words: Embedder
+) -> None:
+    random = Random(seed)
+    named = [f"zo{letter}{other}" for letter in "bdfgklmnprst" for other in "aeiou"]
+    texts = {str(number): " ".join(random.choices(named, k=9)) for number in range(40)}
+    index = open_index(tmp_path_factory.mktemp("random") / "index", texts, words)
+    for _ in range(5):
+        query = " ".join(random.choices(named, k=3))
+        rows = random.sample(range(40), 6)
+        found = rerank(index, words, reached=5).choose_candidates(query, rows)
+        expected = expected_candidates(index, words, query, rows, 5)
+        assert [(each.row, each.bridge) for each in found] == expected
+
+
+def test_a_passage_that_a_rare_name_leads_to_is_raised_and_says_so(toy: Snapshot, words: Embedder) -> None:
+    method = rerank(toy, words, depth=1, weight=2.0)
+    assert method.base.retrieve(QUESTION, 1).ids == ["uranus"]
+    ranking = method.retrieve(QUESTION, 5)
+    place = ranking.ids.index("herschel")
+    assert place == 0
+    assert ranking[place].hops[0] in (Hop("uranus", "William"), Hop("uranus", "Herschel"))
+    assert [part for part, _ in ranking[place].found_by] == [BRIDGE]
+
+
+def test_without_weight_the_order_of_the_base_stays(toy: Snapshot, words: Embedder) -> None:
+    method = rerank(toy, words, weight=0.0)
+    base = method.base.retrieve(QUESTION, 5)
+    ranking = method.retrieve(QUESTION, 5)
+    assert ranking.ids[: len(base)] == base.ids
+    assert not any(hit.hops for hit in ranking[: len(base)])
+
+
+def test_fewer_are_the_head_of_the_same_ranking_each_time(toy: Snapshot, words: Embedder) -> None:
+    method = rerank(toy, words)
+    whole = method.retrieve(QUESTION, 5)
+    assert method.retrieve(QUESTION, 5) == whole
+    assert method.retrieve(QUESTION, 2) == whole.top(2)
+
+
+def test_what_the_base_does_not_find_is_not_read(toy: Snapshot, words: Embedder) -> None:
+    assert rerank(toy, words).retrieve("qqq xxx") == Ranking()
+
+
+@pytest.mark.parametrize("wrong", [{"weight": -1.0}, {"depth": 0}, {"reached": 0}])
+def test_parameters_are_checked(wrong: dict[str, float], toy: Snapshot, words: Embedder) -> None:
+    with pytest.raises(BadInputError, match=next(iter(wrong))):
+        rerank(toy, words, **wrong)
+
+
+def test_an_excerpt_is_the_title_and_the_window_that_is_worth_most() -> None:
+    numbers = count()
+    terms = ["title", *["of"] * 30, "rare", *["of"] * 30]
+    passage = TokenizedPassage([next(numbers) for _ in terms], 1, terms)
+    cut = cut_excerpt(passage, 11, {"rare": 3.0})
+    assert cut == [0, *range(27, 37)]
+    assert cut_excerpt(passage, 11, {}) == list(range(11))
+    assert cut_excerpt(passage, 62, {"rare": 3.0}) == list(range(62))
+
+
+def test_a_word_of_several_tokens_counts_once() -> None:
+    spans = [(0, 3), (3, 8), (8, 9), (10, 12)]
+    assert place_terms("Herschel, Ur", "", [1, 2, 3, 4], spans, "english").terms == ["herschel", "", "", "ur"]
