@@ -1,16 +1,21 @@
 """The bridge reader: what is read, beside which bridge, and what becomes of the ranking."""
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import count
+from pathlib import Path
 from random import Random
 
 import numpy as np
+import platformdirs
 import pytest
 from numpy.typing import NDArray
+from typer.testing import CliRunner
 
+from triplebeam.assemble.method import Method
 from triplebeam.embed.embedder import Embedder
-from triplebeam.errors import BadInputError
+from triplebeam.errors import BadInputError, ModelMissingError
 from triplebeam.index.build.build import IndexBuilder
 from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.index.folder.terms import TermIndex
@@ -18,9 +23,14 @@ from triplebeam.passage import Document, Passage
 from triplebeam.ranking import Hop, Ranking
 from triplebeam.retrieve.bm25 import BM25
 from triplebeam.retrieve.bridge.excerpt import TokenizedPassage, cut_excerpt, place_terms
-from triplebeam.retrieve.bridge.reader import Reading
+from triplebeam.retrieve.bridge.reader import BridgeReader, Reading
 from triplebeam.retrieve.bridge.rerank import BRIDGE, Rerank
+from triplebeam.retrieve.retriever import Retriever
+from triplebeam.serve.cli import search
+from triplebeam.serve.cli.app import app
+from triplebeam.testing.contracts import RetrieverContract
 from triplebeam.text.terms import query_words, text_words
+from triplebeam.weights import GRANITE, ensure
 
 TOY = {
     "uranus": "Uranus was found by William Herschel with a telescope in Bath.",
@@ -163,3 +173,43 @@ def test_an_excerpt_is_the_title_and_the_window_that_is_worth_most() -> None:
 def test_a_word_of_several_tokens_counts_once() -> None:
     spans = [(0, 3), (3, 8), (8, 9), (10, 12)]
     assert place_terms("Herschel, Ur", "", [1, 2, 3, 4], spans, "english").terms == ["herschel", "", "", "ur"]
+
+
+class TestRerank(RetrieverContract):
+    @pytest.fixture
+    def retriever(self, world: Snapshot, words: Embedder) -> Retriever:
+        return rerank(world, words)
+
+
+def test_the_packaged_adapter_prefers_the_second_hop_and_says_the_same_each_time(
+    toy: Snapshot, words: Embedder
+) -> None:
+    home = Path(os.environ.get("TRIPLEBEAM_HOME") or platformdirs.user_cache_path("triplebeam"))
+    try:
+        folder = ensure(GRANITE, home, offline=True)
+    except ModelMissingError as error:
+        pytest.skip(str(error))
+    method = rerank(toy, words, weight=1.0)
+    found = [replace(method, reader=BridgeReader(folder)).retrieve(QUESTION, 5) for _ in range(2)]
+    assert found[0] == found[1]
+    assert set(found[0].ids[:2]) == {"uranus", "herschel"}
+
+
+def test_rerank_is_an_expansion_with_parameters() -> None:
+    method = Method.parse("hybrid+rerank[weight=0.5,depth=12,reached=5]")
+    assert method.parts[1].values == {"weight": 0.5, "depth": 12, "reached": 5}
+    assert not method.uses_model
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [([], "blend"), (["--rerank"], "blend+rerank"), (["-m", "bm25", "--rerank"], "bm25+rerank")],
+)
+def test_the_command_reads_again_where_it_is_asked_to(
+    options: list[str], expected: str, toy: Snapshot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    searched: list[str] = []
+    monkeypatch.setattr(search, "show_passages", lambda index, question, method, k, **rest: searched.append(method))
+    done = CliRunner().invoke(app, ["search", str(toy.folder), QUESTION, *options])
+    assert done.exit_code == 0, done.output
+    assert searched == [expected]

@@ -7,8 +7,8 @@ terms with it, else the best. A small model reads question, bridge and candidate
 
 With r the rank in the base and S the base's score, scaled from 0 to 1 among the candidates, and h what the reader says,
 a candidate's score is ``1 / (3 + r) + 0.3·S + weight·sigmoid(h - h₃)``, where h₃ is the third highest h: a reader that
-prefers none of them moves little. The weight is the highest at which text of a kind that the reader was not trained on
-loses nothing (`benchmarks/bridge_reader`).
+prefers none of them moves little. The weight is the highest up to which no kind of text lost anything to a reader that
+was trained without it (`benchmarks/bridge_reader`).
 """
 
 from collections.abc import Mapping, Sequence
@@ -65,7 +65,7 @@ class Rerank:
     """Passages of the base that are read."""
     reached: int = 10
     """Passages beside them that rare terms lead to."""
-    weight: float = 0.3
+    weight: float = 0.25
     """How much the reader counts."""
 
     def __post_init__(self) -> None:
