@@ -66,7 +66,7 @@ def bench(
     where: WhereText = None,
     query_entities: Annotated[
         Path | None,
-        typer.Option(help="JSON lines of question and entities, for hipporag\\[entities=given].", show_default=False),
+        typer.Option(help="JSON lines of question and entities, for hipporag[entities=given].", show_default=False),
     ] = None,
     again: Again = False,
     as_json: AsJson = False,
