@@ -3,10 +3,10 @@
 usage: python train.py BANK.jsonl.gz FOLDER OUT.safetensors [--start ADAPTER] [--epochs 5] [--rate 2e-3] [--rank 32]
        [--minutes 60]
 
-FOLDER is granite-embedding-30m-english as `triplebeam doctor --install` leaves it. The learning rate falls to zero, at the
-latest when the minutes are over. Each epoch has new false claims. From a third of the way on, or from the beginning
-where it started from an adapter, claims whose label may be wrong are left out where the model is sure of the opposite:
-extracted triples are not all true, nor are falsified ones all false.
+FOLDER is granite-embedding-30m-english from `triplebeam doctor --install`. The learning rate falls to zero,
+at the latest when the minutes are over. Each epoch has new false claims. From a third of the way on, or
+from the beginning where it started from an adapter, claims whose label may be wrong are left out where the model is
+sure of the opposite: extracted triples are not all true, nor are falsified ones all false.
 
 The packaged adapter is the third of these runs. SEVEN is the adapter of seven epochs (of commit c7b4a4c). Each run was
 ended by --minutes (which were not written down, and depend on the machine) after 2.8, 5.5 and 1.5 epochs:

@@ -54,7 +54,7 @@ class TwoEncoders:
         return _MARGIN * float(np.linalg.norm(self.passages.encode(_TEXTS), axis=1).max())
 
     def embed(self, texts: Sequence[str], kind: Kind = "passage") -> NDArray[np.float32]:
-        """One unit row per text: a question's direction, or a passage's vector and what is missing to length one."""
+        """Return one unit row per text: a question's direction, or a passage's vector, padded to length one."""
         if kind == "query":
             directions = unit_rows(self.questions.encode(texts, kind))
             return np.hstack([directions, np.zeros((len(texts), _FURTHER), np.float32)])
@@ -66,7 +66,7 @@ class TwoEncoders:
 
 
 def _direction(text: str) -> NDArray[np.float32]:
-    """A unit vector with signs that the text decides."""
+    """Return a unit vector with signs that the text decides."""
     bits = np.unpackbits(np.frombuffer(hashlib.sha256(text.encode()).digest(), np.uint8))
     return (2 * bits.astype(np.float32) - 1) / np.float32(np.sqrt(_FURTHER))
 

@@ -34,7 +34,7 @@ def load_embedder(
     api_key: str | None = None,
     timeout: float | None = None,
 ) -> Embedder:
-    """The embedder called ``name``; weights that are not in ``home`` yet are downloaded there.
+    """Load the embedder called ``name``; weights that are not in ``home`` yet are downloaded there.
 
     A name is ``granite``, ``minilm``, a folder that holds a model, ``openai:MODEL`` at an endpoint, or
     ``organisation/model`` on the model hub. In ``int8`` a model computes faster and a little less exactly. What is not
@@ -57,7 +57,7 @@ def load_embedder(
 
 
 def find_model_folder(name: str, home: Path, *, offline: bool, progress: Progress) -> tuple[Path, str]:
-    """The folder of the model, and the name an index records for it."""
+    """Find the folder of the model, and the name an index records for it."""
     from triplebeam.weights import GRANITE, MINILM, ensure, ensure_from_hub
 
     for names, weights in ((_GRANITE, GRANITE), (_MINILM, MINILM)):
@@ -76,7 +76,7 @@ def find_model_folder(name: str, home: Path, *, offline: bool, progress: Progres
 
 
 def _needed(names: Sequence[str]) -> list[str]:
-    """What an embedder reads, of all that a hub's repository may hold: one graph and the small files beside it."""
+    """Select the files that an embedder reads from a hub's repository: one graph and the small files beside it."""
     graphs = _GRAPHS[::-1] if _COLBERT in names else _GRAPHS
     graph = next((graph for graph in graphs if graph in names), "")
     small = [name for name in names if name.endswith(".json") and name.rpartition("/")[0] in ("", "1_Pooling")]

@@ -55,7 +55,7 @@ def assemble(
     int8: bool = False,
     cache: Path | None = None,
 ) -> AssembledGraph:
-    """The encoder that ``config`` (a BERT's ``config.json``) describes, with ``tensors`` by their published names.
+    """Assemble the encoder that ``config`` (BERT's ``config.json``) describes, with ``tensors`` by published names.
 
     ``projection`` names the weights of a last linear layer without a bias, such as ColBERT's ``linear``; ``cache`` is
     the folder for the serialised graph, which names tensors that are mapped from a file there by their place in it.
@@ -75,7 +75,7 @@ def assemble(
 
 
 def position_offset(config: Mapping[str, Any]) -> int:
-    """The position of a text's first token: RoBERTa's and MPNet's begin behind the number of the padding token."""
+    """Return the position of a text's first token: RoBERTa's and MPNet's begin after the padding token's number."""
     return int(config["pad_token_id"]) + 1 if config.get("model_type") in (*_ROBERTA, MPNET) else 0
 
 
@@ -125,7 +125,7 @@ class _Drawing:
         self._rounded: dict[str, tuple[str, str]] = {}
 
     def embeddings(self, first_position: int) -> str:
-        """Words plus positions plus the first segment, normalised; a lone text is all first segment."""
+        """Add words, positions and the first segment, normalised; a single text is all first segment."""
         words, table, segments = (
             self._tensor(f"embeddings.{name}_embeddings.weight") for name in ("word", "position", "token_type")
         )
@@ -142,7 +142,7 @@ class _Drawing:
         return self._node("LayerNormalization", [total, *self._norm("embeddings.")], axis=-1, epsilon=self._epsilon)
 
     def _position_bias(self, longest: int, length: str) -> list[str]:
-        """MPNet's, for as many tokens as the texts have; other models have none."""
+        """Return MPNet's position bias, for as many tokens as the texts have; other models have none."""
         if BIAS not in self._tensors:
             return []
         every = self._weight("position_bias", position_bias(self._tensors[BIAS], longest))
@@ -150,18 +150,18 @@ class _Drawing:
         return [self._node("Slice", [every, begin, self._node("Concat", [length, length], axis=0), axes])]
 
     def layer(self, hidden: str, at: str) -> str:
-        """One encoder layer: attention, then the two-step feed-forward network, each with its skip connection."""
+        """Add one encoder layer: attention, then the two-step feed-forward network, each with its skip connection."""
         attended = self._add_and_normalise(self._attention(hidden, f"{at}attention.self."), hidden, f"{at}attention.")
         wide = self._linear(attended, f"{at}intermediate.dense")
         active = self._node("BiasGelu", [wide, self._bias(f"{at}intermediate.dense")], domain=_FUSED)
         return self._add_and_normalise(active, attended, at)
 
     def projected(self, hidden: str, at: str) -> str:
-        """A linear layer without a bias."""
+        """Add a linear layer without a bias."""
         return self._linear(hidden, at)
 
     def place(self, name: str, folder: Path | None) -> _Place | None:
-        """Where a weight is, if it is mapped as it is from a file of the folder."""
+        """Locate a weight that is mapped as it is from a file of the folder."""
         array = self.weights[name]
         if folder is None or not isinstance(array, np.memmap) or array is not self._tensors.get(name):
             return None
@@ -169,7 +169,7 @@ class _Drawing:
         return _Place(file.name, array.offset) if file.parent == folder.resolve() else None
 
     def serialize(self, hidden: str, dimension: int, cache: Path | None, places: Mapping[str, _Place]) -> bytes:
-        """Serialise the graph whose output is ``hidden``, or read it from the cache."""
+        """Serialize the graph whose output is ``hidden``, or read it from the cache."""
         weights = [(name, array.dtype.str, array.shape, places.get(name)) for name, array in self.weights.items()]
         if cache is None:
             return _serialize(self._nodes, self.weights, hidden, dimension, places)
@@ -214,7 +214,7 @@ class _Drawing:
         return self._node("Mul", [self._node("Mul", [products, steps]), self._weight(f"{at}.scales", scales)])
 
     def _rounded_inputs(self, inputs: str) -> tuple[str, str]:
-        """Inputs as whole numbers, and the step of each token; queries, keys and values share them."""
+        """Quantize inputs, with the step of each token; queries, keys and values share them."""
         if inputs not in self._rounded:
             largest = self._node("ReduceMax", [self._node("Abs", [inputs])], axes=[-1], keepdims=1)
             step = self._node("Mul", [largest, self._weight("per_step", np.array([1 / 127]))])
@@ -252,7 +252,7 @@ def _serialize(
     dimension: int,
     places: Mapping[str, _Place],
 ) -> bytes:
-    """Serialise a graph that names its weights and does not hold them."""
+    """Serialize a graph that names its weights and does not hold them."""
     from onnx import TensorProto, helper
 
     declared = [helper.make_tensor_value_info(hidden, TensorProto.FLOAT, ["texts", "tokens", dimension])]

@@ -41,7 +41,7 @@ class CachedEmbedder:
         return self._embedder.dimension
 
     def embed(self, texts: Sequence[str], kind: Kind = "passage") -> NDArray[np.float32]:
-        """One unit row per text, in order; queries seen before are not encoded again."""
+        """Return one unit row per text, in order; queries seen before are not encoded again."""
         if kind != "query":
             return finite(self._embedder.embed(texts, kind), self)
         known = self._cached(texts)

@@ -36,7 +36,7 @@ class Embedder(Protocol):
         ...
 
     def embed(self, texts: Sequence[str], kind: Kind = "passage") -> NDArray[np.float32]:
-        """One unit row per text, in order. For an empty sequence, an array of no rows."""
+        """Return one unit row per text, in order. For an empty sequence, an array of no rows."""
         ...
 
 
@@ -52,7 +52,7 @@ class SpanEmbedder(Embedder, Protocol):
     def embed_spans(
         self, texts: Sequence[str], spans: Sequence[Sequence[Sequence[Span]]]
     ) -> tuple[NDArray[np.float32], list[NDArray[np.float32]]]:
-        """The passage vectors of `embed`, and for each text a unit row per group of its spans: their tokens' mean.
+        """Return the passage vectors of `embed`, and for each text a unit row per group of spans: their tokens' mean.
 
         A group without a token gets the mean of all.
         """
@@ -60,7 +60,7 @@ class SpanEmbedder(Embedder, Protocol):
 
 
 def finite(vectors: NDArray[np.float32], embedder: Embedder) -> NDArray[np.float32]:
-    """The vectors of an embedder; raises where one of them cannot be compared with anything."""
+    """Return the vectors of an embedder; raises where one of them is not finite."""
     if not np.isfinite(vectors).all():
         raise BadInputError(
             f"The embedder {embedder.name!r} returned a vector with numbers that are not finite: its model or the text"
@@ -70,7 +70,7 @@ def finite(vectors: NDArray[np.float32], embedder: Embedder) -> NDArray[np.float
 
 
 def reads_tokens(embedder: Embedder) -> TypeGuard[SpanEmbedder]:
-    """Whether an embedder returns vectors of parts of a text."""
+    """Return whether an embedder returns vectors of parts of a text."""
     return isinstance(embedder, SpanEmbedder) and embedder.reads_tokens
 
 
@@ -87,12 +87,12 @@ EncodeWindows: TypeAlias = Callable[[Embedder, Iterable[Window]], Iterator[NDArr
 
 
 def encode_here(embedder: Embedder, windows: Iterable[Window]) -> Iterator[NDArray[np.float32]]:
-    """One window after the other, in this process."""
+    """Encode one window after the other, in this process."""
     return (encoded(embedder, window) for window in windows)
 
 
 def encoded(embedder: Embedder, window: Window) -> NDArray[np.float32]:
-    """A row per text, then a row per group of spans."""
+    """Return a row per text, then a row per group of spans."""
     if not window.spans:
         return embedder.embed(window.texts)
     vectors, of_spans = _span_embedder(embedder).embed_spans(window.texts, window.spans)

@@ -18,7 +18,7 @@ _OPTIONS = {"use_tf32": "0"}
 
 
 def open_on_gpu(open_session: Callable[..., Any]) -> Any:
-    """A session of ``InferenceSession`` (its other arguments bound) that runs on the GPU, now and later."""
+    """Open a session of ``InferenceSession`` (its other arguments bound) that runs on the GPU, now and later."""
     import onnxruntime
 
     if PROVIDER not in onnxruntime.get_available_providers():
@@ -48,6 +48,6 @@ def _unusable(reason: str) -> BadInputError:
 
 
 def _failure(error: str) -> str:
-    """CUDA's own words, without the C++ around them."""
+    """Return CUDA's own words, without the C++ around them."""
     _, found, words = error.rpartition("CUDA failure ")
     return (found + words).partition(" ;")[0].strip()

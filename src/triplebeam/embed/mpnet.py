@@ -24,7 +24,7 @@ _NAMES = {
 
 
 def in_berts_names(tensors: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
-    """The weights by the names that BERT's have, with a segment of zeros."""
+    """Rename the weights to BERT's names, with a segment of zeros."""
     named = {_renamed(name.removeprefix(f"{MPNET}.")): tensor for name, tensor in tensors.items()}
     width = named["embeddings.word_embeddings.weight"].shape[1]
     return {**named, "embeddings.token_type_embeddings.weight": np.zeros((1, width), np.float32)}
@@ -37,7 +37,7 @@ def _renamed(name: str) -> str:
 
 
 def position_bias(table: NDArray[Any], length: int) -> NDArray[Any]:
-    """What is added to the attention of each pair of a text's tokens: texts (one), heads, from, to."""
+    """Return what is added to the attention of each pair of a text's tokens: texts (one), heads, from, to."""
     places = np.arange(length)
     buckets = _buckets(places[None, :] - places[:, None], len(table) // 2)
     return np.moveaxis(table[buckets], -1, 0)[None]

@@ -96,11 +96,11 @@ class OnnxEmbedder:
         return declared if isinstance(declared, int) else int(self._run([[0]]).shape[1])
 
     def embed(self, texts: Sequence[str], kind: Kind = "passage") -> NDArray[np.float32]:
-        """One unit row per text, in order."""
+        """Return one unit row per text, in order."""
         return self._rows(self._run, texts, kind)
 
     def encode(self, texts: Sequence[str], kind: Kind = "passage") -> NDArray[np.float32]:
-        """One row per text as the model gives it, of whatever length."""
+        """Return one row per text as the model gives it, of whatever length."""
         return self._rows(self._run_to_length, texts, kind)
 
     def _rows(
@@ -121,7 +121,7 @@ class OnnxEmbedder:
     def embed_spans(
         self, texts: Sequence[str], spans: Sequence[Sequence[Sequence[Span]]]
     ) -> tuple[NDArray[np.float32], list[NDArray[np.float32]]]:
-        """The rows of `embed`, and from the same reading a unit row for each group of spans of a text."""
+        """Return the rows of `embed`, and from the same inference a unit row for each group of spans of a text."""
         prompt = self._prompts["passage"]
         encodings = self._tokenizer.encode_batch([prompt + text for text in texts])
         vectors = np.empty((len(texts), self.dimension), dtype=np.float32)
@@ -136,7 +136,7 @@ class OnnxEmbedder:
     def _run_all(
         self, run: Callable[[Sequence[Sequence[int]]], T], tokens: Sequence[Sequence[int]]
     ) -> Iterator[tuple[NDArray[np.intp], T]]:
-        """What a run gives for each batch, with the rows of its texts."""
+        """Yield what a run gives for each batch, with the rows of its texts."""
         most = TOKENS_PER_BATCH_ON_GPU if self._on_gpu else TOKENS_PER_BATCH
         chosen = list(batches([len(ids) for ids in tokens], most))
         inputs = ([tokens[row] for row in rows] for rows in chosen)
@@ -166,7 +166,7 @@ class OnnxEmbedder:
         return pooled / mask.sum(axis=1, keepdims=True).astype(np.float32) if summed else pooled
 
     def _hidden(self, tokens: Sequence[Sequence[int]]) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
-        """The vectors of the tokens, and which of them are not padding."""
+        """Compute the vectors of the tokens, and which of them are not padding."""
         lengths = np.array([len(ids) for ids in tokens])
         mask = (np.arange(lengths.max()) < lengths[:, None]).astype(np.int64)
         input_ids = np.zeros_like(mask)
@@ -185,7 +185,7 @@ def _until_cancelled(results: Iterator[T]) -> Iterator[T]:
 
 
 def _tokens_within(offsets: Sequence[Span], groups: Sequence[Sequence[Span]], behind: int) -> NDArray[np.float32]:
-    """A row per group: 1 for each token in one of its spans, all where none is; ``behind`` is the prompt's length."""
+    """Return a row per group: 1 for each token in its spans, all where none is; ``behind`` is the prompt's length."""
     starts, ends = np.array(offsets, np.int64).reshape(-1, 2).T - behind
     chosen = np.zeros((len(groups), len(starts)), np.float32)
     for row, group in zip(chosen, groups, strict=True):
@@ -206,14 +206,14 @@ def _pooled(hidden: NDArray[np.float32], mask: NDArray[np.int64], pooling: str) 
 
 
 def unit_rows(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Rows scaled to length one; a row of zeros stays zero."""
+    """Scale rows to length one; a row of zeros stays zero."""
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
     unit: NDArray[np.float32] = vectors / np.maximum(lengths, np.finfo(np.float32).tiny)
     return unit
 
 
 def batches(lengths: Sequence[int], most: int = TOKENS_PER_BATCH) -> Iterator[NDArray[np.intp]]:
-    """Rows of about equal length, longest first, with at most ``most`` tokens (or a single row)."""
+    """Yield rows of about equal length, longest first, with at most ``most`` tokens (or a single row)."""
     order = np.argsort(-np.asarray(lengths, dtype=np.int64), kind="stable")
     start = 0
     while start < len(order):
@@ -223,7 +223,7 @@ def batches(lengths: Sequence[int], most: int = TOKENS_PER_BATCH) -> Iterator[ND
 
 
 def open_tokenizer(folder: ModelFolder) -> Any:
-    """The folder's tokenizer, without padding and cut at the model's limit."""
+    """Open the folder's tokenizer, without padding and cut at the model's limit."""
     from tokenizers import Tokenizer
 
     tokenizer = Tokenizer.from_file(str(folder.path / "tokenizer.json"))
@@ -234,7 +234,7 @@ def open_tokenizer(folder: ModelFolder) -> Any:
 
 
 def open_session(folder: ModelFolder, precision: Precision = "fp32", *, on_gpu: bool = False) -> Any:
-    """The folder's graph, ready to run on one thread per call; a graph the folder brings keeps its own precision."""
+    """Open the folder's graph, to run on one thread per call; a graph the folder brings keeps its own precision."""
     if folder.weights_file.suffix != ".safetensors":
         return _open(str(folder.weights_file), folder, {}, on_gpu=on_gpu)
     return assembled_session(folder, load_tensors(folder.weights_file), precision, on_gpu=on_gpu)
@@ -243,7 +243,7 @@ def open_session(folder: ModelFolder, precision: Precision = "fp32", *, on_gpu: 
 def assembled_session(
     folder: ModelFolder, tensors: Mapping[str, NDArray[Any]], precision: Precision = "fp32", *, on_gpu: bool = False
 ) -> Any:
-    """A graph for the folder's model with these tensors, which may be the folder's own or adapted ones."""
+    """Assemble a graph for the folder's model with these tensors, which may be the folder's own or adapted ones."""
     from triplebeam.embed.bert_graph import assemble
 
     graph, weights = assemble(folder.config, tensors, folder.projection, int8=precision == "int8", cache=folder.path)

@@ -83,7 +83,7 @@ def ask_all(
     parallel: int = 1,
     progress: Progress = silent,
 ) -> list[QuestionResult]:
-    """One result per question, in order; what is kept already is not asked again.
+    """Return one result per question, in order; what is stored already is not asked again.
 
     ``encoded`` returns how many texts this thread has encoded so far. With ``warming`` (not for a method that calls a
     model) a retriever first answers another query, so that files are mapped and models loaded when the clock starts,
@@ -112,7 +112,7 @@ def ask_all(
 
 
 def _in_batches(ask: _AskPlaces, places: Sequence[int]) -> Iterator[_Asked]:
-    """Batches as large as the time of the first one allows."""
+    """Ask in batches as large as the time of the first one allows."""
     start, size = 0, _FIRST_BATCH
     while batch := places[start : start + size]:
         yield batch, (results := ask(batch)[1])
@@ -120,7 +120,7 @@ def _in_batches(ask: _AskPlaces, places: Sequence[int]) -> Iterator[_Asked]:
 
 
 def _in_parallel(ask: _AskPlaces, batches: Sequence[Sequence[int]], threads: int) -> Iterator[_Asked]:
-    """In the order in which they are done; an error ends them all, and no model is called any more.
+    """Ask in parallel, in the order of completion; an error ends them all, and no model is called any more.
 
     The threads are daemons: after Ctrl-C nobody waits for the requests that are under way.
     """
@@ -150,12 +150,12 @@ def _in_parallel(ask: _AskPlaces, batches: Sequence[Sequence[int]], threads: int
 
 
 def _batch_size(seconds: float) -> int:
-    """How many questions to ask at once, where one takes this long."""
+    """Return how many questions to ask at once, where one takes this long."""
     return max(1, min(BATCH, int(_BATCH_SECONDS / max(seconds, 1e-3))))
 
 
 def _ask(method: Method, questions: Sequence[Question], encoded: Callable[[], int]) -> list[QuestionResult]:
-    """The results of one batch; an agent takes one question at a time."""
+    """Return the results of one batch; an agent takes one question at a time."""
     before, start = encoded(), time.perf_counter()
     with account() as spent:
         if isinstance(method, Agent):

@@ -42,7 +42,7 @@ class Difference:
 
 
 def interval(values: ArrayLike, *, resamples: int = RESAMPLES, seed: int = 0, confidence: float = 0.95) -> Interval:
-    """The mean of one value per question, NaN left out, with its bounds; of a single question, of width 0."""
+    """Compute the mean of one value per question, NaN left out, with its bounds; of a single question, of width 0."""
     known = _known(np.asarray(values, dtype=np.float64))
     low, high = _bounds(_resampled_means(known, resamples, seed), confidence)
     return Interval(float(known.mean()), low, high)
@@ -51,7 +51,7 @@ def interval(values: ArrayLike, *, resamples: int = RESAMPLES, seed: int = 0, co
 def paired_difference(
     first: ArrayLike, second: ArrayLike, *, resamples: int = RESAMPLES, seed: int = 0, confidence: float = 0.95
 ) -> Difference:
-    """Second minus first, question by question; a question that either has no value for (NaN) is left out."""
+    """Subtract first from second, question by question; a question that either has no value for (NaN) is left out."""
     before, after = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
     if before.shape != after.shape:
         raise BadInputError(
@@ -64,7 +64,7 @@ def paired_difference(
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
-    """Holm's adjustment, in the order given: below 0.05, the chance of any false finding among them all is too."""
+    """Apply Holm's adjustment, in the order given: below 0.05, the chance of any false finding among all is too."""
     if not all(0 <= p_value <= 1 for p_value in p_values):
         raise BadInputError(f"P-values lie between 0 and 1, not all of {list(p_values)} do.")
     adjusted, largest = [0.0] * len(p_values), 0.0
@@ -106,7 +106,7 @@ def _bounds(means: NDArray[np.float64], confidence: float) -> tuple[float, float
 
 
 def _p_value(differences: NDArray[np.float64], means: NDArray[np.float64]) -> float:
-    """Two-sided, from the differences centred on 0, as they would be if neither method were better.
+    """Compute the two-sided p-value from the differences centred on 0, as they would be if neither method were better.
 
     Centring a resample is centring its mean. Equal differences leave nothing to resample and would look certain even
     for a single question; hence a floor: were the signs of n differences a matter of chance, all would agree in

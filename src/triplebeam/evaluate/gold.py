@@ -47,7 +47,7 @@ class GoldFinder:
         return documents
 
     def passages_of(self, question_id: str, entry: Entry) -> tuple[str, ...]:
-        """The passages of which any one is enough. Each alternative must be in the index."""
+        """Return the passages of which any one is enough. Each alternative must be in the index."""
         found = (self._find(question_id, each) for each in entry)
         return tuple(dict.fromkeys(chain.from_iterable(found)))
 
@@ -79,7 +79,7 @@ class GoldFinder:
         return ids
 
     def _holding(self, phrase: str, documents: Iterable[str]) -> list[str]:
-        """The ids of the passages with a phrase; of two neighbours where the document was cut inside it."""
+        """Find the ids of the passages with a phrase; of two neighbours where the document was cut inside it."""
         folded = _folded(phrase)
         inside, across = [], []
         for document in documents:
@@ -94,7 +94,7 @@ class GoldFinder:
         return [names[each] for each in near]
 
     def _nearest_id(self, passage_id: str) -> str:
-        """What was probably meant; an index of millions is not searched for it."""
+        """Suggest the id that was probably meant; an index of millions is not searched for it."""
         return nearest(passage_id, [passage.id for passage in islice(self._passages, _MOST_SEARCHED)])
 
 

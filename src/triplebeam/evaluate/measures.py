@@ -46,7 +46,7 @@ _NAME = re.compile(r"(?P<kind>[A-Za-z]+)(?:@(?P<k>[1-9][0-9]*))?")
 
 
 def values(name: str, questions: Sequence[Question], results: Sequence[QuestionResult]) -> NDArray[np.float64]:
-    """One value per question, in order; NaN where the measure does not apply to it.
+    """Return one value per question, in order; NaN where the measure does not apply to it.
 
     A measure of rankings applies to a question with gold passages; one of answers to a question with accepted answers
     that the method was asked to answer; Accuracy also needs choices.
@@ -58,7 +58,7 @@ def values(name: str, questions: Sequence[Question], results: Sequence[QuestionR
 def paired(
     questions: Sequence[Question], results: Sequence[QuestionResult]
 ) -> Iterator[tuple[Question, QuestionResult]]:
-    """Each question with its result; results of other questions, or in another order, are an error."""
+    """Pair each question with its result; results of other questions, or in another order, are an error."""
     if len(questions) != len(results):
         raise BadInputError(
             f"There are {len(results)} results for {len(questions)} questions: measure a run on the questions it was"
@@ -74,13 +74,13 @@ def paired(
 
 
 def exact_match(prediction: str, answers: Sequence[str]) -> float:
-    """1 where the prediction is one of the accepted answers in normal form, else 0."""
+    """Return 1 where the prediction is one of the accepted answers in normal form, else 0."""
     found = normal_form(prediction)
     return max(float(found == normal_form(answer)) for answer in _accepted(answers))
 
 
 def f1(prediction: str, answers: Sequence[str], *, partial_yes_no: bool = False) -> float:
-    """The harmonic mean of precision and recall over words, best over the accepted answers.
+    """Compute the harmonic mean of precision and recall over words, best over the accepted answers.
 
     ``partial_yes_no`` is off for HotpotQA and 2WikiMultiHopQA, and on to follow MuSiQue's and SQuAD's scripts.
     """
@@ -89,7 +89,7 @@ def f1(prediction: str, answers: Sequence[str], *, partial_yes_no: bool = False)
 
 
 def normal_form(text: str) -> str:
-    """A text as it is compared. Punctuation goes first: ``the.`` is an article, and ``A.`` too."""
+    """Normalize a text to compare it. Punctuation goes first: ``the.`` is an article, and ``A.`` too."""
     return strip_articles(text.lower().translate(_DELETED))
 
 
@@ -184,8 +184,8 @@ def _graph(question: Question, result: QuestionResult) -> float:
 
 
 def _named(text: str, choices: Sequence[str]) -> list[int]:
-    """The choices a text names: word for word, by letter (``B``, ``(b)``), in normal form, in which two choices may be
-    the same, by letter and words (``B. By train``), or by the first words.
+    """Find the choices a text names: word for word, by letter (``B``, ``(b)``), in normal form, in which two choices
+    may be the same, by letter and words (``B. By train``), or by the first words.
     """
     word_for_word = [number for number, choice in enumerate(choices) if choice == text]
     alike = [number for number, choice in enumerate(choices) if exact_match(text, [choice])]
@@ -200,7 +200,7 @@ def _lettered(form: re.Pattern[str], text: str, choices: int) -> list[int]:
 
 
 def _begun(text: str, choices: Sequence[str]) -> list[int]:
-    """Some models keep to the six words of a short answer."""
+    """Match a choice by its beginning: some models keep to the six words of a short answer."""
     begun = [number for number, choice in enumerate(choices) if normal_form(choice).startswith(normal_form(text))]
     return begun if len(begun) == 1 and len(text.split()) >= _WORDS_TELL else []
 

@@ -49,7 +49,7 @@ class Recommendation:
 
 
 def can_recommend(evaluation: Evaluation) -> bool:
-    """Whether methods with and without a graph were measured, on questions with gold passages."""
+    """Return whether methods with and without a graph were measured, on questions with gold passages."""
     return {True, False} <= {run.graph for run in evaluation.runs} and any(each.gold for each in evaluation.questions)
 
 
@@ -92,7 +92,7 @@ def _best(runs: Sequence[Run], found: dict[str, NDArray[np.float64]]) -> Run:
 
 
 def _adjusted(found: dict[str, NDArray[np.float64]], plain: Run, best: Run, graph: Sequence[Run]) -> Difference:
-    """The best graph method's gain. Picking the best of many calls for a stricter p-value (Holm)."""
+    """Return the best graph method's gain. Picking the best of many calls for a stricter p-value (Holm)."""
     differences = {run.method: paired_difference(found[plain.method], found[run.method]) for run in graph}
     p_values = dict(zip(differences, holm([each.p_value for each in differences.values()]), strict=True))
     gain = differences[best.method]

@@ -15,7 +15,7 @@ Values = NDArray[np.float64]
 
 
 def summary(evaluation: Evaluation, run: Run) -> dict[str, float | int | None]:
-    """A run in a few numbers; measures as shares, time in milliseconds."""
+    """Summarize a run in a few numbers; measures as shares, time in milliseconds."""
     seconds = [result.seconds for result in run.results]
     return {
         **{name: round(float(np.nanmean(found)), 4) for name, found in measured_values(evaluation, run).items()},
@@ -37,12 +37,12 @@ def measured_values(evaluation: Evaluation, run: Run) -> dict[str, Values]:
 
 
 def _percentile(seconds: Sequence[float], share: int) -> float | None:
-    """In milliseconds; None where nothing was timed, as in another system's run."""
+    """Return a percentile in milliseconds; None where nothing was timed, as in another system's run."""
     return round(1000 * float(np.percentile(seconds, share)), 2) if any(seconds) else None
 
 
 def measured(measure: str, evaluation: Evaluation, run: Run) -> Values | None:
-    """One value per question; None where the measure does not apply to the run."""
+    """Return one value per question; None where the measure does not apply to the run."""
     # A method that only answers has no recall: 0 would be unfair.
     if measure not in OF_ANSWERS and _only_answers(run):
         return None

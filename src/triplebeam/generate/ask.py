@@ -50,7 +50,7 @@ Reply: TypeAlias = Parsed[ReplyType] | Failed
 
 
 def ask(model: LanguageModel, prompt: Prompt, reply_type: type[ReplyType]) -> ReplyType:
-    """The model's reply as a ``reply_type``; raises EndpointError with the reason if there is none."""
+    """Return the model's reply as a ``reply_type``; raises EndpointError with the reason if there is none."""
     [reply] = ask_many(model, [prompt], reply_type)
     if isinstance(reply, Failed):
         raise reply.error
@@ -60,7 +60,7 @@ def ask(model: LanguageModel, prompt: Prompt, reply_type: type[ReplyType]) -> Re
 def ask_many(
     model: LanguageModel, prompts: Sequence[Prompt], reply_type: type[ReplyType], *, accept_cut_off: bool = False
 ) -> list[Reply[ReplyType]]:
-    """One reply or failure per prompt, in order: a bad reply does not affect the others.
+    """Return one reply or failure per prompt, in order: a bad reply does not affect the others.
 
     Replies that cannot be parsed are shown to the model once more, all in a second batch, with what is wrong with them.
     Those that cannot be used in the end are dropped from the cache, so that asking again asks the model. With
@@ -90,14 +90,14 @@ def ask_many(
 def _unusable(
     sent: Mapping[int, Prompt], received: Sequence[Outcome], replies: Sequence[Reply[ReplyType]]
 ) -> Iterator[Prompt]:
-    """The prompts that were completed in vain. One that was not sent may have a good reply in the cache."""
+    """Find the prompts whose completions cannot be used. One that was not sent may have a good reply in the cache."""
     for (number, prompt), outcome in zip(sent.items(), received, strict=True):
         if isinstance(outcome, Completion) and isinstance(replies[number], Failed):
             yield prompt
 
 
 def _before_the_cut(reply: Reply[ReplyType], reply_type: type[ReplyType]) -> Reply[ReplyType]:
-    """What a reply says that was cut off; its last item, which was not finished, is left out."""
+    """Parse a truncated reply; its last item, which was not finished, is left out."""
     error = reply.error if isinstance(reply, Failed) else None
     if not isinstance(error, UnusableReplyError) or error.repairable:
         return reply
@@ -126,7 +126,7 @@ def _correction(error: UnusableReplyError, schema: dict[str, object]) -> Correct
 
 
 def strict_schema(reply_type: type[BaseModel]) -> dict[str, object]:
-    """A type's JSON schema in the strict form that OpenAI requires: every field required, no other allowed."""
+    """Return a type's JSON schema in the strict form that OpenAI requires: every field required, no other allowed."""
     schema = _strict(reply_type.model_json_schema())
     assert isinstance(schema, dict)
     return schema

@@ -19,7 +19,7 @@ _OPEN, _CLOSE = "<think>", "</think>"
 
 
 def _count(value: object) -> int | None:
-    """A number of tokens, or None for what cannot be one: a reply that was paid for is not thrown away for that."""
+    """Return a number of tokens, or None for what cannot be one: a paid reply is not discarded for that."""
     return value if isinstance(value, int) and value >= 0 else None
 
 
@@ -75,7 +75,7 @@ class _Reply(BaseModel):
 
 
 def completion_from(body: str, prompt: Prompt) -> Completion:
-    """The completion in the body of a successful reply. An empty text is a completion too.
+    """Parse the completion in the body of a successful reply. An empty text is a completion too.
 
     A body that is no chat completion raises ValueError; the caller writes the message.
     """
@@ -117,7 +117,7 @@ def _log_probabilities(found: _LogProbabilities | None) -> tuple[TokenLogProbabi
 
 
 def without_thoughts(text: str) -> tuple[str, bool]:
-    """What a reply says, and whether it had thoughts before that.
+    """Return the reply without its thoughts, and whether it had any.
 
     Some chat templates open the thoughts themselves, so that only their end is seen. Thoughts that do not end were cut
     off at the limit of tokens: nothing is said then.
@@ -131,7 +131,7 @@ def without_thoughts(text: str) -> tuple[str, bool]:
 
 
 def tokens_without_thoughts(tokens: Sequence[TokenLogProbability]) -> tuple[TokenLogProbability, ...]:
-    """The tokens after the thoughts: how sure a model was of its reply, not of its musings."""
+    """Return the tokens after the thoughts: how sure a model was of its reply, not of its musings."""
     text = "".join(token.token for token in tokens)
     start = text.rfind(_CLOSE) + len(_CLOSE) if _CLOSE in text else 0
     kept, position = [], 0

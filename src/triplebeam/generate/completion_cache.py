@@ -47,7 +47,7 @@ _QUOTING = "SELECT key FROM line WHERE number = ?"
 
 
 def completion_key(model: str, prompt: Prompt, endpoint: str = "") -> bytes:
-    """The key of a completion: the model, its endpoint and all of the prompt, with version, parameters, seed, sample.
+    """Return the key of a completion: model, endpoint and all of the prompt, with version, parameters, seed, sample.
 
     Two endpoints may have different models of one name. ``endpoint`` is an address without secrets.
     """
@@ -77,7 +77,7 @@ class CompletionStore:
         return f"CompletionStore({str(self.path)!r})"
 
     def get(self, key: bytes) -> Completion | None:
-        """The completion under that key, with the usage it had when it was paid for."""
+        """Return the completion under that key, with the usage it had when it was paid for."""
         with self._explained(), self._lock:
             row = self._db.execute("SELECT reply FROM completion WHERE key = ?", (key,)).fetchone()
         return _read(row[0]) if row else None
@@ -126,7 +126,7 @@ class CompletionStore:
         return [(key,) for key in found]
 
     def count(self) -> int:
-        """How many completions there are."""
+        """Count the completions."""
         with self._explained(), self._lock:
             return int(self._db.execute("SELECT count(*) FROM completion").fetchone()[0])
 
@@ -169,7 +169,7 @@ class Cached(Wrapper):
     _turns: "_Turns" = field(default_factory=lambda: _Turns(), init=False, repr=False, compare=False)
 
     def complete_one(self, prompt: Prompt) -> Completion:
-        """The completion; the usage of one that was there already says so."""
+        """Return the completion; the usage of a cached one says so."""
         key = self._key(prompt)
         with self._turns.turn(key):
             known = None if self.refresh else self.store.get(key)

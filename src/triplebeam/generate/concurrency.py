@@ -37,11 +37,11 @@ class Concurrent(Wrapper):
             raise BadInputError(f"The concurrency is {self.concurrency}: it must be at least 1.")
 
     def complete(self, prompts: Sequence[Prompt]) -> list[Completion]:
-        """One completion per prompt, in order; the first error in that order is raised when the batch is done."""
+        """Return one completion per prompt, in order; the first error in order is raised when the batch is done."""
         return completions(self.outcomes(prompts))
 
     def outcomes(self, prompts: Sequence[Prompt]) -> list[Outcome]:
-        """One completion or error per prompt, in order. Prompts that were not started have the endpoint's error."""
+        """Return one completion or error per prompt, in order. Those not started have the endpoint's error."""
         if len(prompts) == 1:
             return [self._outcome(prompts[0])]
         tasks: list[_Task] = [(prompt, Future()) for prompt in prompts]
@@ -91,6 +91,6 @@ def _ends_the_batch(outcome: Outcome) -> bool:
 
 
 def _with_the_error_that_ended_it(outcomes: list[Outcome]) -> list[Outcome]:
-    """Prompts that were not asked have the error that ended the batch."""
+    """Give the prompts that were not sent the error that ended the batch."""
     end = next(filter(_ends_the_batch, outcomes), None)
     return [end if end and isinstance(outcome, WorkCancelledError) else outcome for outcome in outcomes]

@@ -26,7 +26,7 @@ class WithParameters(Wrapper):
     """For prompts that have none."""
 
     def complete_one(self, prompt: Prompt) -> Completion:
-        """The model's completion of the prompt with the parameters."""
+        """Return the model's completion of the prompt with the parameters."""
         return self.model.complete([self._with_parameters(prompt)])[0]
 
     def drop_reply(self, prompt: Prompt) -> None:
@@ -58,7 +58,8 @@ def connect(
     refresh: bool = False,
     notify: Notify = silent,
 ) -> Concurrent:
-    """A chat model: concurrent, with parameters, cached, retrying and limited, in this order from the outside.
+    """Connect to a chat model: concurrent, with parameters, cached, retrying and limited, in this order from the
+    outside.
 
     Every try counts against the limits; a completion from the cache counts against none and is never retried.
     """

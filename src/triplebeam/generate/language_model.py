@@ -16,7 +16,7 @@ class PromptRefusedError(PromptFailedError):
 
 
 def estimated_tokens(*texts: str) -> int:
-    """How many tokens texts have, for limits: four characters each, OpenAI's rule of thumb for English, rounded up."""
+    """Estimate the tokens of texts, for limits: four characters each, the rule of thumb for English, rounded up."""
     return -(-sum(len(text) for text in texts) // 4)
 
 
@@ -93,7 +93,7 @@ class Usage:
         return self.tokens_in + self.tokens_out + self.cached_tokens_in + self.cached_tokens_out
 
     def as_cached(self) -> "Usage":
-        """The same completions, read once more from a cache."""
+        """Return the usage of the same completions, read once more from a cache."""
         return Usage(
             estimated=self.estimated,
             cached_calls=self.calls + self.cached_calls,
@@ -131,7 +131,7 @@ class LanguageModel(Protocol):
         ...
 
     def complete(self, prompts: Sequence[Prompt]) -> list[Completion]:
-        """One completion per prompt, in order.
+        """Return one completion per prompt, in order.
 
         Raises PromptRefusedError when a prompt is refused, EndpointError when the endpoint cannot be used.
         """

@@ -51,7 +51,7 @@ class OpenAICompatible:
         return sorted(self._dialect.refused)
 
     def complete(self, prompts: Sequence[Prompt]) -> list[Completion]:
-        """One completion per prompt, in order; the first error ends the batch.
+        """Return one completion per prompt, in order; the first error ends the batch.
 
         Faults that a retry may get past are raised as TransientError.
         """
@@ -84,7 +84,7 @@ class OpenAICompatible:
             raise body_fault(body, self._endpoint) from None
 
     def _send(self, request: dict[str, Any]) -> tuple[str, PromptRefusedError | None]:
-        """The reply's body, with an error if it refuses the request."""
+        """Send a request and return the reply's body, with an error if it refuses the request."""
         from openai import APIConnectionError, APIStatusError
 
         # `from None`: these errors quote the endpoint's words, and some endpoints quote the key.

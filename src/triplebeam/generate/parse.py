@@ -26,12 +26,12 @@ def _as_text(value: object) -> object:
 
 
 def as_list(value: object) -> object:
-    """An empty list for a null."""
+    """Return an empty list for a null."""
     return [] if value is None else value
 
 
 def _as_row(value: object) -> list[str]:
-    """A row of texts. Anything else becomes one part, so that it is rejected without the others.
+    """Return a row of texts. Anything else becomes one part, so that it is rejected without the others.
 
     Some models write an object where the schema asks for an array: one with the three parts' names is as good.
     """
@@ -71,7 +71,7 @@ class UnusableReplyError(PromptFailedError):
 
 
 def parse(completion: Completion, reply_type: type[ReplyType]) -> ReplyType:
-    """The reply as a ``reply_type``, whose fields should have no defaults: a field that is missing is an error."""
+    """Parse the reply as a ``reply_type``, whose fields should have no defaults: a missing field is an error."""
     text = whole_text(completion)
     try:
         return reply_type.model_validate(read_object(text))
@@ -85,7 +85,7 @@ def parse(completion: Completion, reply_type: type[ReplyType]) -> ReplyType:
 
 
 def whole_text(completion: Completion) -> str:
-    """What the model says, if it says anything and was not cut off."""
+    """Return what the model says, if it says anything and was not cut off."""
     text, thought = without_thoughts(completion.text)
     reason = completion.finish_reason
     if not text.strip() and reason == "length" and (thought or completion.thought):
@@ -106,7 +106,7 @@ _LONGEST = 100_000
 
 
 def read_object(text: str) -> dict[str, object]:
-    """The first JSON object in a text: thoughts, code fences and prose around it left out, small damage repaired."""
+    """Read the first JSON object in a text: thoughts, code fences and prose are dropped, small damage repaired."""
     if len(text) > _LONGEST:  # repairing damage takes time that grows faster than the text
         raise _unusable(f"has {len(text):,} characters, more than the {_LONGEST:,} that are read", text)
     answer, _ = without_thoughts(text)

@@ -113,7 +113,7 @@ class Cluster(Location):
 
 
 def is_address(place: object) -> bool:
-    """Is this meant as an address, and not as a folder? An unknown kind of address is none, but has passwords, too."""
+    """Return whether this is an address, and not a folder. An unknown scheme is none, but may have passwords, too."""
     return isinstance(place, str) and "://" in place
 
 

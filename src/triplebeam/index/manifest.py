@@ -82,7 +82,7 @@ class VectorSpace(BaseModel):
 
     @classmethod
     def of(cls, embedder: Embedder, *, triples_in_context: bool = True) -> "VectorSpace":
-        """The space an embedder encodes into."""
+        """Return the space an embedder encodes into."""
         return cls(
             name=embedder.name,
             fingerprint=embedder.fingerprint,

@@ -61,7 +61,7 @@ class FolderPublisher:
         return PreviousGeneration.of(self.folder)
 
     def check(self, store: Store) -> None:
-        """A folder has one store."""
+        """Check that the folder has one store."""
 
     def current(self, store: Store) -> Manifest | None:
         """Compare revisions, and check every file."""
@@ -120,7 +120,7 @@ def open_source(location: Location) -> Source:
 
 
 def is_published(location: Location) -> bool:
-    """Is there an index to search at a location?"""
+    """Return whether there is an index to search at a location."""
     return watch(location).version() is not None if isinstance(location, Cluster) else is_index(location.state)
 
 

@@ -55,7 +55,7 @@ def check_gzip(file: Path | IO[bytes]) -> None:
 
 
 def gunzipped(data: bytes) -> bytes:
-    """What a gzip file holds, if it is of a sensible size."""
+    """Decompress a gzip file of a sensible size."""
     file = BytesIO(data)
     check_gzip(file)
     file.seek(0)
@@ -63,7 +63,7 @@ def gunzipped(data: bytes) -> bytes:
 
 
 def sensible_lines(file: IO[bytes], compressed: int) -> Iterator[bytes]:
-    """The lines of a file of any size, plain or inflated from so many bytes, as long as they look like text."""
+    """Yield the lines of a file of any size, plain or inflated from so many bytes, as long as they look like text."""
     inflated = 0
     while line := file.readline(MOST_IN_A_LINE + 1):
         inflated += len(line)
@@ -79,7 +79,7 @@ def _size(file: Path | IO[bytes]) -> int:
 
 
 def _inflated(file: IO[bytes] | gzip.GzipFile, most: int) -> tuple[int, int]:
-    """The bytes a stream inflates to, counted until they are more than the most, and how many of them open a tag."""
+    """Count the bytes a stream inflates to, until they exceed the limit, and how many of them open a tag."""
     count = tags = 0
     while count <= most and (piece := file.read(_PIECE)):
         count += len(piece)

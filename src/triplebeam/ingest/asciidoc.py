@@ -42,7 +42,7 @@ _QUOTED = re.compile(r"(?<![\w`*_+'])(``|`|\*\*|\*|__|_|\+\+|\+|')(?=\S)([^\n]{1
 
 
 def looks_like_asciidoc(text: str) -> bool:
-    """Two kinds of its markup or more at the head of a text."""
+    """Return whether the head of a text has two kinds of its markup or more."""
     head = text[:_LOOKED_AT]
     return sum(bool(sign.search(head)) for sign in _SIGNS_OF_IT) >= _ENOUGH_SIGNS
 
@@ -65,7 +65,7 @@ class _Reader:
         self._is_table = False
 
     def read(self, lines: list[str]) -> None:
-        """Blocks between fences are taken whole; what is between them is paragraphs, titles and lists."""
+        """Read blocks between fences whole; what is between them is paragraphs, titles and lists."""
         place = 0
         while place < len(lines):
             line = lines[place]
@@ -87,7 +87,7 @@ class _Reader:
         )
 
     def _block(self, lines: list[str], place: int, fence: str) -> int:
-        """A verbatim block goes whole, to its closing fence; of another the fence alone goes."""
+        """Read a verbatim block whole, to its closing fence; of another, skip the fence alone."""
         if fence.startswith("|==="):
             self._is_table = not self._is_table
             self.composer.end_paragraph()
@@ -137,7 +137,7 @@ class _Reader:
         self.composer.words(" ")
 
     def _pieces(self, line: str) -> Iterator[tuple[str, str]]:
-        """The text of a line cut at its links, each with the target of the link before it."""
+        """Yield the text of a line cut at its links, each with the target of the link before it."""
         last = 0
         for link in _LINK.finditer(line := _MAN_LINK.sub(r"link:\1.txt[\1(\2)]", line)):
             yield self._inline(line[last : link.start()]), ""

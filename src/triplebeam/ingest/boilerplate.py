@@ -98,7 +98,7 @@ class Page:
             self._weights[element] = self._weigh(element)
 
     def _weigh(self, element: Element) -> Weight:
-        """From the weights of its children, so that a page of any shape is weighed in one pass."""
+        """Add up the weights of its children, so that a page of any shape is weighed in one pass."""
         pieces = [element.text or ""]
         text, linked, links, inside, steps, has_blocks = len(pieces[0].strip()), 0, 0, 0, 0, element.tag in _LAYOUT
         for child in element:
@@ -119,11 +119,11 @@ class Page:
         return Weight(text, linked, links, inside, steps, start, has_blocks)
 
     def is_layout(self, cell: Element) -> bool:
-        """Does a table cell hold more than a value?"""
+        """Return whether a table cell holds more than a value."""
         return self._weights[cell].has_blocks
 
     def content(self) -> Element:
-        """The element with the content: the page's one ``main``, else, of a news page, the one article; else all."""
+        """Return the element with the content: the page's one ``main``, else a news page's one article; else all."""
         total = self._weights[self.root].text
         mains = [each for each in self._elements if each.tag == "main" or each.get("role") == "main"]
         if len(mains) == 1 and self._weights[mains[0]].text > _SHORT:
@@ -138,7 +138,7 @@ class Page:
         )
 
     def is_boilerplate(self, element: Element) -> bool:
-        """Does this element, with all that is in it, surround the content?"""
+        """Return whether this element, with all that is in it, surrounds the content."""
         tag = element.tag
         if tag in _TAGS or element.get("role") in _ROLES or _is_hidden(element):
             return tag != "form" or self._weights[element].text < _ROW
@@ -164,14 +164,14 @@ class Page:
         return is_step and _is_of_steps(text)
 
     def _is_heading_of_contents(self, heading: Element) -> bool:
-        """One that says so, over what is nothing but links."""
+        """Return whether a heading says so, over nothing but links."""
         following = heading.getnext()
         if self._weights[heading].start.lower() not in _CONTENTS or following is None:
             return False
         return self._weights.get(following, Weight()).linked_share > _NEARLY_ALL
 
     def _is_banner(self, heading: Element) -> bool:
-        """The name of the site above every page: named so, and nothing but a link to elsewhere."""
+        """Return whether this is the name of the site above every page: named so, and only a link to elsewhere."""
         link = heading.find(".//a[@href]")
         if link is None or self._weights[heading].linked_share < _NEARLY_ALL or "://" not in link.get("href", ""):
             return False
@@ -189,7 +189,7 @@ class Page:
         return is_thin and any(_words(name) & _WORDS for name in names)
 
     def _is_row_of_steps(self, element: Element, weight: Weight) -> bool:
-        """Prev, Up, Next: marked as such, or made of these words alone."""
+        """Return whether this is a row of Prev, Up, Next: marked as such, or made of these words alone."""
         if not weight.links:
             return False
         if weight.steps >= 2:
@@ -198,7 +198,7 @@ class Page:
 
 
 def _is_of_steps(text: str) -> bool:
-    """Nothing but the words of Prev, Up and Next?"""
+    """Return whether there are only the words of Prev, Up and Next."""
     words = LETTERS.findall(text)
     return bool(words) and all(word in _NAVIGATION_WORDS for word in words)
 
@@ -209,18 +209,18 @@ def _is_step(link: Element) -> bool:
 
 
 def _is_list_of_links(weight: Weight) -> bool:
-    """A table of contents or an index: nothing but links, to places of this page or many to others."""
+    """Return whether this is a table of contents or an index: only links, to places of this page or many to others."""
     most_are_inside = weight.inside >= _SOME_LINKS and weight.inside > weight.links * _MOSTLY
     return weight.linked_share > _NEARLY_ALL and (most_are_inside or weight.links >= _MANY_LINKS)
 
 
 def _is_footer(element: Element, weight: Weight) -> bool:
-    """``<div class="footer">`` with a line or two, such as whose copyright it is and what made the page."""
+    """Return whether this is ``<div class="footer">`` with a line or two, such as a copyright notice."""
     return element.tag == "div" and weight.text < _ROW and "footer" in _names(element)
 
 
 def _is_of_the_page(element: Element) -> bool:
-    """Not the header or footer of an article or a quotation, which belong to it."""
+    """Return whether this belongs to the page, and is not the header or footer of an article or a quotation."""
     parent = element.getparent()
     while parent is not None and parent.tag in ("div", "form", "center"):
         parent = parent.getparent()

@@ -42,7 +42,7 @@ def read_docx(data: bytes) -> Content:
 
 
 def _heading_levels(document: Any) -> dict[str, int]:
-    """The level of each style that is a title's or a heading's, by the style's id."""
+    """Return the level of each style that is a title's or a heading's, by the style's id."""
     names = ((style.style_id, _HEADING_STYLE.match(style.name or "")) for style in document.styles)
     return {id_: int(found[1] or 1) for id_, found in names if found}
 
@@ -55,7 +55,7 @@ class _Body:
         self._levels = levels
 
     def blocks(self, parent: Any) -> None:
-        """Paragraphs and tables under an element, through content controls and the like."""
+        """Yield paragraphs and tables under an element, through content controls and the like."""
         for child in parent:
             if child.tag == _PARAGRAPH:
                 self._paragraph(child)
@@ -88,7 +88,7 @@ class _Body:
                 self._rows(child)
 
     def _cells(self, parent: Any) -> None:
-        """A cell may hold a table of its own: all of it stays on the line."""
+        """Add the cells of a row. A cell may hold a table of its own: all of it stays on the line."""
         for child in parent:
             if child.tag == _CELL:
                 self._composer.cell()

@@ -60,7 +60,7 @@ def _field(package: etree._Element, name: str) -> str:
 
 
 def _joined(parts: Iterable[Content]) -> Content:
-    """The parts in a row, their headings and links moved to where they are now."""
+    """Join the parts, and shift their headings and links."""
     texts: list[str] = []
     headings: list[Heading] = []
     links: list[Link] = []

@@ -84,21 +84,21 @@ class FolderFiles:
         )
 
     def covers(self, source: str) -> bool:
-        """Is a file of that name, there or not, in one of the folders?"""
+        """Return whether a file of that name, existing or not, is in one of the folders."""
         return any(covers(folder, source) for folder in self.folders)
 
     def cannot_say(self, source: str) -> bool:
-        """Is it unknown whether a file of that name is there?"""
+        """Return whether it is unknown if a file of that name exists."""
         return any(covers(closed, source) for closed in self.unknown)
 
     def read(self, wanted: Sequence[SourceFile], seen: set[str]) -> Iterator[Reading]:
-        """The documents of some files; ``seen`` are the ids of the others."""
+        """Read the documents of some files; ``seen`` are the ids of the others."""
         for file in wanted:
             yield from read_file(file.path, file.name, self.encoding, seen)
 
 
 def _look_at(path: Path, name: str) -> SourceFile | Unreadable | None:
-    """A file as it is now; None where it is gone or no regular file."""
+    """Stat a file; None where it is gone or no regular file."""
     try:
         stat = stat_of(path)
     except OSError as error:
@@ -109,5 +109,5 @@ def _look_at(path: Path, name: str) -> SourceFile | Unreadable | None:
 
 
 def covers(folder: str, source: str) -> bool:
-    """Is a file of one name in the folder of another, or the same?"""
+    """Return whether a file of one name is in the folder of another, or the same."""
     return folder in (".", source) or source.startswith(f"{folder}/")

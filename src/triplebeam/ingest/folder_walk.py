@@ -100,7 +100,7 @@ class FolderWalk:
 
 
 def stat_of(path: Path) -> os.stat_result | None:
-    """None where nothing is there, or a link to nothing; raises where that cannot be found out."""
+    """Stat a path; None where nothing is there, or a link to nothing; raises where that cannot be found out."""
     try:
         return path.stat()
     except ValueError:  # a null character is in no name
@@ -112,7 +112,7 @@ def stat_of(path: Path) -> os.stat_result | None:
 
 
 def cannot_be_opened(path: Path, error: OSError) -> Unreadable:
-    """A file or folder that the system refuses to show."""
+    """Return the outcome for a file or folder that the system refuses to open."""
     return Unreadable(str(path), f"it cannot be opened: {error.strerror}")
 
 
@@ -121,5 +121,5 @@ def _real_path(path: Path) -> Path:
 
 
 def _is_index(folder: Path) -> bool:
-    """An index that is kept beside its documents is none of them."""
+    """Return whether this folder is an index, which is kept beside its documents and is none of them."""
     return (folder / "store.sqlite").is_file() and (folder / "write.lock").is_file()

@@ -28,7 +28,7 @@ class FrontMatter(NamedTuple):
 
 
 def front_matter(source: str) -> FrontMatter:
-    """The fields of YAML or TOML as strings.
+    """Parse the fields of YAML or TOML as strings.
 
     Values are kept as they are written, without quotes; the items of a list are joined by commas. That is all a filter
     needs, and no document can make a YAML parser build what it likes.
@@ -43,7 +43,7 @@ def front_matter(source: str) -> FrontMatter:
 
 
 def _wrong(lines: str, values: list[tuple[str, str]]) -> Iterator[str]:
-    """Lines that were left out, and values that begin and do not end."""
+    """Find lines that were left out, and values that begin and do not end."""
     for number, line in enumerate(lines.split("\n"), start=2):
         if not _LINE.match(line):
             yield f"line {number} of its front matter is no field and was left out: {line[:40]!r}"

@@ -87,7 +87,7 @@ class _Walk:
         self._definitions = 0
 
     def content(self, root: Element) -> Content:
-        """The text below an element."""
+        """Return the text below an element."""
         waiting: list[_Step] = [root]
         while waiting:
             step = waiting.pop()
@@ -162,7 +162,7 @@ class _Walk:
 
 
 def _inline(element: Element, is_boilerplate: Callable[[Element], bool]) -> str:
-    """The text of a heading, without signs and links that edit it."""
+    """Return the text of a heading, without signs and links that edit it."""
     waiting: list[Element | str] = [element]
     pieces: list[str] = []
     while waiting:
@@ -188,7 +188,7 @@ def _code(element: Element) -> str:
 
 
 def _anchor(element: Element) -> str:
-    """The name that links call a heading by: its own, one inside it, or that of the section it opens."""
+    """Return the name that links call a heading by: its own, one inside it, or that of the section it opens."""
     parent = element.getparent()
     inside = element.find(".//a[@name]")
     names = (
@@ -200,7 +200,7 @@ def _anchor(element: Element) -> str:
 
 
 def _describe(image: Element, composer: Composer) -> None:
-    """An image's description, where it is more than a name and no button."""
+    """Return an image's description, where it is more than a name and no button."""
     description = image.get("alt", "")
     parent = image.getparent()
     if " " in description.strip() and (parent is None or parent.tag != "a"):

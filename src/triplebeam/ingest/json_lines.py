@@ -51,7 +51,7 @@ def _parse(line: bytes, default_id: str) -> Document | str:
 
 
 def row_document(row: object, default_id: str) -> Document:
-    """The passage that a row is, with its own id where it has one."""
+    """Return the passage that a row is, with its own id where it has one."""
     if not isinstance(row, dict):
         raise SourceError("it is not a JSON object")
     text = _string(row, "text")
@@ -99,7 +99,7 @@ def _id(row: Mapping[str, Any]) -> str:
 
 
 def _metadata(fields: object) -> dict[str, str]:
-    """Values as strings: a string as it is, anything else as JSON writes it; null is left out."""
+    """Convert values to strings: a string as it is, anything else as JSON writes it; null is left out."""
     if fields is None:
         return {}
     if not isinstance(fields, dict):

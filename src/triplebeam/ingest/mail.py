@@ -43,12 +43,12 @@ class _ShortHeaders(Compat32):
     """Cuts headers where they are read, and returns each of their bytes as one character."""
 
     def header_source_parse(self, sourcelines: list[str]) -> tuple[str, str]:
-        """The name and the value of a header."""
+        """Return the name and the value of a header."""
         name, value = super().header_source_parse(sourcelines)
         return name, value[:_LONGEST_HEADER]
 
     def header_fetch_parse(self, name: str, value: str) -> str:
-        """The value, without the library's marks of replacement for bytes beyond ASCII."""
+        """Return the value, without the library's replacement marks for bytes beyond ASCII."""
         return value.encode("ascii", "surrogateescape").decode("latin-1")
 
 
@@ -94,7 +94,7 @@ def _iso_date(date: str) -> str:
 
 
 def _headers(data: bytes) -> Message:
-    """The message with its body as one text, whatever its parts."""
+    """Return the message with its body as one text, whatever its parts."""
     return BytesHeaderParser(policy=_ShortHeaders()).parsebytes(data)
 
 
@@ -108,7 +108,7 @@ def _header(message: Message, name: str) -> str:
 
 
 def _decoded(piece: bytes | str, charset: str | None) -> str:
-    """In the encoding that is named; where none is, or an unknown one, as UTF-8 if it can be."""
+    """Decode in the encoding that is named; where none is, or an unknown one, as UTF-8 if it can be."""
     data = piece.encode("latin-1") if isinstance(piece, str) else piece
     with suppress(LookupError, UnicodeError):  # some have no replacement
         return data.decode(charset or "unknown-8bit", "replace")
@@ -132,7 +132,7 @@ def _write(message: Message, data: bytes, composer: Composer) -> bool:
 
 
 def _text(data: bytes, level: int = 0) -> _Text:
-    """All texts of a message that are no attachments, in order; of alternatives one, plain text if there is any."""
+    """Return all texts of a message that are no attachments, in order; of alternatives one, preferably plain."""
     message = _headers(data)
     kind, boundary = message.get_content_type(), message.get_boundary()
     if message.get_content_maintype() == "multipart" and boundary:

@@ -34,7 +34,7 @@ def _first_heading(content: Content, body: str) -> str:
 
 
 def rendered(source: str) -> str:
-    """Markdown as HTML, with tables and footnotes."""
+    """Render Markdown as HTML, with tables and footnotes."""
     from cmarkgfm import github_flavored_markdown_to_html
     from cmarkgfm.cmark import Options
 

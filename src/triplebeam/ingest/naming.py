@@ -25,11 +25,11 @@ class SourceNames:
                 self._add(_absolute(source), document_id(source))
 
     def __call__(self, path: Path) -> str:
-        """The name of a file; its path as it is where it is in no source."""
+        """Return the name of a file; its path as it is where it is in no source."""
         return self._below(path) or document_id(path)
 
     def _below(self, path: Path) -> str | None:
-        """The name of a path that is a known source, or in one; as it is written, else where its links lead."""
+        """Return the name of a path that is a known source, or in one; as it is written, else where its links lead."""
         absolute = _absolute(path)
         if (name := _name_in(self.known, absolute)) is not None or not self.known:
             return name
@@ -63,5 +63,5 @@ def _joined(name: str, below: Path) -> str:
 
 
 def _absolute(path: Path) -> Path:
-    """With links as they are: what is linked into a folder has its name there."""
+    """Make a path absolute and keep its links: what is linked into a folder has its name there."""
     return Path(os.path.normpath(path.absolute()))

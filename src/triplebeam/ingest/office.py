@@ -94,7 +94,7 @@ def read_xlsx(data: bytes) -> Content:
 
 
 def _check_size(rows: int, cells: int, characters: int) -> None:
-    """A cell may claim to be in any row, and all empty ones above it are counted, too."""
+    """Check the size of a sheet. A cell may claim to be in any row, and all empty ones above it are counted, too."""
     sizes = ((rows, _MOST_ROWS, "rows"), (cells, _MAX_CELLS, "cells"), (characters, _MAX_CHARACTERS, "characters"))
     for size, most, kind in sizes:
         if size > most:

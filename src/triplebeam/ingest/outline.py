@@ -22,21 +22,21 @@ class Outline:
         self._paths = _paths(document)
 
     def path(self, offset: int) -> tuple[str, ...]:
-        """The headings above an offset, outermost first; a heading is in its own section."""
+        """Return the headings above an offset, outermost first; a heading is in its own section."""
         return self._paths[bisect_right(self._starts, offset)]
 
     def begins(self, offset: int) -> bool:
-        """Is there a heading at this offset?"""
+        """Return whether there is a heading at this offset."""
         place = bisect_right(self._starts, offset) - 1
         return place >= 0 and self._starts[place] == offset
 
     def is_heading(self, start: int, end: int) -> bool:
-        """Is this stretch a heading and nothing else?"""
+        """Return whether this stretch is a heading and nothing else."""
         place = bisect_right(self._starts, start) - 1
         return place >= 0 and self._starts[place] <= start and end <= self._ends[place]
 
     def parts(self, last: int, start: int, is_small: bool) -> bool:
-        """Should a passage that reaches to ``last`` end there, because a section begins at ``start``?
+        """Return whether a passage that reaches to ``last`` should end there, because a section begins at ``start``.
 
         What is small may go on into a section below it or beside it, but not into one of another parent.
         """
@@ -46,7 +46,7 @@ class Outline:
         return not is_small or self.path(start)[: len(before) - 1] != before[:-1]
 
     def section(self, start: int, end: int) -> str:
-        """What the sections of a stretch have in common. Headings that it opens with stand for what follows them."""
+        """Return what the sections of a stretch have in common. Headings at its start stand for what follows them."""
         first, last = bisect_right(self._starts, start), bisect_right(self._starts, end - 1)
         while first < last and self._starts[first] <= self._ends[first - 1] + 2 and first > 0:
             first += 1
@@ -54,7 +54,7 @@ class Outline:
 
 
 def _paths(document: Document) -> list[tuple[str, ...]]:
-    """The path before the first heading, then from each heading on. The document's title goes without saying."""
+    """Return the path before the first heading, then from each heading on. The document's title goes without saying."""
     paths: list[tuple[str, ...]] = [()]
     stack: list[tuple[int, str]] = []
     title, bare = _folded(document.title), _folded(unnumbered(document.title))
@@ -78,5 +78,5 @@ def _folded(text: str) -> str:
 
 
 def unnumbered(heading: str) -> str:
-    """The heading without its number: ``Main configuration`` of ``Chapter 14 - Main configuration``."""
+    """Return the heading without its number: ``Main configuration`` of ``Chapter 14 - Main configuration``."""
     return heading[numbered.end() :] if (numbered := _NUMBER.match(heading)) else heading

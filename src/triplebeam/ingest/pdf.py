@@ -79,7 +79,7 @@ def _read_layer(data: bytes) -> dict[str, Any]:
 
 
 def _without_running_heads(pages: Sequence[Sequence[str]]) -> list[list[str]]:
-    """Lines that several pages have at their top or bottom, whatever the number in them, are no part of the text.
+    """Drop lines that several pages have at their top or bottom, whatever the number in them.
 
     Where they are most of it, the pages are copies of one form, such as labels or certificates, and stay as they are.
     """
@@ -102,12 +102,12 @@ def _characters(pages: Sequence[Sequence[str]]) -> int:
 
 
 def _edge(line: str) -> str:
-    """A line without its page number; nothing is left of one that is only that."""
+    """Return a line without its page number; nothing is left of one that is only that."""
     return " ".join(_DIGITS.sub("", line.lower()).split()).strip(" -–—|.")
 
 
 def _compose(pages: Sequence[Sequence[str]], outline: Mapping[int, Sequence[_Bookmark]]) -> Content:
-    """Lines to paragraphs. A sentence that runs over a page's end stays in one."""
+    """Compose paragraphs from lines. A sentence that runs over a page's end stays in one."""
     composer = Composer()
     for number, lines in enumerate(pages):
         waiting = list(outline.get(number, ()))
@@ -129,7 +129,7 @@ def _compose(pages: Sequence[Sequence[str]], outline: Mapping[int, Sequence[_Boo
 
 
 def _is_heading(key: str, title: str) -> bool:
-    """The whole title on its line, with a number before it or not; of a long one, what fits on the line."""
+    """Return whether a line is the whole title, numbered or not; of a long one, what fits on the line."""
     return bool(title) and (key == title or (len(key) > 30 and title.startswith(key)))
 
 
@@ -138,7 +138,7 @@ def _key(title: str) -> str:
 
 
 def clean_lines(text: str) -> list[str]:
-    """The lines of a page's text."""
+    """Return the lines of a page's text."""
     text = _HYPHENATED.sub("", _JOINED_HYPHEN.sub("", text.replace("\r\n", "\n")))
     text = _LIGATURE.sub(lambda found: unicodedata.normalize("NFKC", found[0]), _CONTROLS.sub(" ", text))
     text = _STRAY_ACCENT.sub("", _SPLIT_ACCENT.sub(_accented, text))
@@ -151,7 +151,7 @@ def _accented(found: re.Match[str]) -> str:
 
 
 def _without_scraps(lines: list[str]) -> list[str]:
-    """Several lines of a letter or two each are what a drawing or a title set sideways leaves."""
+    """Drop several lines of a letter or two each: what a drawing or a title set sideways leaves."""
     kept: list[str] = []
     for is_scrap, run in groupby(lines, key=lambda line: len(line) <= _SCRAP):
         found = list(run)
@@ -161,10 +161,10 @@ def _without_scraps(lines: list[str]) -> list[str]:
 
 
 def ends_sentence(line: str) -> bool:
-    """Does a sentence end here?"""
+    """Return whether a sentence ends here."""
     return _ENDS_SENTENCE.search(line) is not None
 
 
 def ends_paragraph(line: str, width: int) -> bool:
-    """A sentence ends on a line that is shorter than most."""
+    """Return whether a sentence ends on a line that is shorter than most."""
     return len(line) < _SHORT_SHARE * width and ends_sentence(line)

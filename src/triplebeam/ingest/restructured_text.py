@@ -93,7 +93,7 @@ def _cut_block(block: str) -> str:
 
 
 def _plain_markup(source: str) -> Iterator[str]:
-    """Lines in which a directive that docutils does not know is a definition of its argument, or is gone."""
+    """Yield lines in which a directive that docutils does not know is a definition of its argument, or is gone."""
     leaving: int | None = None
     for line in source.split("\n"):
         indent = len(line) - len(line.lstrip())
@@ -115,7 +115,7 @@ def _term(directive: re.Match[str]) -> str:
 
 
 def _role(role: re.Match[str]) -> str:
-    """A reference to another document is a link to its file, one to a section its text; what else is named is code."""
+    """Replace a role: a reference to a document links to its file, one to a section is its text; others are code."""
     if role[0].startswith(":doc:"):
         return f"`{role[1]} <{role[2] or role[1]}.rst>`__"
     return role[1] if role[0].startswith(_REFERENCES) else f"``{role[1]}``"

@@ -37,7 +37,7 @@ class Scan:
     skipped: Mapping[str, int]
 
     def skipped_lines(self) -> list[str]:
-        """A line for each ending that is skipped, the most frequent first, with how to include such files."""
+        """Return a line for each ending that is skipped, the most frequent first, with how to include such files."""
         ordered = sorted(self.skipped.items(), key=lambda each: (-each[1], each[0]))
         lines = [_line(ending, count) for ending, count in ordered[:_MOST_LINES]]
         others = ordered[_MOST_LINES:]
@@ -48,7 +48,7 @@ class Scan:
         return lines
 
     def missing_extras(self) -> list[str]:
-        """A line for each extra of the package that files here need and that is not installed."""
+        """Return a line for each extra of the package that files here need and that is not installed."""
         lines = []
         for extra, modules in EXTRAS.items():
             count = sum(self.read.get(ending, 0) for ending, module in modules.items() if find_spec(module) is None)
@@ -82,7 +82,7 @@ def _line(ending: str, count: int) -> str:
 
 
 def settled(look: Callable[[], object], wait: Callable[[], None]) -> Iterator[None]:
-    """Yields at once, and then whenever what ``look`` returns has changed and was the same twice.
+    """Yield at once, and then whenever what ``look`` returns has changed and was the same twice.
 
     So a file that is still being written is left alone until the next look.
     """

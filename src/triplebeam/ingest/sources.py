@@ -76,7 +76,7 @@ def _read_all(
 
 
 def files(source: Path, follow_links: bool = False) -> Iterator[Path | Unreadable | Skipped]:
-    """The files of one source."""
+    """Yield the files of one source."""
     if not source.is_dir():
         yield source
         return
@@ -87,12 +87,12 @@ def files(source: Path, follow_links: bool = False) -> Iterator[Path | Unreadabl
 
 
 def document_id(path: Path) -> str:
-    """The id of a file's document: its path as it was named."""
+    """Return the id of a file's document: its path as it was named."""
     return storable(Path(os.path.normpath(path)).as_posix())
 
 
 def read_file(path: Path, name: str, encoding: str | None, seen: set[str]) -> Iterator[Reading]:
-    """The documents of one file, which has that name in the index; ``seen`` are the ids there were, and grows."""
+    """Read the documents of one file, which has that name in the index; ``seen`` are the ids there were, and grows."""
     try:
         for line, outcome in _outcomes(path, name, encoding):
             if isinstance(outcome, Skipped):
@@ -126,7 +126,7 @@ def _outcomes(path: Path, name: str, encoding: str | None) -> Iterator[tuple[int
 
 
 def _documents(path: Path, name: str, ending: str, encoding: str | None) -> Iterator[tuple[int | None, Document]]:
-    """The document that a file is, or its parts by their numbers; their own fields stand above those of the file."""
+    """Yield the document of a file, or its parts by their numbers; their own fields take precedence over the file's."""
     content = read_content(path.read_bytes(), ending, encoding)
     modified = datetime.fromtimestamp(path.stat().st_mtime, UTC).isoformat(timespec="seconds")
     fields = {"path": name, "type": ending.lstrip("."), "modified": modified}
@@ -154,7 +154,7 @@ def _document(content: Content, id_: str, title: str) -> Document:
 def _or_empty(
     rows: Iterator[tuple[int | None, Document | str]] | Iterator[tuple[int | None, Document]],
 ) -> Iterator[tuple[int | None, Document | str]]:
-    """The documents; a file of none is reported, not passed over in silence."""
+    """Yield the documents; a file without any is an error."""
     first = next(rows, None)
     if first is None:
         raise SourceError(_NO_TEXT)
@@ -163,7 +163,7 @@ def _or_empty(
 
 
 def document_links(links: Iterable[Link], document_id: str) -> tuple[Link, ...]:
-    """Links to files beside this one, whose ids are paths too, and to anchors inside it; to other sites there are none.
+    """Return links to files beside this one, whose ids are paths too, and to anchors inside it; not to other sites.
 
     A link that leads to the place where it is itself, or twice to one place from one paragraph, says nothing new, and
     is left to whoever joins passages: here nothing is looked up.

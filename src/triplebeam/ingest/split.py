@@ -86,7 +86,7 @@ def _pack(
 
 
 def _even_share(tokens: int, limit: int) -> int:
-    """How full a passage should be, so that a text just over the limit gives two halves and no crumb."""
+    """Compute how full a passage should be, so that a text just over the limit gives two halves and no crumb."""
     passages = -(-tokens // limit)
     return -(-tokens // passages)
 
@@ -96,7 +96,7 @@ def _count(text: str, start: int, end: int) -> int:
 
 
 def _between(text: str, start: int, end: int, border: re.Pattern[str]) -> Iterator[Span]:
-    """The stretches between borders."""
+    """Yield the stretches between borders."""
     for match in border.finditer(text, start, end):
         if (span := trimmed(text, start, match.start())) is not None:
             yield span
@@ -106,7 +106,7 @@ def _between(text: str, start: int, end: int, border: re.Pattern[str]) -> Iterat
 
 
 def _paragraphs(text: str, start: int, end: int, outline: Outline) -> Iterator[Span]:
-    """Paragraphs, each with the headings above it: a heading by itself answers nothing."""
+    """Yield paragraphs, each with the headings above it: a heading by itself answers nothing."""
     opened: int | None = None
     closing = start
     for first, last in _between(text, start, end, _BLANK_LINE):
@@ -123,7 +123,7 @@ def _paragraphs(text: str, start: int, end: int, outline: Outline) -> Iterator[S
 
 
 def _is_heading(text: str, start: int, end: int) -> bool:
-    """Short, on one line, and not ended as a sentence is."""
+    """Return whether a paragraph is short, on one line, and not ended as a sentence is."""
     return (
         end - start < 10 * _HEADING_TOKENS
         and "\n" not in text[start:end]
@@ -133,7 +133,7 @@ def _is_heading(text: str, start: int, end: int) -> bool:
 
 
 def _items(text: str, start: int, end: int, outline: Outline) -> Iterator[Span]:
-    """The items of lists, each with its bullet; what is no list stays whole."""
+    """Yield the items of lists, each with its bullet; what is no list stays whole."""
     return _between(text, start, end, _ITEM_START)
 
 

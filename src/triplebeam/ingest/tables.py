@@ -82,7 +82,7 @@ def _write(value: object, composer: Composer) -> None:
 
 
 def _leaves(value: object, path: str, depth: int = 0) -> Iterator[tuple[str, str | None]]:
-    """Every value with its path; nothing where a paragraph ends."""
+    """Yield every value with its path; nothing where a paragraph ends."""
     if isinstance(value, dict) and depth < _MOST_DEPTH:
         for name, inner in value.items():
             yield from _leaves(inner, f"{path}.{name}" if path else str(name), depth + 1)

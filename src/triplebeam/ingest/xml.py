@@ -18,7 +18,7 @@ _MAX_LEVEL = 6
 
 
 def parsed_xml(data: bytes, encoding: str | None = None) -> etree._Element:
-    """The root element. Entities are not expanded: a few lines of them can be made to fill the memory.
+    """Parse XML into its root element. Entities are not expanded: a few lines of them can be made to fill the memory.
 
     The data is in ``encoding``, else in the one that it declares. Comments are left out.
     """

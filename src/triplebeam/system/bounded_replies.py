@@ -38,8 +38,9 @@ class BoundedClient(httpx2.Client):
         self._wait_is_announced = False
 
     def send(self, request: httpx2.Request, *, stream: bool = False, **options: Any) -> httpx2.Response:
-        """The reply, read. A thread reads it, since each byte renews the client's timeout; where it has read in vain it
-        is left alone, and ends with the next byte of the body, with the connection or with the process.
+        """Send a request and read the reply. A thread reads it, since each byte renews the client's timeout; where it
+        has read in vain it is left alone, and ends with the next byte of the body, with the connection or with the
+        process.
         """
         reply: Future[httpx2.Response] = Future()
         deadline = time.monotonic() + self._seconds
@@ -65,7 +66,7 @@ class BoundedClient(httpx2.Client):
             _LOG.warning("Waiting for %s: it may take %g seconds to reply.", _host(request), self._seconds)
 
     def _read(self, reply: httpx2.Response, deadline: float) -> httpx2.Response:
-        """The reply with its body, unpacked."""
+        """Read the reply with its body, decompressed."""
         body = bytearray()
         most = self._most_bytes or MOST_BYTES
         for piece in reply.iter_bytes():
@@ -89,7 +90,7 @@ class BoundedClient(httpx2.Client):
 
 
 def advise_on_tls(error: BaseException | None) -> str | None:
-    """What to do about an error of TLS; None where it is another error."""
+    """Advise on a TLS error; None where it is another error."""
     while error and not isinstance(error, ssl.SSLError):
         error = error.__cause__ or error.__context__
     if isinstance(error, ssl.SSLCertVerificationError):
@@ -98,5 +99,5 @@ def advise_on_tls(error: BaseException | None) -> str | None:
 
 
 def _host(request: httpx2.Request) -> str:
-    """Host and port, without a user's name or password."""
+    """Return host and port, without a user's name or password."""
     return request.url.netloc.decode()

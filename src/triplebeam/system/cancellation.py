@@ -26,7 +26,7 @@ def cancel_on(event: threading.Event) -> None:
 
 
 def sleep(seconds: float) -> None:
-    """Sleep; raises WorkCancelledError as soon as the work is cancelled."""
+    """Sleep, or raise WorkCancelledError as soon as the work is cancelled."""
     event = _cancelled.get()
     if event is None:
         time.sleep(seconds)
@@ -43,7 +43,7 @@ def check_cancelled() -> None:
 
 
 async def in_thread(work: Callable[[], T]) -> T:
-    """What ``work`` returns. Once the task that awaits it is cancelled, it sends no further request."""
+    """Run ``work`` in a thread. Once the task that awaits it is cancelled, it sends no further request."""
     import asyncio  # slow to import, and no command needs it
 
     stop = threading.Event()

@@ -65,7 +65,7 @@ def raise_cannot_write(error: OSError | sqlite3.Error, place: Path) -> None:
 
 
 def flush(path: Path) -> None:
-    """Have the disk write a file, or the names in a folder."""
+    """Flush a file, or the names in a folder, to disk."""
     if path.is_dir() and os.name == "nt":  # Windows cannot open a folder, and need not
         return
     handle = os.open(path, os.O_RDONLY if path.is_dir() else os.O_RDWR)  # Windows flushes only what it may write
@@ -76,7 +76,7 @@ def flush(path: Path) -> None:
 
 
 def flush_tree(folder: Path) -> None:
-    """Have the disk write everything in a folder, and the folder's own name: all at once, since a disk that is asked
+    """Flush everything in a folder, and the folder's own name, to disk: all at once, since a disk that is asked
     for one file after the other takes several times as long.
     """
     with ThreadPoolExecutor(_AT_ONCE) as pool:

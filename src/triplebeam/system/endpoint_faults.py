@@ -32,7 +32,7 @@ class TransientError(EndpointError):
 
 
 def status_fault(error: "APIStatusError", endpoint: Endpoint, model: str) -> EndpointError:
-    """What a status other than success means."""
+    """Return the error for a status other than success."""
     status, said = error.status_code, error.response.text
     advice = _ADVICE.get(status, "see the endpoint's log or try again later")
     if status in REFUSED:
@@ -47,7 +47,7 @@ def status_fault(error: "APIStatusError", endpoint: Endpoint, model: str) -> End
 def connection_fault(
     error: "APIConnectionError", endpoint: Endpoint, model: str, timeout: float, *, known: bool
 ) -> EndpointError:
-    """What silence means. An endpoint that is ``known`` to have answered before may come back."""
+    """Return the error for a failed connection. An endpoint that is ``known`` to have answered before may come back."""
     from httpx2 import ConnectError
     from openai import APITimeoutError
 
@@ -70,7 +70,7 @@ def connection_fault(
 
 
 def body_fault(body: str, endpoint: Endpoint) -> EndpointError:
-    """What a success without a chat completion means: half of one may pass, a web page will not."""
+    """Return the error for a success without a chat completion: half of one may pass, a web page will not."""
     message = (
         f"The reply of {endpoint.place} is no chat completion; it begins with {endpoint.quoted(body)}: "
         "check the base URL, which usually ends in '/v1', or see the endpoint's log."
@@ -79,7 +79,7 @@ def body_fault(body: str, endpoint: Endpoint) -> EndpointError:
 
 
 def asked_pause(headers: Mapping[str, str], now: datetime | None = None) -> float | None:
-    """The pause that the headers of a reply ask for: ``retry-after-ms``, or ``Retry-After`` in seconds or as a date."""
+    """Parse the pause that the headers of a reply ask for: ``retry-after-ms``, or ``Retry-After`` (seconds, date)."""
     milliseconds = _number(headers.get("retry-after-ms"))
     if milliseconds is not None:
         return milliseconds / 1000

@@ -22,7 +22,7 @@ def explain_open_files() -> Iterator[None]:
 
 
 def ran_out_of_files(error: BaseException | None) -> bool:
-    """Did an error, or one that it was raised for, come from the limit of open files?"""
+    """Return whether an error, or one that it was raised for, comes from the limit of open files."""
     while error is not None:
         if isinstance(error, OSError) and error.errno in _OUT_OF_FILES:
             return True

@@ -42,7 +42,7 @@ class Retries:
             raise BadInputError(f"The number of attempts is {self.attempts}: it must be at least 1.")
 
     def retry(self, work: Callable[[], T]) -> T:
-        """What ``work`` returns, tried again after each TransientError; EndpointError where no try is left.
+        """Run ``work`` and retry after each TransientError; EndpointError where no attempt is left.
 
         A try that might end after the longest time does not begin.
         """

@@ -27,11 +27,11 @@ class Scripted:
         return self._name
 
     def complete(self, prompts: Sequence[Prompt]) -> list[Completion]:
-        """One scripted reply per prompt, in order."""
+        """Return one scripted reply per prompt, in order."""
         return [self._completion(prompt) for prompt in prompts]
 
     def check_all_used(self) -> None:
-        """Fail if a reply was not asked for."""
+        """Check that every reply was used."""
         if self._unused:
             raise AssertionError(f"{len(self._unused)} scripted replies were not asked for: {self._unused!r:.500}")
 

@@ -19,7 +19,7 @@ _NO_LANGUAGE = "zxx"
 
 
 def foreign_language(text: str) -> str | None:
-    """The code (``de``, ``zh``) of the language if it is surely not English; None for English, code, tables, scraps."""
+    """Return the code (``de``, ``zh``) of a language that is surely not English; else None, as for code and tables."""
     words = LETTERS.findall(text)
     common = sum(word.lower() in FUNCTION_WORDS for word in words)
     letters = " ".join(words)
@@ -32,20 +32,20 @@ def foreign_language(text: str) -> str | None:
 
 
 def is_language_throughout(text: str, language: str) -> bool:
-    """Is each half of a text in the language? Of code, tables and lists of names the halves look like two languages."""
+    """Return whether each half of a text is in the language. The halves of code and tables look like two."""
     words = LETTERS.findall(text)
     halves = words[: len(words) // 2], words[len(words) // 2 :]
     return language != _NO_LANGUAGE and all(_identifier().rank(" ".join(half))[0][0] == language for half in halves)
 
 
 def _is_in_another_script(letters: str) -> bool:
-    """Most of the bytes are of letters that no Latin alphabet has."""
+    """Return whether most of the bytes are of letters that no Latin alphabet has."""
     other = sum(len(letter.encode()) for letter in letters if letter > "\u024f")
     return 2 * other > len(letters.encode())
 
 
 def _is_clear(best: float, english: float, few: bool) -> bool:
-    """A clear margin: lists of names look like some language or other, mostly like a rare one."""
+    """Return whether the margin is clear: lists of names look like some language or other, mostly like a rare one."""
     return best >= 0.95 or english < 1e-6 if few else best >= 0.99 and english < 1e-4
 
 

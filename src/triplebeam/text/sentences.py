@@ -79,7 +79,7 @@ def _is_border(text: str, mark: re.Match[str], sentence_start: int, end: int) ->
 
 
 def _full_stop_ends(before: str, next_word: str, goes_on: bool, *, at_start: bool) -> bool:
-    """Whether a single full stop, with white space after it, ends a sentence or belongs to the word before it."""
+    """Return whether a full stop, with white space after it, ends a sentence or belongs to the word before it."""
     words = before.split()
     if not words or before[-1].isspace():  # at the very start, or in text with a space before every mark
         return bool(words) and not goes_on

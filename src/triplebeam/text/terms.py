@@ -67,23 +67,23 @@ _WRITTEN_WORD = re.compile(rf"{_EAST_ASIAN_RUN.pattern}|{compile_word(without=f'
 
 
 def stemmer_for(text: str) -> str:
-    """The name of the stemmer for a passage: that of its language, or the English one."""
+    """Return the name of the stemmer for a passage: that of its language, or the English one."""
     return _STEMMERS.get(foreign_language(text) or "", ENGLISH)
 
 
 def text_words(text: str, stemmer: str = ENGLISH) -> list[str]:
-    """The words of a text, as they are indexed."""
+    """Return the words of a text, as they are indexed."""
     spaced, runs = _parted(text)
     return _stems(spaced, stemmer) + [part for run in runs for part in (*run, *_pairs(run))]
 
 
 def query_words(query: str) -> list[str]:
-    """The words of a query that are searched for, as English passages have them."""
+    """Return the words of a query that are searched for, as English passages have them."""
     return [stems[ENGLISH] for stems in query_stems(query, [])]
 
 
 def query_stems(query: str, stemmers: Iterable[str]) -> list[dict[str, str]]:
-    """For each word of a query that is searched for, its stems by stemmer: by the English one, and by ``stemmers``."""
+    """Return for each searched word of a query its stems by stemmer: by the English one, and by ``stemmers``."""
     spaced, runs = _parted(query)
     names = list(dict.fromkeys([ENGLISH, *stemmers]))
     stems = zip(*(_stems(spaced, stemmer) for stemmer in names), strict=True)
@@ -107,7 +107,7 @@ def placed_words(text: str, stemmer: str = ENGLISH) -> Iterator[tuple[int, int, 
 
 
 def is_unspaced(word: str) -> bool:
-    """Is the word of a script in which a single character is a word?"""
+    """Return whether the word is of a script in which a single character is a word."""
     return _EAST_ASIAN_RUN.match(word) is not None
 
 
@@ -123,7 +123,7 @@ def _compared(written: str, stemmer: str) -> tuple[str, ...]:
 
 
 def _parted(text: str) -> tuple[str, list[str]]:
-    """A text without its optional marks: what has spaces between words, and the runs that have none."""
+    """Split a text, without its optional marks, into what has spaces between words and the runs that have none."""
     if text.isascii():
         return text, []
     folded = normalize("NFC", _OPTIONAL_MARKS.sub("", normalize("NFD", text)))

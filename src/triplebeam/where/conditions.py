@@ -18,11 +18,11 @@ class Condition(Protocol):
     """Something that holds for a passage or does not."""
 
     def holds(self, fields: Fields) -> bool:
-        """Does it hold for a passage with these fields?"""
+        """Return whether it matches a passage with these fields."""
         ...
 
     def comparisons(self) -> "Iterator[Comparison]":
-        """Every comparison of a field in it."""
+        """Yield every comparison of a field in it."""
         ...
 
 
@@ -33,11 +33,11 @@ class AllOf:
     parts: tuple[Condition, ...]
 
     def holds(self, fields: Fields) -> bool:
-        """Does it hold?"""
+        """Return whether all parts match."""
         return all(part.holds(fields) for part in self.parts)
 
     def comparisons(self) -> "Iterator[Comparison]":
-        """Every comparison of a field in it."""
+        """Yield every comparison of a field in it."""
         return (comparison for part in self.parts for comparison in part.comparisons())
 
 
@@ -48,11 +48,11 @@ class AnyOf:
     parts: tuple[Condition, ...]
 
     def holds(self, fields: Fields) -> bool:
-        """Does it hold?"""
+        """Return whether any part matches."""
         return any(part.holds(fields) for part in self.parts)
 
     def comparisons(self) -> "Iterator[Comparison]":
-        """Every comparison of a field in it."""
+        """Yield every comparison of a field in it."""
         return (comparison for part in self.parts for comparison in part.comparisons())
 
 
@@ -63,11 +63,11 @@ class Not:
     part: Condition
 
     def holds(self, fields: Fields) -> bool:
-        """Does it hold?"""
+        """Return whether the part does not match."""
         return not self.part.holds(fields)
 
     def comparisons(self) -> "Iterator[Comparison]":
-        """Every comparison of a field in it."""
+        """Yield every comparison of a field in it."""
         return self.part.comparisons()
 
 
@@ -82,12 +82,12 @@ class Comparison:
     """Where the name begins in the filter, from 0."""
 
     def holds(self, fields: Fields) -> bool:
-        """Does it hold?"""
+        """Return whether the field has such a value."""
         value = fields.get(self.name)
         return value is not None and self._matches(value)
 
     def comparisons(self) -> "Iterator[Comparison]":
-        """Itself."""
+        """Yield itself."""
         yield self
 
     def check(self, known: Mapping[str, Collection[str]]) -> None:

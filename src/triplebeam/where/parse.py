@@ -31,11 +31,11 @@ class Where:
     condition: Condition
 
     def __str__(self) -> str:
-        """As it was written."""
+        """Return the filter as it was written."""
         return self.text
 
     def holds(self, fields: Fields) -> bool:
-        """Does it hold for a passage with these fields?"""
+        """Return whether it matches a passage with these fields."""
         return self.condition.holds(fields)
 
     def check(self, known: Mapping[str, Collection[str]]) -> None:
@@ -47,7 +47,7 @@ class Where:
             comparison.check(known)
 
     def other_case(self, known: Mapping[str, Collection[str]]) -> list[str]:
-        """Known values that differ from those of the filter in upper and lower case only."""
+        """Find known values that differ from those of the filter in upper and lower case only."""
         comparisons = [each for each in self.condition.comparisons() if each.operator in ("=", "in")]
         texts = {(each.name, value.text.casefold()): value.text for each in comparisons for value in each.values}
         return [

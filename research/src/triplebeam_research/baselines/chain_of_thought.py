@@ -48,7 +48,7 @@ class ChainOfThought(ReadingAgent):
     exemplars: Sequence[Exemplar] = field(default_factory=load_exemplars, repr=False)
 
     def steps(self, question: str) -> Generator[Step, None, Answer]:
-        """The retrieval, where there is one, is the one step."""
+        """Retrieve in the one step, where there is a retrieval."""
         loop, read = Loop(question), None
         if self.retriever is not None:
             step = loop.take(partial(_retrieve, self.retriever, question, self.retrieved))

@@ -83,7 +83,7 @@ class ERACoT(RetrievingAgent):
     exemplars: Sequence[Exemplar] = field(default_factory=load_exemplars, repr=False)
 
     def steps(self, question: str) -> Generator[Step, None, Answer]:
-        """The retrieval and its analysis are the one step; the answer is stage 5."""
+        """Retrieve and analyse in the one step; the answer is stage 5."""
         loop, analysis = Loop(question), _Analysis(question)
         step = loop.take(partial(self._step, analysis))
         yield step
@@ -201,7 +201,7 @@ def _relation_key(relation: Triple) -> tuple[str, ...]:
 
 
 def _named_by_most(lists: Sequence[Sequence[_Item]], key: Callable[[_Item], object]) -> list[_Item]:
-    """The items that more than half of the lists name, each as it was named first and in that order."""
+    """Select the items that more than half of the lists name, each as it was named first and in that order."""
     firsts: dict[object, _Item] = {}
     counted: Counter[object] = Counter()
     for named in lists:

@@ -70,7 +70,7 @@ class FLARE(AnsweringAgent):
         super().__post_init__()
 
     def steps(self, question: str) -> Generator[Step, None, Answer]:
-        """Each retrieval, and the sentences that follow from it."""
+        """Yield each retrieval, and the sentences that follow from it."""
         loop = _Sentences(question, self.retriever, query=question)
         yield from loop.take_all(partial(self._step, loop))
         if loop.concluded:
@@ -98,7 +98,7 @@ class FLARE(AnsweringAgent):
         )
 
     def _next_sentence(self, loop: "_Sentences", ranking: Ranking) -> "_Sentence":
-        """One call; no words where the reply cannot be used."""
+        """Call the model once; no words where the reply cannot be used."""
         prompt = self.template.fill(
             exemplars="\n\n".join(map(_worked, self.exemplars)),
             passages=self._shown(ranking.ids),
@@ -117,7 +117,7 @@ class FLARE(AnsweringAgent):
         return _Sentence(sentence, tokens_of(sentence, completion.log_probabilities or ()))
 
     def _query(self, loop: "_Sentences", ahead: "_Sentence") -> str:
-        """What to search for before the sentence is kept; nothing where the model is sure of it."""
+        """Return what to search for before the sentence is kept; nothing where the model is sure of it."""
         if not ahead.text:
             return ""
         if ahead.tokens is None:
@@ -132,7 +132,7 @@ class FLARE(AnsweringAgent):
 
 
 def tokens_of(sentence: str, tokens: Sequence[TokenLogProbability]) -> Sequence[TokenLogProbability] | None:
-    """The tokens of a reply that spell a sentence of it; None where they do not, or there are none."""
+    """Return the tokens of a reply that spell a sentence of it; None where they do not, or there are none."""
     start = "".join(token.token for token in tokens).find(sentence) if sentence and tokens else -1
     if start < 0:
         return None

@@ -70,7 +70,7 @@ class IRCoT(AnsweringAgent):
         return Step(number=loop.number, query=query, ranking=ranking, so_far=collection, thought=thought)
 
     def _next_sentence(self, loop: "_Thoughts", collection: Ranking) -> str:
-        """One call; nothing where the reply cannot be used."""
+        """Call the model once; nothing where the reply cannot be used."""
         prompt = load("published/ircot").fill(
             passages=self._shown(collection.ids),
             question=loop.question,

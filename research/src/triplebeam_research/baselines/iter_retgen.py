@@ -71,7 +71,7 @@ class IterRetGen(AnsweringAgent):
         return Step(number=loop.number, query=query, ranking=ranking, so_far=ranking, thought=loop.reasoning)
 
     def _generate(self, question: str, passage_ids: Sequence[str]) -> tuple[str, str]:
-        """The reasoning and the answer it comes to; one call, nothing where the reply cannot be used."""
+        """Call the model once for the reasoning and its answer; nothing where the reply cannot be used."""
         prompt = self.template.fill(passages=self._shown(passage_ids), question=question)
         reply = usable_reply(self.model, prompt, _Reply)
         return (reply.reasoning.strip(), reply.answer.strip()) if reply else ("", "")

@@ -63,7 +63,7 @@ class KGP(AnsweringAgent):
     template: Template = field(default_factory=partial(load, "kgp/next_evidence"), repr=False)
 
     def steps(self, question: str) -> Generator[Step, None, Answer]:
-        """The seeds, then one path per step."""
+        """Collect the seeds, then one path per step."""
         loop = _Paths(question)
         yield loop.take(partial(self._seed, loop))
         yield from loop.take_all(partial(self._walk, loop))
@@ -95,18 +95,18 @@ class KGP(AnsweringAgent):
         return Step(number=loop.number, query=query, ranking=ranking, so_far=Ranking.from_scores(loop.scores))
 
     def _most_similar(self, loop: "_Paths", path: Path, evidence: str) -> Ranking:
-        """The neighbours that the path goes on to, as many as there is room for."""
+        """Rank the neighbours that the path goes on to, as many as there is room for."""
         scores = self.similarity.scores(evidence)
         ahead = {id_: float(scores[self.passages.row(id_)]) for id_ in self._ahead(loop, path)}
         return Ranking.from_scores(ahead).top(min(self.branches, self.collected - len(loop.scores)))
 
     def _ahead(self, loop: "_Paths", path: Path) -> list[str]:
-        """The neighbours of a path's last passage that are not collected yet."""
+        """Return the neighbours of a path's last passage that are not collected yet."""
         _, neighbours = self.graph.around(np.array([self.passages.row(path[-1])]), self.edges)
         return [id_ for id_ in self.passages.ids(np.unique(neighbours)) if id_ not in loop.scores]
 
     def _next_evidence(self, question: str, path: Path) -> str:
-        """What is needed next; one call, nothing where that is nothing or the reply cannot be used."""
+        """Call the model once for what is needed next; nothing where that is nothing or the reply cannot be used."""
         prompt = self.template.fill(passages=self._shown(path), question=question)
         return usable_text(self.model, prompt, _Reply)
 
@@ -120,6 +120,6 @@ class _Paths(Loop):
     paths: deque[Path] = field(default_factory=deque)
 
     def collect(self, path: Path, scores: Mapping[str, float]) -> None:
-        """Passages that a path goes on to, or the seeds of paths; each starts a new path."""
+        """Collect passages that a path goes on to, or the seeds of paths; each starts a new path."""
         self.scores.update(scores)
         self.paths.extend((*path, passage_id) for passage_id in scores)

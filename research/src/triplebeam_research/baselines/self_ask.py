@@ -66,7 +66,7 @@ class SelfAsk(ReadingAgent):
         return self.sub_answerer or SubAnswerer(model=self.model, passages=self._passages)
 
     def steps(self, question: str) -> Generator[Step, None, Answer]:
-        """One follow-up question per step."""
+        """Ask one follow-up question per step."""
         loop = _FollowUps(question, self.retriever or NothingToSearch())
         yield from loop.take_all(partial(self._step, loop))
         return loop.conclude(partial(self._last, loop))
@@ -97,7 +97,7 @@ class SelfAsk(ReadingAgent):
         return Exchange(query, known.sentence or known.text)
 
     def _ask(self, loop: "_FollowUps") -> None:
-        """Is a follow-up question needed, and which; or what is the final answer?"""
+        """Ask whether a follow-up question is needed, and which, or what the final answer is."""
         prompt = self.template.fill(question=loop.question, exchanges=numbered_exchanges(loop.exchanges))
         reply = usable_reply(self.model, prompt, _Reply)
         loop.follow_up = reply.follow_up.strip() if reply else ""

@@ -62,7 +62,7 @@ class VerifyAndEdit(RetrievingAgent):
     exemplars: Sequence[Exemplar] = field(default_factory=load_exemplars, repr=False)
 
     def steps(self, question: str) -> Generator[Step, None, Answer]:
-        """Each sentence that is checked is a step."""
+        """Check one sentence per step."""
         loop = _Reasoning(question, self.retriever)
         with account() as loop.outside:
             winner = self._winner(question)
@@ -82,7 +82,7 @@ class VerifyAndEdit(RetrievingAgent):
         return sampled_vote(self.model, prompt, paths=self.paths, temperature=self.temperature, seed=self.seed)
 
     def _step(self, loop: "_Reasoning", place: int) -> Step:
-        """Steps 2 to 4, for one sentence."""
+        """Run steps 2 to 4 for one sentence."""
         sentence = loop.sentences[place]
         query = self._verifying_question(loop.question, sentence) or sentence
         ranking = loop.retrieve(query, self.retrieved)

@@ -140,7 +140,7 @@ def _settings(
 
 
 def _check_destination(output: Path | None, force: bool, folds: int | None) -> None:
-    """Checked before the training, not after it."""
+    """Check the destination before the training, not after it."""
     from triplebeam.errors import BadInputError
 
     if output is None:

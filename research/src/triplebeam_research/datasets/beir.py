@@ -14,7 +14,7 @@ _NOT_JUDGED = LeftOut("without a relevant passage in the split")
 
 
 def read_beir(sources: Sequence[Path]) -> Dataset:
-    """The corpus under its own ids, and the queries of one split: the folder's only one, or the file named."""
+    """Read the corpus under its own ids, and the queries of one split: the folder's only one, or the file named."""
     if len(sources) != 1:
         raise BadInputError(
             f"a BEIR dataset is one folder, or one file of its qrels; {len(sources)} sources are named."
@@ -51,7 +51,7 @@ def _only_split(folder: Path) -> Path:
 
 
 def _relevant(path: Path) -> dict[str, list[str]]:
-    """Passage ids by query; only a score above 0 makes a passage relevant."""
+    """Read passage ids by query; only a score above 0 makes a passage relevant."""
     relevant: dict[str, list[str]] = {}
     with open_text(path) as file:
         for number, line in enumerate(file, start=1):
@@ -76,7 +76,7 @@ def _score(path: Path, number: int, cells: list[str]) -> float:
 
 
 def _documents(path: Path) -> Iterator[Document]:
-    """Rows of a title alone have it as their text; rows of neither are nothing to search."""
+    """Yield the documents. Rows of a title alone have it as their text; rows of neither are nothing to search."""
     for row in read_rows(path):
         title = row.text_or_empty("title")
         if text := row.text_or_empty("text") or title:

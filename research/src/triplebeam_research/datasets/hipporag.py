@@ -19,7 +19,7 @@ _CORPUS = "corpus"
 
 
 def read_hipporag(sources: Sequence[Path]) -> Dataset:
-    """The corpora named, or else those beside the questions, and the questions."""
+    """Read the corpora named, or else those beside the questions, and the questions."""
     files = [source for source in sources if _CORPUS not in source.name]
     if not files:
         raise BadInputError(

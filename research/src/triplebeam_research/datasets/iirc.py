@@ -34,7 +34,7 @@ class _Evidence(NamedTuple):
 
 
 def read_iirc(sources: Sequence[Path]) -> Dataset:
-    """Question files and the one file of articles, in any order."""
+    """Read question files and the one file of articles, in any order."""
     articles = [source for source in sources if first_character(source) == "{"]
     files = [source for source in sources if source not in articles]
     if len(articles) != 1 or not files:
@@ -74,7 +74,7 @@ def _main(row: Row) -> Paragraph:
 
 
 def _articles(path: Path, titles: Mapping[str, str]) -> Iterator[tuple[str, list[Paragraph]]]:
-    """Each article's name in lower case, as the file has it, and its paragraphs under the title that links show."""
+    """Return each article's lower-case name, as the file has it, and its paragraphs under the title that links show."""
     for name, text in members(path):
         if not isinstance(text, str):
             raise BadInputError(f"{path}: the article {name!r} is not a text: is it IIRC's context_articles.json?")
@@ -84,7 +84,7 @@ def _articles(path: Path, titles: Mapping[str, str]) -> Iterator[tuple[str, list
 
 
 def _evidence(row: Row) -> list[_Evidence]:
-    """What the answer was read from, but for the passage in front of the writer."""
+    """Return what the answer was read from, except the passage in front of the writer."""
     context = [(each.text("passage"), each.text_or_empty("text")) for each in row.rows("context")]
     return [_Evidence(article.lower(), _one_space(text)) for article, text in context if article != _MAIN]
 
@@ -92,7 +92,7 @@ def _evidence(row: Row) -> list[_Evidence]:
 def _find(
     wanted: Iterable[_Evidence], articles: Iterable[tuple[str, list[Paragraph]]]
 ) -> Iterator[tuple[_Evidence, str]]:
-    """The paragraph's id for each piece of evidence that has one."""
+    """Find the paragraph's id for each piece of evidence that has one."""
     by_article: dict[str, list[_Evidence]] = {}
     for evidence in wanted:
         by_article.setdefault(evidence.article, []).append(evidence)
@@ -104,7 +104,7 @@ def _find(
 
 
 def _overlap(evidence: str, text: str) -> float:
-    """The share of the evidence's words that are in the text; more than all where it is there word for word."""
+    """Return the share of the evidence's words that are in the text; more than 1 where it is there word for word."""
     words = set(evidence.lower().split())
     return 2.0 if words and evidence in text else len(words & set(text.lower().split())) / max(1, len(words))
 
@@ -132,7 +132,7 @@ def _question(row: Row, passage: Row, number: int, found: Mapping[_Evidence, str
 
 
 def _answers(row: Row, answer_type: str) -> tuple[str, ...]:
-    """Several spans are one answer together; a value counts with and without its unit."""
+    """Return the answers: several spans are one answer together; a value counts with and without its unit."""
     if answer_type == "span":
         return (", ".join(span.text("text") for span in row.rows("answer_spans")),)
     if answer_type not in ("value", "binary"):

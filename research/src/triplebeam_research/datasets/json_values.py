@@ -17,7 +17,7 @@ from triplebeam.evaluate.questions import open_text
 
 
 def elements(path: Path) -> Iterator[tuple[int, object]]:
-    """The values of JSON lines or of a JSON array, numbered from 1."""
+    """Yield the values of JSON lines or of a JSON array, numbered from 1."""
     opening = first_character(path)
     if not opening:
         raise BadInputError(f"{path} is empty: there is nothing to read.")
@@ -29,7 +29,7 @@ def elements(path: Path) -> Iterator[tuple[int, object]]:
 
 
 def members(path: Path) -> Iterator[tuple[str, object]]:
-    """The members of a JSON object, in order."""
+    """Yield the members of a JSON object, in order."""
     if first_character(path) != "{":
         raise BadInputError(f"{path} is not one JSON object: is it of the format you named?")
     last = "the beginning"
@@ -40,7 +40,7 @@ def members(path: Path) -> Iterator[tuple[str, object]]:
 
 
 def first_character(path: Path) -> str:
-    """What the file's JSON opens with; nothing where it is empty."""
+    """Read what the file's JSON opens with; nothing where it is empty."""
     with open_text(path) as file:
         while (character := file.read(1)).isspace():
             pass

@@ -32,13 +32,13 @@ class Paragraph(NamedTuple):
 
 
 def paragraph(title: str, text: str, is_gold: bool = False) -> Paragraph:
-    """A paragraph as it is stored; one that is a title only has it as its text."""
+    """Return a paragraph as it is stored; one that is a title only has it as its text."""
     title, text = " ".join(storable(title).split()), storable(text).strip()
     return Paragraph(title, text or title, is_gold)
 
 
 def listed(row: Row, *names: str, gold: bool = False) -> list[Paragraph]:
-    """Paragraphs as objects: ``title``, ``paragraph_text`` or ``text``, ``is_supporting`` (or else ``gold``)."""
+    """Read paragraphs as objects: ``title``, ``paragraph_text`` or ``text``, ``is_supporting`` (or else ``gold``)."""
     paragraphs = []
     for each in row.rows(*names):
         if not each.has("paragraph_text", "text"):
@@ -50,7 +50,7 @@ def listed(row: Row, *names: str, gold: bool = False) -> list[Paragraph]:
 
 
 def titled(row: Row) -> list[Paragraph]:
-    """Paragraphs written as ``context: [[title, [sentence, …]], …]``, the gold ones named in ``supporting_facts``."""
+    """Read ``context: [[title, [sentence, …]], …]``, the gold ones named in ``supporting_facts``."""
     pairs = [_pair(row, item, "context") for item in row.items("context")]
     facts = row.items("supporting_facts") if row.has("supporting_facts") else []
     gold = dict.fromkeys(_pair(row, fact, "supporting_facts")[0] for fact in facts)
@@ -61,7 +61,7 @@ def titled(row: Row) -> list[Paragraph]:
 
 
 def joined(row: Row, sentences: object) -> str:
-    """The text of sentences: HotpotQA's begin with the space between them, 2WikiMultiHopQA's do not."""
+    """Join sentences: HotpotQA's begin with the space between them, 2WikiMultiHopQA's do not."""
     if not isinstance(sentences, list) or not all(isinstance(sentence, str) for sentence in sentences):
         raise row.wrong("has a paragraph that is not a list of sentences")
     has_spaces = any(sentence[:1].isspace() for sentence in sentences[1:])
@@ -69,12 +69,12 @@ def joined(row: Row, sentences: object) -> str:
 
 
 def gold_ids(paragraphs: Iterable[Paragraph]) -> tuple[str, ...]:
-    """The ids of the gold ones, each once."""
+    """Return the ids of the gold ones, each once."""
     return tuple(dict.fromkeys(each.id for each in paragraphs if each.is_gold))
 
 
 def distinct(paragraphs: Iterable[Paragraph]) -> Iterator[Document]:
-    """Each paragraph once, as a document that is a passage already. Blank ones are nothing to search."""
+    """Yield each paragraph once, as a document that is a passage already. Blank ones are nothing to search."""
     seen: set[str] = set()
     for each in paragraphs:
         if each.text and (passage_id := each.id) not in seen:
@@ -87,7 +87,7 @@ def read_contexts(
     paragraphs_of: Callable[[Row], list[Paragraph]],
     question_of: Callable[[Row, list[Paragraph]], Question | LeftOut | None],
 ) -> Dataset:
-    """A dataset of rows that hold a question and its paragraphs each. None means a row of paragraphs alone."""
+    """Read a dataset of rows that hold a question and its paragraphs each. None means a row of paragraphs alone."""
     collected = Collected()
     for file in files:
         for row in read_rows(file):

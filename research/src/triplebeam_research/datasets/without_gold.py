@@ -19,7 +19,7 @@ from triplebeam_research.datasets.row import Row, read_rows
 
 
 def read_quality(sources: Sequence[Path]) -> Dataset:
-    """The articles, and the questions whose right option is published."""
+    """Read the articles, and the questions whose right option is published."""
     collected = Collected()
     for source in sources:
         for row in read_rows(source):
@@ -54,7 +54,7 @@ def _quality_question(row: Row, default_id: str) -> Question:
 
 
 def read_bamboogle(sources: Sequence[Path]) -> Dataset:
-    """The questions; ids number the rows, as in bamboogle-000."""
+    """Read the questions; ids number the rows, as in bamboogle-000."""
     collected = Collected()
     for source in sources:
         with open_text(source) as file:

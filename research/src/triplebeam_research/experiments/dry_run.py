@@ -35,7 +35,7 @@ class Planned:
 
 
 def plan(evaluator: ExperimentEvaluator, experiment: Experiment, corpus: Corpus) -> list[Planned]:
-    """One row per method."""
+    """Plan one row per method."""
     questions = len(read_questions(corpus.questions)[: evaluator.limit])
     least, most = (_asked(evaluator, experiment, corpus, StandIn(eager=eager)) for eager in (True, False))
     return [_planned(evaluator, experiment, questions, *runs) for runs in zip(least, most, strict=True)]
@@ -75,7 +75,7 @@ def _planned(evaluator: ExperimentEvaluator, experiment: Experiment, questions: 
 
 
 def _scaled(run: Run, times: int, judged: bool) -> Usage:
-    """The mean use of a question, so many times, and of the judge where there is one."""
+    """Scale the mean usage of a question, and of the judge where there is one."""
     used = sum((result.usage for result in run.results), Usage())
     share = times / len(run.results)
     scaled = Usage(

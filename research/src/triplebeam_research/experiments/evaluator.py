@@ -28,7 +28,7 @@ class ExperimentEvaluator(Evaluator):
     """Judges answers; the settings' unless given."""
 
     def compare(self, experiment: Experiment, corpus: Corpus) -> Evaluation:
-        """All methods on all questions."""
+        """Run all methods on all questions."""
         questions = read_questions(corpus.questions)[: self.limit]
         methods = [Method.parse(method) for method in corpus.methods]  # a typo costs nothing
         given = {method: read_run(method.run) for method in methods if method.run}
@@ -65,7 +65,7 @@ class ExperimentEvaluator(Evaluator):
         )
 
     def judge_of(self, opened: OpenedCorpus) -> LanguageModel:
-        """The language model that judges answers: the one under test, unless another is configured or given."""
+        """Return the language model that judges answers: the one under test, unless another is configured or given."""
         if self.judge:
             return self.judge
         if self.model or self.settings.endpoint("judge") == self.settings.endpoint("answering"):
@@ -73,7 +73,7 @@ class ExperimentEvaluator(Evaluator):
         return make_model(self.settings, "judge")
 
     def _judged(self, opened: OpenedCorpus, run: Run) -> Run:
-        """With the judge's opinion of every answer; what that costs is not the method's cost."""
+        """Add the judge's opinion of every answer; what that costs is not the method's cost."""
         if all(result.answer is None for result in run.results):
             return run
         with account():
@@ -114,7 +114,7 @@ def _given_run(method: Method, run: Mapping[str, tuple[str, ...]], questions: Se
 
 
 def _with_advice(evaluation: Evaluation) -> Evaluation:
-    """With a word on whether a graph is needed, where methods with and without one were measured."""
+    """Add a word on whether a graph is needed, where methods with and without one were measured."""
     if not can_recommend(evaluation) or not evaluation.triples_of_gold:
         return evaluation
     return replace(evaluation, advice=f"Do I need a graph? {recommend(evaluation)}")

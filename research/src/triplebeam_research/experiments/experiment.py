@@ -90,7 +90,7 @@ class Experiment(BaseModel):
     datasets: Mapping[str, Mapping[str, str | int | float]] = {}
 
     def corpora(self) -> list[Corpus]:
-        """One per dataset, with everything filled in."""
+        """Return one corpus per dataset, with everything filled in."""
         return [self._corpus(name, values) for name, values in (self.datasets or {"": {}}).items()]
 
     def _corpus(self, name: str, values: Mapping[str, object]) -> Corpus:
@@ -135,7 +135,7 @@ def _what_is_wrong(problem: Mapping[str, Any]) -> str:
 
 
 def _filled(text: str, values: Mapping[str, object]) -> str:
-    """With the dataset's values and the environment's put in; one that is not there is an error, not a literal."""
+    """Fill in the dataset's values and the environment's; a missing one is an error, not a literal."""
 
     def value(match: re.Match[str]) -> str:
         if match[1] not in values:

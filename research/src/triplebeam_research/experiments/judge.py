@@ -32,7 +32,7 @@ def judge(
     results: Sequence[QuestionResult],
     progress: Progress = silent,
 ) -> list[float | None]:
-    """1 or 0 per question, in order. An empty answer is wrong without a call.
+    """Return 1 or 0 per question, in order. An empty answer is wrong without a call.
 
     None where there is nothing to judge (no accepted answers, or the method does not answer) and where the model's
     reply could not be used even after a correction; the latter is remarked on the open account, and a caller finds
@@ -52,7 +52,7 @@ def judge(
 
 
 def _says(result: QuestionResult) -> str:
-    """The answer in one line, empty where there is none."""
+    """Return the answer in one line, empty where there is none."""
     return _one_line(result.answer or "")
 
 
@@ -65,7 +65,7 @@ def _prompt(template: Template, question: Question, result: QuestionResult) -> P
 
 
 def _one_line(text: str) -> str:
-    """An answer of several lines could pass for a part of the prompt."""
+    """Put an answer on one line: several lines could pass for a part of the prompt."""
     return " ".join(text.split())
 
 

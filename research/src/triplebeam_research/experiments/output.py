@@ -40,7 +40,7 @@ def _written(folder: Path, evaluation: Evaluation) -> list[Path]:
 
 
 def as_json(evaluation: Evaluation) -> dict[str, object]:
-    """All results of all questions, with the measures of each."""
+    """Return all results of all questions, with the measures of each."""
     return {
         "title": evaluation.title,
         "facts": dict(evaluation.facts),
@@ -67,7 +67,7 @@ def _results(evaluation: Evaluation, run: Run) -> list[dict[str, object]]:
 
 
 def across(evaluations: Sequence[Evaluation], names: Sequence[str], measures: Sequence[str]) -> str:
-    """One Markdown table of a method's figures on several datasets, in the form papers print them."""
+    """Render one Markdown table of a method's figures on several datasets, in the form papers print them."""
     methods = list(dict.fromkeys(run.method for evaluation in evaluations for run in evaluation.runs))
     cells = {
         (run.method, name): [_per_cent(summary(evaluation, run).get(measure)) for measure in measures]
@@ -85,5 +85,5 @@ def _per_cent(share: float | None) -> str:
 
 
 def file_name(method: str) -> str:
-    """A method's name as the name of a file."""
+    """Return a method's name as the name of a file."""
     return re.sub(r"[^\w.=+-]+", "_", method).strip("_")

@@ -32,12 +32,12 @@ def check_graphs(questions: Sequence[Question], results: Sequence[QuestionResult
 
 
 def graph_is_right(triplets: Sequence[Triplet], evidences: Sequence[Triplet]) -> bool:
-    """Do the triplets and the evidences pair up?"""
+    """Return whether the triplets and the evidences pair up."""
     return len(triplets) == len(evidences) and _pair_up(list(triplets), _gold_edges(evidences), {})
 
 
 def _gold_edges(evidences: Sequence[Triplet]) -> list[tuple[str, str]]:
-    """The two ends of each evidence; a variable begins with a number sign."""
+    """Return the two ends of each evidence; a variable begins with a number sign."""
     found = {entity_key(object_): f"#{place}" for place, (_, _, object_) in reversed(list(enumerate(evidences)))}
     subjects = {entity_key(subject) for subject, _, _ in evidences}
     return [
@@ -50,7 +50,7 @@ def _gold_edges(evidences: Sequence[Triplet]) -> list[tuple[str, str]]:
 
 
 def _pair_up(triplets: list[Triplet], edges: list[tuple[str, str]], stand_for: Mapping[str, str]) -> bool:
-    """Is there an edge for each triplet, with each variable standing for one, as far as is known?"""
+    """Return whether there is an edge for each triplet, with each variable standing for one, as far as is known."""
     if not triplets:
         return True
     (head, _, tail), *others = triplets
@@ -63,7 +63,7 @@ def _pair_up(triplets: list[Triplet], edges: list[tuple[str, str]], stand_for: M
 
 
 def _standing(gold: str, node: str, stand_for: Mapping[str, str] | None) -> Mapping[str, str] | None:
-    """What variables stand for if this node is that of the evidences; None where it cannot be."""
+    """Bind variables if this node is that of the evidences; None where it cannot be."""
     if stand_for is None:
         return None
     if not _VARIABLE.fullmatch(node):

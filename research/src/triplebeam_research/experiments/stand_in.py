@@ -31,7 +31,7 @@ class StandIn:
         self._numbers = itertools.count(1)
 
     def complete(self, prompts: Sequence[Prompt]) -> list[Completion]:
-        """One reply per prompt, counted as if it had been paid for."""
+        """Return one reply per prompt, counted as if it had been paid for."""
         return [self._completion(prompt) for prompt in prompts]
 
     def _completion(self, prompt: Prompt) -> Completion:
@@ -43,12 +43,12 @@ class StandIn:
         return Completion(text=json.dumps(reply), usage=usage)
 
     def _text(self, prompt: Prompt) -> str:
-        """A conclusion; or something to search for that finds passages and was not said before."""
+        """Return a conclusion; or something to search for that finds passages and was not said before."""
         asked = _QUESTION.search(prompt.user)
         return _CONCLUSION if self._eager else f"Part {next(self._numbers)} of {asked[1] if asked else 'it'}"
 
     def _filled(self, schema: Any, prompt: Prompt) -> object:
-        """A value as a JSON schema demands it."""
+        """Return a value as a JSON schema demands it."""
         if "$ref" in schema:
             definitions: Any = (prompt.schema or {})["$defs"]
             return self._filled(definitions[schema["$ref"].rpartition("/")[2]], prompt)
@@ -67,14 +67,14 @@ class StandIn:
                 return self._text(prompt)
 
     def _list(self, items: Mapping[str, Any], prompt: Prompt) -> list[object]:
-        """All numbers there may be, three texts, which may be a triple, or one of anything else."""
+        """Return all numbers there may be, three texts, which may be a triple, or one of anything else."""
         if items.get("type") == "integer":
             return list(range(1, 50))
         return [self._filled(items, prompt) for _ in range(3 if items.get("type") == "string" else 1)]
 
 
 def judging(questions: int) -> Usage:
-    """What it takes to judge so many answers: the prompt is as long as its instructions, nearly."""
+    """Estimate the usage of judging so many answers: the prompt is as long as its instructions, nearly."""
     return Usage(calls=questions, tokens_in=questions * _JUDGE_TOKENS, tokens_out=questions * 10, estimated=True)
 
 

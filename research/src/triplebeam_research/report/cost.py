@@ -14,12 +14,12 @@ from triplebeam_research.report.scores import Scores
 
 
 def _mean_of(run: Run, quantity: Callable[[QuestionResult], float]) -> float:
-    """The mean of a quantity over the questions."""
+    """Average a quantity over the questions."""
     return float(np.mean([quantity(result) for result in run.results]))
 
 
 def cost_table(scores: Scores) -> Table | Missing:
-    """Time, encodings, calls, tokens and dollars per question: those that any method has."""
+    """Tabulate time, encodings, calls, tokens and dollars per question: those that any method has."""
     runs = scores.evaluation.runs
     quantities: dict[str, list[str]] = {}
     if any(result.seconds for run in runs for result in run.results):
@@ -54,7 +54,7 @@ _COUNTED: dict[str, Callable[[QuestionResult], float]] = {
 
 
 def _cost_reading(scores: Scores, timed: bool) -> str:
-    """How the table is read, with a warning where a cache or a guess is behind its numbers."""
+    """Explain the table, with a warning where a cache or a guess is behind its numbers."""
     sentences = ["Lower is cheaper; counts are means over the questions."]
     if timed:
         sentences.append("Half of the questions took no longer than p50, 95 in 100 no longer than p95.")
@@ -76,7 +76,7 @@ def _cost_reading(scores: Scores, timed: bool) -> str:
 
 
 def cost_figures(scores: Scores) -> list[Figure | Missing]:
-    """The leading measure against the median time and tokens; right answers against calls (GNN-Ret's Figure 2)."""
+    """Plot the leading measure against the median time and tokens; right answers against calls (GNN-Ret's Figure 2)."""
     runs = scores.evaluation.runs
     tokens = [_mean_of(run, lambda result: result.usage.all_tokens) for run in runs]
     calls = [_mean_of(run, lambda result: result.usage.all_calls) for run in runs]

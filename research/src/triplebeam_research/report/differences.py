@@ -46,7 +46,7 @@ class Comparison:
 
 
 def comparisons(scores: Scores, measure: str, other: int) -> list[Comparison]:
-    """Every run that has the measure against the one at ``other``, in the runs' order, adjusted together."""
+    """Compare every run that has the measure with the one at ``other``, in the runs' order, adjusted together."""
     all_values = scores.values[measure]
     reference = all_values[other]
     if reference is None:
@@ -65,7 +65,7 @@ def comparisons(scores: Scores, measure: str, other: int) -> list[Comparison]:
 
 
 def difference_tables(scores: Scores) -> list[Table | Missing]:
-    """Against the baseline and against the best of each measure: the leading one, and F1 where answers were given."""
+    """Compare with the baseline and with the best of each measure: the leading one, and F1 where answers were given."""
     if len(scores.labels) < 2:
         return [Missing("Differences", "only one method was run.")]
     tables: list[Table | Missing] = []
@@ -99,7 +99,7 @@ def _table(scores: Scores, measure: str, role: str, name: str, found: Sequence[C
 
 
 def difference_figure(scores: Scores) -> list[Figure]:
-    """Every method against the baseline, as intervals; nothing where the tables of differences are missing too."""
+    """Plot every method against the baseline, as intervals; nothing where the tables of differences are missing too."""
     found = comparisons(scores, scores.leading, 0) if scores.leading else []
     if not found:
         return []
@@ -118,7 +118,7 @@ def difference_figure(scores: Scores) -> list[Figure]:
 
 
 def disagreement_table(scores: Scores) -> Table | Missing:
-    """The questions on which the best method and the baseline are furthest apart, some for each side."""
+    """List the questions on which the best method and the baseline are furthest apart, some for each side."""
     title = "Questions to look at"
     if scores.leading is None or not scores.best:
         return Missing(title, "no method is better than the baseline.")

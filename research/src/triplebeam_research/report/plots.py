@@ -69,12 +69,12 @@ class Series(NamedTuple):
 
 
 def available() -> bool:
-    """Whether plots can be drawn."""
+    """Return whether plots can be drawn."""
     return find_spec("matplotlib") is not None
 
 
 def to_svg(draw: Callable[["Axes"], None], caption: str, description: str) -> Markup:
-    """The plot as an SVG element, the same for the same values."""
+    """Render the plot as an SVG element, the same for the same values."""
     from matplotlib import rc_context
     from matplotlib.figure import Figure
 
@@ -92,7 +92,7 @@ def to_svg(draw: Callable[["Axes"], None], caption: str, description: str) -> Ma
 
 
 def difference_plot(axes: "Axes", rows: Sequence[tuple[int, str, Difference]], value_name: str) -> None:
-    """A marker for each mean difference and a bar for its interval, on either side of a line at 0."""
+    """Plot a marker for each mean difference and a bar for its interval, on either side of a line at 0."""
     axes.axvline(0, color=_SOFT, linestyle=":")
     for y, (place, _, difference) in enumerate(rows):
         axes.plot([100 * difference.low, 100 * difference.high], [y, y], color=_colour(place), linewidth=3)
@@ -103,7 +103,7 @@ def difference_plot(axes: "Axes", rows: Sequence[tuple[int, str, Difference]], v
 
 
 def cost_plot(axes: "Axes", points: Sequence[tuple[int, str, float, float]], cost_name: str, value_name: str) -> None:
-    """Methods as points (place, label, cost, value), the cost on a logarithmic scale that also has a 0 if needed."""
+    """Plot methods as points (place, label, cost, value), the cost on a logarithmic scale with a 0 if needed."""
     from matplotlib.ticker import EngFormatter, LogLocator
 
     costs = [cost for *_, cost, _ in points]
@@ -125,7 +125,7 @@ def cost_plot(axes: "Axes", points: Sequence[tuple[int, str, float, float]], cos
 
 
 def step_plot(axes: "Axes", agents: Sequence[Series], level: Series | None, value_name: str) -> None:
-    """A line for each agent over steps 1, 2, 3, …; the method without steps is a dashed level."""
+    """Plot a line for each agent over steps 1, 2, 3, …; the method without steps is a dashed level."""
     from matplotlib.ticker import EngFormatter
 
     for place, label, values in agents:
@@ -140,7 +140,7 @@ def step_plot(axes: "Axes", agents: Sequence[Series], level: Series | None, valu
 
 
 def box_plot(axes: "Axes", groups: Mapping[str, Sequence[tuple[int, str, NDArray[np.float64]]]], name: str) -> None:
-    """A box for each method, group under group; whiskers, outliers and means as matplotlib draws them."""
+    """Plot a box for each method, group under group; whiskers, outliers and means as matplotlib draws them."""
     labels: list[str] = []
     for group, rows in groups.items():
         labels.append(group)
@@ -171,7 +171,7 @@ def share_plot(
     value_name: str,
     names: Mapping[int, str],
 ) -> None:
-    """For each method and each row of it, the share of questions at 1, 2, 3, …: the larger, the darker."""
+    """Plot for each method and each row of it the share of questions at 1, 2, 3, …: the larger, the darker."""
     labels: list[str] = []
     for method, (place, rows) in groups.items():
         labels.append(method)
@@ -193,13 +193,13 @@ def _colour(place: int) -> str:
 
 
 def _marker(place: int) -> dict[str, Any]:
-    """The look of a method, the same in every plot."""
+    """Choose the marker of a method, the same in every plot."""
     shape = {"marker": _MARKERS[place % len(_MARKERS)], "markersize": 9}
     return {"color": _colour(place), "markeredgecolor": _PAPER, "markeredgewidth": 0.6, **shape}
 
 
 def _name_rows(axes: "Axes", labels: Sequence[str], bold: Mapping[str, object] | None = None) -> None:
-    """Rows from top to bottom, named on the left; the plot is as high as they need."""
+    """Name rows from top to bottom, on the left; the plot is as high as they need."""
     cast("Figure", axes.figure).set_figheight(0.9 + _ROW * len(labels))
     axes.set_yticks(range(len(labels)), [_shortened(label) for label in labels])
     for label, tick in zip(labels, axes.get_yticklabels(), strict=True):
@@ -217,7 +217,7 @@ def _legend_below(axes: "Axes") -> None:
 
 
 def _shortened(label: str) -> str:
-    """A label on one line that fits beside a plot; matplotlib would leave out one that begins with an underscore."""
+    """Shorten a label to one line beside a plot; matplotlib would leave out one that begins with an underscore."""
     line = " ".join(label.split())
     line = line if len(line) <= _LONGEST_LABEL else f"{line[: _LONGEST_LABEL - 1]}…"
     return f"\N{ZERO WIDTH SPACE}{line}" if line.startswith("_") else line

@@ -32,7 +32,7 @@ _PARTS = re.compile(r"(?<=[+:,/])")
 
 
 def html_report(evaluation: Evaluation) -> str:
-    """The whole page. Without matplotlib, figures show their numbers and the page says how to get the plots."""
+    """Render the whole page. Without matplotlib, figures show their numbers and the page says how to get the plots."""
     report = document(evaluation)
     drawn = plots.available()
     lacks = [] if drawn else [Missing("Plots", "matplotlib is not installed: run pip install matplotlib.")]
@@ -45,12 +45,12 @@ def html_report(evaluation: Evaluation) -> str:
 
 
 def markdown_report(evaluation: Evaluation) -> str:
-    """All tables of the report, and the numbers of its figures."""
+    """Render all tables of the report, and the numbers of its figures."""
     return _TEMPLATES.get_template("report.md").render(report=document(evaluation))
 
 
 def document(evaluation: Evaluation) -> Document:
-    """The report of an evaluation, in no format yet."""
+    """Build the report of an evaluation, in no format yet."""
     scores = Scores(evaluation)
     parts: dict[str, list[Block | Missing]] = {}
     if evaluation.questions and evaluation.runs:
@@ -75,7 +75,7 @@ def document(evaluation: Evaluation) -> Document:
 
 
 def _in_short(scores: Scores) -> Iterator[str]:
-    """The conclusion, for a reader in a hurry."""
+    """Yield the conclusion, for a reader in a hurry."""
     questions, runs = scores.evaluation.questions, scores.evaluation.runs
     if not runs or not questions:
         yield f"There is nothing to report: {plural(len(runs), 'method')}, {plural(len(questions), 'question')}."
@@ -100,18 +100,18 @@ def _in_short(scores: Scores) -> Iterator[str]:
 
 
 def escaped(text: str) -> str:
-    """Text that Markdown shows as it is, on one line."""
+    """Escape text for Markdown, on one line."""
     harmless = " ".join(text.split()).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     return _SPECIAL.sub(lambda match: "\\" + match[0], harmless)
 
 
 def _markdown_heading(column: Column) -> str:
-    """Markdown has one row of headings, so a group is repeated in each column whose name alone would be ambiguous."""
+    """Return the one row of headings: a group is repeated in each column whose name alone would be ambiguous."""
     return escaped(f"{column.group}: {column.name}" if "(" in column.group else column.name)
 
 
 def _grouped(columns: Sequence[Column]) -> list[tuple[str, int]]:
-    """The groups of neighbouring columns, with how many each has; nothing where no column has one."""
+    """Group neighbouring columns, with how many each group has; nothing where no column has one."""
     groups = [(group, len(list(members))) for group, members in groupby(columns, key=lambda column: column.group)]
     return groups if any(group for group, _ in groups) else []
 
@@ -121,12 +121,12 @@ def _anchor(heading: str) -> str:
 
 
 def _breakable(name: str) -> Markup:
-    """A method's name may be broken where its parts meet, not inside a word."""
+    """Allow a method's name to break where its parts meet, not inside a word."""
     return Markup("<wbr>").join(map(escape, _PARTS.split(name)))
 
 
 def _tied(text: str) -> str:
-    """A number and its sign stay on one line."""
+    """Keep a number and its sign on one line."""
     return re.sub(r" (?=%)|(?<=\bp) (?=[<=])|(?<=p [<=]) ", "\N{NO-BREAK SPACE}", text)
 
 

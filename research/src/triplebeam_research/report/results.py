@@ -27,7 +27,7 @@ _BY_KIND = ("R@5", "R@15")
 
 
 def summary_table(scores: Scores) -> Table | Missing:
-    """A row per method, a column per measure, with the interval of the leading one."""
+    """Tabulate a row per method, a column per measure, with the interval of the leading one."""
     if not scores.values:
         return Missing("Summary", "no method returned a ranking or an answer that can be checked against the gold.")
     columns, cells = _methods(scores)
@@ -48,7 +48,7 @@ def summary_table(scores: Scores) -> Table | Missing:
 
 
 def breakdown_tables(scores: Scores) -> list[Table | Missing]:
-    """One table for each grouping that divides the questions."""
+    """Tabulate each grouping that divides the questions."""
     if _BY_KIND[0] not in scores.values:
         return [Missing("Breakdowns of recall", "no question names gold passages, or no method ranks passages.")]
     questions = scores.evaluation.questions
@@ -72,7 +72,7 @@ def breakdown_tables(scores: Scores) -> list[Table | Missing]:
 
 
 def _all_found(scores: Scores) -> list[Table]:
-    """How often everything was retrieved, where whole lists were read (GNN-Ret's Figure 5)."""
+    """Tabulate how often everything was retrieved, where whole lists were read (GNN-Ret's Figure 5)."""
     runs, questions = scores.evaluation.runs, scores.evaluation.questions
     if not any(result.further_ids for run in runs for result in run.results):
         return []
@@ -93,7 +93,7 @@ def _all_found(scores: Scores) -> list[Table]:
 
 
 def hop_figure(scores: Scores) -> list[Figure]:
-    """The spread of recall by the number of hops, or by MuSiQue's kinds of hops (GeAR's Figure 3).
+    """Plot the spread of recall by the number of hops, or by MuSiQue's kinds of hops (GeAR's Figure 3).
 
     Nothing where the table by hops is missing too.
     """
@@ -156,7 +156,7 @@ def _breakdown(scores: Scores, name: str, groups: Mapping[str, Sequence[int]], r
 
 
 def _methods(scores: Scores) -> tuple[list[Column], list[list[str]]]:
-    """The first column of a table, and the rows it begins."""
+    """Return the first column of a table, and the rows it begins."""
     return [Column("Method", kind="words")], [[label] for label in scores.row_labels]
 
 
@@ -166,7 +166,7 @@ def _append(rows: Sequence[list[str]], column: Sequence[str]) -> None:
 
 
 def _best_in_bold(means: Sequence[float]) -> list[str]:
-    """Means in per cent, the highest in bold; where two read the same, both are."""
+    """Format means in per cent, the highest in bold; where two read the same, both are."""
     texts = [percent(mean) for mean in means]
     known = [mean for mean in means if not np.isnan(mean)]
     highest = percent(max(known)) if len(known) > 1 else None

@@ -53,12 +53,12 @@ class Scores:
         return None if self.leading is None else int(np.nanargmax(self.means(self.leading)))
 
     def means(self, measure: str, places: Sequence[int] | None = None) -> list[float]:
-        """The mean of each run over the questions at these places (all of them, if None); NaN where there is none."""
+        """Return the mean of each run over the questions at these places (all, if None); NaN where there is none."""
         return [mean(values, places) for values in self.values[measure]]
 
 
 def mean(values: Values | None, places: Sequence[int] | None = None) -> float:
-    """The mean of what is not NaN, at these places; NaN where nothing is left."""
+    """Average what is not NaN, at these places; NaN where nothing is left."""
     if values is None:
         return float("nan")
     known = without_nan(values if places is None else values[list(places)])
@@ -66,7 +66,7 @@ def mean(values: Values | None, places: Sequence[int] | None = None) -> float:
 
 
 def without_nan(values: Values) -> Values:
-    """The values of the questions a measure applies to."""
+    """Return the values of the questions a measure applies to."""
     return values[~np.isnan(values)]
 
 

@@ -17,7 +17,7 @@ _DEPTH = 15
 
 
 def step_figures(scores: Scores) -> list[Figure | Missing]:
-    """Recall and tokens after each step of the agents, and how many steps they take."""
+    """Plot recall and tokens after each step of the agents, and how many steps they take."""
     runs, questions = scores.evaluation.runs, scores.evaluation.questions
     agents = [place for place, run in enumerate(runs) if any(len(result.steps) > 1 for result in run.results)]
     if not agents:
@@ -56,7 +56,7 @@ def _recall_figure(scores: Scores, recalls: dict[int, list[float]]) -> Figure:
 
 
 def _best_without_steps(scores: Scores, agents: Sequence[int], *, reading: bool = False) -> int | None:
-    """The best method beside the agents, of those that call a model if it must be one: SyncGE, in GeAR's figures."""
+    """Find the best method beside the agents, if need be one that calls a model: SyncGE, in GeAR's figures."""
     means = scores.means(f"R@{_DEPTH}") if f"R@{_DEPTH}" in scores.values else []
     tokens = [breakdown.tokens_by_step(run, 1)[0] for run in scores.evaluation.runs]
     others = [place for place in range(len(means)) if place not in agents and not np.isnan(means[place])]
@@ -94,7 +94,7 @@ def _by_step(caption: str, rows: Mapping[str, Sequence[float]], written: Callabl
 
 
 def _names_of_steps(runs: Sequence[Run], most: int) -> dict[int, str]:
-    """``5``, or ``4+`` where nothing took five steps and some ended undecided after four."""
+    """Return ``5``, or ``4+`` where nothing took five steps and some ended undecided after four."""
     results = [result for run in runs for result in run.results]
     decided = {len(result.steps) for result in results if not breakdown.undecided(result)}
     over = {len(result.steps) + 1 for result in results if breakdown.undecided(result)} - decided

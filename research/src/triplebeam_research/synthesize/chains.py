@@ -66,7 +66,7 @@ class GoldChain(NamedTuple):
 
 
 def sample_chains(index: Snapshot, *, seed: int = 0, hops: Sequence[int] = (2, 3)) -> Iterator[GoldChain]:
-    """Chains under the conditions above, in an order given by the seed, until there are no more."""
+    """Sample chains under the conditions above, in an order given by the seed, until there are no more."""
     if not hops or min(hops) < 2:
         raise BadInputError(f"chains of {list(hops)} hops cannot be sampled: each needs two or more.")
     sampler = _Sampler(_Graph(index))
@@ -81,7 +81,7 @@ def sample_chains(index: Snapshot, *, seed: int = 0, hops: Sequence[int] = (2, 3
 
 
 def why_no_chains(index: Snapshot) -> str:
-    """What an index without a chain lacks, as far as counts show."""
+    """Explain what an index without a chain lacks, as far as counts show."""
     graph = _Graph(index)
     if not graph.triples:
         return "it holds no triples: index again with --extractor local or llm"
@@ -99,12 +99,12 @@ def why_no_chains(index: Snapshot) -> str:
 
 
 def normal_text(text: str) -> str:
-    """A text in the normal form of entities, between spaces."""
+    """Return a text in the normal form of entities, between spaces."""
     return f" {entity_key(text)} "
 
 
 def is_named(name: str, text: str) -> bool:
-    """Whether a text in normal form has the name, as whole words; an article or a note in brackets may be missing."""
+    """Return whether a text in normal form has the name, as whole words; articles and brackets are optional."""
     return f" {_core(name)} " in text
 
 
@@ -119,7 +119,7 @@ def _overlap(one: str, other: str) -> bool:
 
 @lru_cache(maxsize=100_000)
 def _reads_as_name(name: str) -> bool:
-    """Begins and ends with a capital or a digit, has a letter, is short and no date; scripts without capitals pass."""
+    """Return whether a name begins and ends with a capital or a digit, has a letter, is short and no date."""
     words = [word for word in name.split() if word.casefold() not in ARTICLES]
     if not words or len(words) > _LONGEST_NAME or words[0].casefold() in _NO_NAMES or is_date(name):
         return False
@@ -153,11 +153,11 @@ class _Graph:
                 self.about[key][passage] = None
 
     def is_specific(self, name: str) -> bool:
-        """A name that few passages speak of."""
+        """Return whether few passages name it."""
         return _reads_as_name(name) and len(self.about[entity_key(name)]) <= MOST_PASSAGES
 
     def is_clear(self, number: int) -> bool:
-        """Whether a triple's passage is about its subject, and no other triple says the same of it and another."""
+        """Return whether a triple's passage is about its subject, and no other triple says the same of another."""
         triple, passage = self.triples[number], self.passages[number]
         subject, predicate = entity_key(triple.subject), entity_key(triple.predicate)
         counts = self.subjects[passage]
@@ -167,12 +167,12 @@ class _Graph:
         return len({entity_key(each.object) for each in alike if entity_key(each.predicate) == predicate}) == 1
 
     def title(self, passage: str) -> str:
-        """A passage's title."""
+        """Return a passage's title."""
         return self._table[passage].title
 
     @lru_cache(maxsize=20_000)  # noqa: B019 - a graph lives no longer than the sampling of its chains
     def text(self, passage: str) -> str:
-        """A passage with its title, in normal form."""
+        """Return a passage with its title, in normal form."""
         return normal_text(self._table[passage].searchable)
 
 
@@ -186,7 +186,7 @@ class _Sampler:
     starts: set[str] = field(default_factory=set)
 
     def chains(self, hops: int, random: np.random.Generator) -> Iterator[GoldChain]:
-        """Chains of one length."""
+        """Yield chains of one length."""
         for number in random.permutation(len(self.graph.triples)).tolist():
             start = self.graph.triples[number].subject
             if entity_key(start) in self.starts or not self.graph.is_specific(start):
@@ -201,7 +201,7 @@ class _Sampler:
     def _grown(
         self, chain: GoldChain, numbers: Sequence[int], hops: int, random: np.random.Generator
     ) -> Iterator[GoldChain]:
-        """The whole chains that go on from this one by one of the triples."""
+        """Yield the whole chains that go on from this one by one of the triples."""
         for number in numbers:
             longer = self._longer(chain, number)
             if longer is None:
@@ -214,7 +214,7 @@ class _Sampler:
                 yield from self._grown(longer, onward, hops, random)
 
     def _longer(self, chain: GoldChain, number: int) -> GoldChain | None:
-        """The chain with one hop more, if that hop is one to take."""
+        """Return the chain with one hop more, if that hop is one to take."""
         triple, passage = self.graph.triples[number], self.graph.passages[number]
         if passage in chain.passages or self.passages[passage] >= MOST_CHAINS or triple in self.triples:
             return None
@@ -229,14 +229,14 @@ class _Sampler:
         return GoldChain((*chain.triples, triple), (*chain.passages, passage), (*chain.entities, triple.object))
 
     def _joins(self, bridge: str, passages: tuple[str, str]) -> bool:
-        """Whether two passages can be trusted to mean one thing by a name."""
+        """Return whether two passages can be trusted to mean one thing by a name."""
         titles = [self.graph.title(passage) for passage in passages]
         if any(strip_qualifier(title) != title and _core(title) == _core(bridge) for title in titles):
             return False
         return " " in entity_key(bridge) or entity_key(bridge) in map(entity_key, titles)
 
     def _needs_own_passage(self, chain: GoldChain, triple: Triple, passage: str) -> bool:
-        """Whether the passage names the ends of its hop and nothing before, and no passage before names the new end."""
+        """Return whether it names the ends of its hop and no earlier one, and no earlier passage names the new end."""
         text = self.graph.text(passage)
         return (
             is_named(triple.subject, text)
@@ -246,6 +246,6 @@ class _Sampler:
         )
 
     def _start_tells(self, chain: GoldChain) -> bool:
-        """Whether a passage about the start names the answer: then one hop is enough."""
+        """Return whether a passage about the start names the answer: then one hop is enough."""
         about = self.graph.about[entity_key(chain.start)]
         return any(is_named(chain.answer, self.graph.text(passage)) for passage in about)

@@ -66,7 +66,7 @@ class SyntheticQuestion:
     model: str
 
     def row(self) -> dict[str, object]:
-        """The row of a questions file, with fields for the reviewer."""
+        """Return the row of a questions file, with fields for the reviewer."""
         review = {"synthetic": True, "chain": self.chain, "model": self.model, "reviewed": False}
         return {**self.question.row(), **review}
 
@@ -137,7 +137,7 @@ def write_questions(path: Path, questions: Sequence[SyntheticQuestion]) -> None:
 
 
 def check_destination(path: Path) -> None:
-    """Whether questions could be written there; better asked before they are paid for."""
+    """Check whether questions can be written there, before they are paid for."""
     if path.exists():
         raise BadInputError(f"{path} exists, and may have been reviewed: name another file, or remove it.")
     if path.suffix == ".gz" or not (path.parent.is_dir() and os.access(path.parent, os.W_OK)):
@@ -161,7 +161,7 @@ class _Writer:
     check_shortcuts: bool
 
     def write(self, chains: Sequence[GoldChain]) -> list[SyntheticQuestion | str]:
-        """A question for each chain, or why there is none."""
+        """Write a question for each chain, or why there is none."""
         replies = self._ask([self._prompt(chain) for chain in chains], _Reply)
         written: list[SyntheticQuestion | str] = []
         for chain, reply in zip(chains, replies, strict=True):
@@ -170,7 +170,7 @@ class _Writer:
         return self._without_shortcuts(written) if self.check_shortcuts else written
 
     def _ask(self, prompts: Sequence[Prompt], reply_type: type[ReplyType]) -> list[ReplyType | None]:
-        """The replies that can be read; an endpoint that is gone is an error."""
+        """Return the replies that can be parsed; an endpoint that is gone is an error."""
         replies = ask_many(self.model, prompts, reply_type)
         for reply in replies:
             if isinstance(reply, Failed) and reply.endpoint_gone:
@@ -188,7 +188,7 @@ class _Writer:
         )
 
     def _fault(self, chain: GoldChain, reply: _Reply) -> str:
-        """What is wrong with a reply; nothing where it will do."""
+        """Return what is wrong with a reply; nothing where it will do."""
         question, answer = reply.question.strip(), reply.answer.strip()
         *earlier, last = (normal_text(self.passages[passage_id].searchable) for passage_id in chain.passages)
         same = is_named(answer, normal_text(chain.answer)) or is_named(chain.answer, normal_text(answer))
@@ -206,7 +206,7 @@ class _Writer:
         return next((fault for fault, found in faults.items() if found), "")
 
     def _without_shortcuts(self, written: list[SyntheticQuestion | str]) -> list[SyntheticQuestion | str]:
-        """The same, where the last passage alone does not make the model find the answer."""
+        """Reject questions whose last passage alone makes the model find the answer."""
         places = {place: each for place, each in enumerate(written) if isinstance(each, SyntheticQuestion)}
         prompts = [
             load_shared("answer").fill(
@@ -226,7 +226,7 @@ class _Writer:
 
 
 def _gives_away(question: str, name: str, start: str) -> bool:
-    """The name is in the question, or its last word is, with a capital: a surname, the town of a university."""
+    """Return whether the question has the name, or its last word with a capital: a surname, a university's town."""
     if is_named(name, normal_text(question)):
         return True
     *_, last = ["", *_words(name)]

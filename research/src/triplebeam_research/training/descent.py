@@ -78,7 +78,7 @@ def _mean(
     settings: TrainingSettings,
     values: NDArray[np.float64],
 ) -> LossAndGradient:
-    """The mean loss of all examples and its gradient."""
+    """Average the loss of all examples and its gradient."""
     passing = MessagePassing(graph=graph, relevant=settings.relevant, message=settings.message, edges=settings.edges)
     objective = HingeObjective(passing=passing, threshold=settings.threshold, competitors=settings.competitors)
     *alpha, beta = values.tolist()

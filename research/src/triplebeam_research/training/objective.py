@@ -110,7 +110,7 @@ class HingeObjective:
 
 
 def _slopes(propagated: Propagated, alpha: Sequence[float]) -> NDArray[np.float64]:
-    """The derivatives of every integrated distance by each α, and by β, on which a single step does not depend."""
+    """Compute the derivatives of every integrated distance by each α, and by β, which matters from two steps on."""
     slopes = np.zeros((len(propagated.distances), len(alpha) + 1))
     for layer, (weight, sent) in enumerate(zip(alpha, propagated.messages, strict=True)):
         before = propagated.hidden[layer]
@@ -121,7 +121,7 @@ def _slopes(propagated: Propagated, alpha: Sequence[float]) -> NDArray[np.float6
 
 
 def assign_labels(distances: Sequence[Distances], supporting: Sequence[int]) -> list[int | None]:
-    """One row per sub-question, from the rows that support the whole question; ties by row."""
+    """Assign one row per sub-question, from the rows that support the whole question; ties by row."""
     left = sorted(set(supporting))
     labels: list[int | None] = []
     for to_sub_question in distances:
@@ -137,7 +137,7 @@ def training_steps(
     targets: Targets = "current_and_later",
     labels: Sequence[int | None] | None = None,
 ) -> list[TrainingStep]:
-    """A question's steps for `HingeObjective`. ``labels`` are for datasets that know them, as MuSiQue does.
+    """Build a question's steps for `HingeObjective`. ``labels`` are for datasets that know them, as MuSiQue does.
 
     With one row of distances and ``targets="all"`` this is an example for GNN-Ret.
     """

@@ -30,7 +30,7 @@ from triplebeam_research.training.objective import ForwardStep, HingeObjective, 
 def printed_gradient(
     objective: HingeObjective, steps: Sequence[TrainingStep], alpha: Sequence[float], beta: float
 ) -> LossAndGradient:
-    """The loss of Eq. 5, with the printed gradient by α of each layer and, last, by β."""
+    """Compute the loss of Eq. 5, with the printed gradient by α of each layer and, last, by β."""
     forward = objective.forward(steps, alpha, beta)
     gradient = np.zeros(len(alpha) + 1)
     slope = np.zeros(len(steps[0].distances))  # of ℓ by the integrated distances of the step behind

@@ -67,7 +67,7 @@ class Trainer:
         return "gnn_ret" if self.settings.beta is None else "rgnn_ret"
 
     def examples(self, path: Path, limit: int | None = None) -> list[Example]:
-        """The questions of a file, with the distance of every passage to each of them or of their sub-questions."""
+        """Return the questions of a file, with the distance of every passage to each or to their sub-questions."""
         questions = find_gold(read_questions(path)[:limit], self.index.passages)
         for question in questions:
             if not question.gold:
@@ -122,7 +122,7 @@ class Trainer:
         )
 
     def recall(self, examples: Sequence[Example], alpha: Sequence[float], beta: float) -> list[float]:
-        """R@k for each of `DEPTHS`: the mean over questions of the mean over their steps."""
+        """Compute R@k for each of `DEPTHS`: the mean over questions of the mean over their steps."""
         objective = HingeObjective(passing=self._passing(), competitors=self.settings.competitors)
 
         def shares(example: Example) -> list[float]:
@@ -147,7 +147,7 @@ class Trainer:
         )
 
     def _asked(self, path: Path, questions: Sequence[Question]) -> Callable[[Question], Sequence[SubQuestion]]:
-        """What is sent to the base for a question: itself, or its sub-questions."""
+        """Return what is sent to the base for a question: itself, or its sub-questions."""
         if self.method == "gnn_ret":
             return lambda question: [SubQuestion(question=question.question)]
         known = read_decompositions(path)
@@ -181,7 +181,7 @@ class Trainer:
 
 
 def mean_recall(folds: Sequence[Fold], who: Compared) -> list[float]:
-    """R@k of all folds together, every question once."""
+    """Compute R@k of all folds together, every question once."""
     held = [fold.held for fold in folds]
     means: list[float] = np.average([getattr(fold, who) for fold in folds], axis=0, weights=held).tolist()
     return means
@@ -193,7 +193,7 @@ class _Row(BaseModel):
 
 
 def read_decompositions(path: Path) -> dict[str, list[SubQuestion]]:
-    """By the text of the question, its sub-questions in order, every ``#n`` replaced by the answer of the n-th.
+    """Read sub-questions in order, by the text of the question, every ``#n`` replaced by the answer of the n-th.
 
     JSON lines, plain or gzipped; a row without ``decomposition`` is skipped.
     """

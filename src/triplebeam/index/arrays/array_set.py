@@ -22,7 +22,7 @@ class ArraySet(ABC):
 
     @abstractmethod
     def __contains__(self, name: object) -> bool:
-        """Is there an array or a string column of this name?"""
+        """Return whether there is an array or a string column of this name."""
 
     @abstractmethod
     def array(self, name: str) -> NDArray[Any]:
@@ -94,7 +94,7 @@ class MemoryArrays(ArraySet):
         self._sets: dict[str, MemoryArrays] = {}
 
     def __contains__(self, name: object) -> bool:
-        """Is there an array or a string column of this name?"""
+        """Return whether there is an array or a string column of this name."""
         return name in self._arrays or f"{name}.offsets" in self._arrays
 
     def array(self, name: str) -> NDArray[Any]:

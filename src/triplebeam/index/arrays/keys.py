@@ -19,12 +19,12 @@ Keys: TypeAlias = NDArray[np.bytes_]
 
 
 def key_of(*parts: str) -> bytes:
-    """The key of what is made from these texts."""
+    """Hash these texts into one key."""
     return hashlib.blake2b("\0".join(parts).encode("utf-8", "surrogatepass"), digest_size=_BYTES).digest()
 
 
 def as_keys(keys: Iterable[bytes]) -> Keys:
-    """Keys in an array."""
+    """Pack keys into an array."""
     return np.frombuffer(b"".join(keys), f"S{_BYTES}")
 
 
@@ -34,12 +34,12 @@ def write_keys(arrays: ArraySet, name: str, keys: Keys) -> None:
 
 
 def read_keys(arrays: ArraySet, name: str) -> Keys:
-    """The key of each row."""
+    """Read the key of each row."""
     return as_keys([arrays.array(name).tobytes()])
 
 
 def rows_of(keys: Keys, known: Keys) -> NDArray[np.int64]:
-    """The row of each key among the known ones, the last where there are several; -1 where there is none.
+    """Find the row of each key among the known ones, the last where there are several; -1 where there is none.
 
     Sorted by their first halves alone, which hardly ever are the same in two keys; where they are, all are looked at.
     """
@@ -59,5 +59,5 @@ def rows_of(keys: Keys, known: Keys) -> NDArray[np.int64]:
 
 
 def distinct(keys: Keys) -> NDArray[np.int64]:
-    """A row of each different key, in rising order."""
+    """Find one row per distinct key, in ascending order."""
     return np.flatnonzero(rows_of(keys, keys) == np.arange(len(keys)))

@@ -83,7 +83,7 @@ class IndexBuilder:
         return report
 
     def sync(self, folders: FolderFiles) -> BuildReport:
-        """Bring the index in step with folders: add, read again, rename and remove documents, and publish once.
+        """Synchronise the index with folders: add, read again, rename and remove documents, and publish once.
 
         Only files whose size or time of change differs are opened. Documents from elsewhere are left alone.
         """
@@ -192,7 +192,7 @@ class IndexBuilder:
         return self.publisher or FolderPublisher(self.folder)
 
     def _check_embedder(self, store: Store) -> VectorSpace:
-        """The space of the index, which must be the embedder's; that of a new index is."""
+        """Return the index's vector space, which must be the embedder's; a new index takes the embedder's."""
         self._publisher.check(store)
         space = store.meta.embedder
         if space is None:
@@ -204,7 +204,7 @@ class IndexBuilder:
         return space
 
     def _remember(self, store: Store) -> None:
-        """Triples of a file are for the passages they name, and ``none`` is for one run, except in a new index."""
+        """Record the extractor, but neither a file of triples nor ``none``, except in a new index."""
         name = self.extractor.name if self.extractor else "none"
         with store.transaction():
             if self.source_names:

@@ -51,7 +51,7 @@ def check_store(db: sqlite3.Connection) -> None:
 
 
 def _changed_documents(db: sqlite3.Connection) -> Iterator[str]:
-    """Documents whose text, title, metadata or cuts do not have the hash that they were stored with."""
+    """Find documents whose text, title, metadata or cuts do not match the stored hash."""
     rows = db.execute("SELECT document, id, start, stop, section FROM passage ORDER BY document, position")
     cuts = {
         document: [row[1:] if row[4] else row[1:4] for row in group]

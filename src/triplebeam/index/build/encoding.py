@@ -58,7 +58,7 @@ def encode_missing(
 
 
 def _unread_passages(contents: Content, encoded: VectorCache) -> list[int]:
-    """The rows of the passages to read: those without a vector of their own, or of one of their triples."""
+    """Find the rows of passages without a vector of their own, or of one of their triples."""
     missing = encoded.missing({"passage": contents.passage_texts, "triple": contents.triple_sources})
     passages, triples = set(missing["passage"]), set(missing["triple"])
     own = (row for row, text in enumerate(contents.passage_texts) if text in passages)
@@ -67,7 +67,7 @@ def _unread_passages(contents: Content, encoded: VectorCache) -> list[int]:
 
 
 def _reading(rows: Sequence[int], contents: Content) -> tuple[dict[str, Sequence[str]], Window]:
-    """Passages to encode, and their triples from the tokens of the same reading; and what each vector is made from."""
+    """Collect passages to encode, with the spans of their triples, and the text that each vector is made from."""
     texts = [contents.passage_texts[row] for row in rows]
     triples = [contents.triples_at(row) for row in rows]
     spans = [
@@ -79,13 +79,13 @@ def _reading(rows: Sequence[int], contents: Content) -> tuple[dict[str, Sequence
 
 
 def _samples(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:
-    """Windows of about that size, each drawn evenly from the whole."""
+    """Yield windows of about that size, each drawn evenly from the whole."""
     count = -(-len(items) // size)
     return (items[first::count] for first in range(count))
 
 
 def _samples_of_kinds(texts: Mapping[str, Sequence[str]], size: int) -> Iterator[dict[str, Sequence[str]]]:
-    """The same for texts by kind, as if one kind followed the other in a single sequence."""
+    """Draw samples of texts by kind, as if one kind followed the other in a single sequence."""
     begins = dict(zip(texts, accumulate(map(len, texts.values()), initial=0), strict=False))
     count = -(-sum(map(len, texts.values())) // size)
     for first in range(count):
@@ -93,7 +93,7 @@ def _samples_of_kinds(texts: Mapping[str, Sequence[str]], size: int) -> Iterator
 
 
 def spans_of(triples: Iterable[Triple], text: str) -> list[list[Span]]:
-    """For each triple the places of its words in the text; none where no word of it occurs there.
+    """Find the spans of each triple's words in the text; none where no word of it occurs there.
 
     A triple's sentence is the one with most of its words. All places of these words in it count; a word that is
     elsewhere alone, such as a name that a pronoun refers to, counts where it occurs first.
@@ -107,7 +107,7 @@ def _words(text: str) -> set[str]:
 
 
 def _places(text: str) -> dict[str, list[tuple[int, Span]]]:
-    """The places of each word: the number of the sentence, and where in the text."""
+    """Locate each word: the number of the sentence, and the span in the text."""
     places = defaultdict(list)
     start = 0
     for number, end in enumerate([*(found.end() for found in _SENTENCE_END.finditer(text)), len(text)]):

@@ -131,7 +131,7 @@ def passages_to_extract(
 
 
 def affordable_batches(waiting: Sequence[T], budget: Budget | None) -> Iterator[Sequence[T]]:
-    """All at once without a budget; else batches that stay within it, at the highest price per passage seen so far.
+    """Yield everything at once without a budget; else batches within it, at the highest price per passage so far.
 
     Until something was paid, the price is unknown: it begins with single passages, then each batch may double.
     """

@@ -41,5 +41,5 @@ class BuildReport:
     manifest: Manifest | None = None
 
     def not_read(self) -> list[str]:
-        """What should have been read and was not, and why."""
+        """List what should have been read and was not, and why."""
         return [*map(str, self.unreadable), *(str(each) for each in self.skipped if each.reason)]

@@ -55,7 +55,7 @@ class Differences:
         )
 
     def read(self) -> Iterator[Reading]:
-        """The documents of the files that changed."""
+        """Read the documents of the files that changed."""
         names = {str(file.path): file.name for file in self.changed}
         for reading in self.folders.read(self.changed, set(self.staying)):
             if isinstance(reading, Unreadable):
@@ -66,7 +66,7 @@ class Differences:
             yield reading
 
     def renamed_from(self, document: Document, passages: Sequence[Passage]) -> str | None:
-        """The document that this one was before its file was renamed."""
+        """Find the id that this document had before its file was renamed."""
         if not self.renamable or document.id in self.known:
             return None
         before = self.renamable.pop(content_hash(document, passages), None)
@@ -75,14 +75,14 @@ class Differences:
         return before
 
     def gone(self) -> list[str]:
-        """Documents that are no longer there. A file or folder that could not be read loses none."""
+        """List documents that are no longer there. A file or folder that could not be read loses none."""
         return [id_ for id_, source in self.missing.items() if not self._cannot_say(source)]
 
     def _cannot_say(self, source: str) -> bool:
         return source in self._unreadable or self.folders.cannot_say(source)
 
     def file_states(self) -> dict[str, str | None]:
-        """The states to remember: of files that were read whole, and None for those that are gone."""
+        """Return the states to store: of files that were read whole, and None for removed ones."""
         forgotten: dict[str, str | None] = dict.fromkeys((*self.left_behind, *self.missing.values()))
         unfinished = self._unreadable | self._read_in_part
         return forgotten | {file.name: file.state for file in self.changed if file.name not in unfinished}

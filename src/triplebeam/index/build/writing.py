@@ -115,7 +115,7 @@ def _remove_unpublished(folder: Path) -> None:
 
 
 def _holds_something(store: Path) -> bool:
-    """Is there anything in the file, or in the log that a process which was killed left beside it?"""
+    """Return whether there is anything in the file, or in the log that a killed process left beside it."""
     return any(path.exists() and path.stat().st_size for path in (store, store.with_name(f"{store.name}-wal")))
 
 

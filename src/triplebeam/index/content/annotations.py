@@ -34,8 +34,8 @@ class Annotations:
 
     @classmethod
     def of(cls, store: Store, row_of: Mapping[int, int], rename: Callable[[str], str]) -> "Annotations":
-        """Of all passages in the store, which has them by number; names and keywords are called what ``rename``
-        returns.
+        """Collect the annotations of all passages in the store, which has them by number; names and keywords are called
+        what ``rename`` returns.
         """
         extractors = store.extractions.extractors()
         names = _by_row(store.extractions.names(), row_of, rename)
@@ -78,7 +78,7 @@ class AnnotationTable:
 
 
 def pairs(by_row: Iterable[Iterable[str]]) -> list[tuple[int, str]]:
-    """The rows of passages, each with one of its names or keywords."""
+    """Return the rows of passages, each with one of its names or keywords."""
     return [(row, name) for row, names in enumerate(by_row) for name in names]
 
 
@@ -92,6 +92,6 @@ def _by_row(
 
 
 def _among(links: NDArray[np.int64], numbers: NDArray[np.int32]) -> NDArray[np.int64]:
-    """The links between passages that have a number, by these."""
+    """Renumber the links between passages that have a number."""
     renumbered = numbers[links].astype(np.int64)
     return np.asarray(renumbered[(renumbered >= 0).all(axis=1)])

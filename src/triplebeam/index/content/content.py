@@ -43,7 +43,7 @@ class Content:
 
     @classmethod
     def of(cls, store: Store, *, in_context: bool = False, corrections: Corrections | None = None) -> "Content":
-        """Everything that is in the store now, corrected as the store has it, or by other corrections."""
+        """Load everything that is in the store now, with its corrections, or with others."""
         passages = dict(store.passages())
         row_of = {number: row for row, number in enumerate(passages)}
         correcting = Correcting(store.meta.corrections if corrections is None else corrections, passages)
@@ -70,19 +70,19 @@ class Content:
         return self.correcting.definitions(stored_definitions(self.passages, self.annotations.extractors))
 
     def triples_by_extractor(self) -> dict[str, int]:
-        """How many triples there are in the passages of each extractor, with those that were added there. Where
+        """Count the triples in the passages of each extractor, with those that were added there. Where
         nothing was extracted, all were added by corrections.
         """
         extractors = self.annotations.extractors
         return dict(sorted(Counter(extractors[row] or "corrections" for row in self.triple_rows).items()))
 
     def correction_counts(self) -> CorrectionCounts | None:
-        """The corrections, and what they concern here; None without any."""
+        """Count the corrections and what they match here; None without any."""
         _ = self.definitions
         return self.correcting.counts()
 
     def correction_lines(self) -> list[LineMatches]:
-        """What each line of the corrections concerns here."""
+        """Return what each line of the corrections matches here."""
         _ = self.definitions
         return self.correcting.lines()
 
@@ -105,11 +105,11 @@ class Content:
         return [f"{text}\0{passages[row]}" for text, row in zip(self.triple_texts, self.triple_rows, strict=True)]
 
     def triples_at(self, row: int) -> range:
-        """The places of a passage's triples."""
+        """Return the positions of a passage's triples."""
         return range(bisect_left(self.triple_rows, row), bisect_right(self.triple_rows, row))
 
     def texts(self) -> dict[str, list[str]]:
-        """What all vectors are made from, by kind."""
+        """Return the texts that all vectors are made from, by kind."""
         return {"passage": self.passage_texts, "triple": self.triple_sources, "entity": self.entity_names}
 
     @cached_property

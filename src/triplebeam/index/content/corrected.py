@@ -50,7 +50,7 @@ class Correcting:
     """Lines that merge names which are in no triple."""
 
     def triples(self, stored: Iterable[StoredTriple]) -> Iterator[StoredTriple]:
-        """The triples of the index, in the order of their passages; added ones come last in theirs."""
+        """Yield the corrected triples, in the order of their passages; added ones come last in theirs."""
         if not self.corrections.lines:
             yield from stored
             return
@@ -63,14 +63,14 @@ class Correcting:
                 yield StoredTriple(number, triple)
 
     def name(self, name: str) -> str:
-        """The name that an entity has in the index."""
+        """Return the name that an entity has in the index."""
         if self.corrections.merges and (merge := self.corrections.merges.get(entity_key(name))):
             self.named.add(merge.line)
             return merge.into
         return name
 
     def definitions(self, defined: Mapping[str, Definition]) -> dict[str, Definition]:
-        """Defined terms under the names that they have in the index."""
+        """Return the defined terms under the names that they have in the index."""
         corrected: dict[str, Definition] = {}
         for key, definition in defined.items():
             name = self.name(definition.name)
@@ -81,7 +81,7 @@ class Correcting:
         return corrected
 
     def counts(self) -> CorrectionCounts | None:
-        """What there is to say about the lines, after all was corrected; None without any."""
+        """Count what the lines matched, once everything is corrected; None without any."""
         lines = self.corrections.lines
         if not lines:
             return None
@@ -93,7 +93,7 @@ class Correcting:
         )
 
     def lines(self) -> list[LineMatches]:
-        """What each line concerns, after all was corrected."""
+        """Return what each line matched, once everything is corrected."""
         written, unmatched = self.corrections.text.split("\n"), set(self.unmatched())
         return [
             LineMatches(
@@ -108,7 +108,7 @@ class Correcting:
         ]
 
     def unmatched(self) -> list[int]:
-        """The numbers of the lines that match nothing."""
+        """List the numbers of the lines that match nothing."""
         return [line.line for line in self.corrections.lines if line.line not in {*+self.matches, *self.named}]
 
     def _problem(self, line: Correction) -> str:
@@ -165,7 +165,7 @@ class Correcting:
         return places
 
     def _best(self, places: list[int], triple: Triple) -> int:
-        """The passage with most of a triple's words, the first of equals."""
+        """Choose the passage with most of a triple's words, the first of equals."""
         words = set(entity_key(str(triple)).split())
         return max(places, key=lambda number: len(words.intersection(_words(self.passages[number]))))
 
@@ -175,7 +175,7 @@ def _passage(entry: StoredTriple) -> int:
 
 
 def _pattern(triple: Triple, named: tuple[bool, ...]) -> tuple[str, ...]:
-    """The normal forms of the parts that are named."""
+    """Return the normal forms of the parts that are named."""
     return tuple(entity_key(part) if wanted else ANY for part, wanted in zip(triple, named, strict=True))
 
 
@@ -184,5 +184,5 @@ def _words(passage: Passage) -> list[str]:
 
 
 def _place(line: Correction) -> tuple[str, str]:
-    """Where a line adds a triple: in a passage or a document, by its id."""
+    """Return where a line adds a triple: in a passage or a document, by its id."""
     return ("passage", line.passage) if line.passage else ("document", line.document)

@@ -51,12 +51,12 @@ class Definition(NamedTuple):
     rows: tuple[int, ...]
 
     def is_named(self, name: str) -> bool:
-        """Is it meant by a name with the same normal form? ``ACL`` is not the option ``-acl``."""
+        """Return whether a name with the same normal form means this term. ``ACL`` is not the option ``-acl``."""
         return not is_code(self.name) or name.casefold() == self.name.casefold()
 
 
 def stored_definitions(passages: Iterable[Passage], extractors: Iterable[str]) -> dict[str, Definition]:
-    """Of the passages that the local extractor has read, by the normal form of the term; rows count all passages.
+    """Find the definitions in passages that the local extractor has read, by normal form; rows count all passages.
 
     A language model's graph is made of its triples alone, as in the papers.
     """
@@ -68,7 +68,7 @@ def stored_definitions(passages: Iterable[Passage], extractors: Iterable[str]) -
 
 
 def definitions(passages: Iterable[tuple[int, Passage]]) -> dict[str, Definition]:
-    """By the normal form of the term. Passages come with their rows, those of a document together."""
+    """Find definitions by the normal form of the term. Passages come with their rows, those of a document together."""
     names: dict[str, str] = {}
     rows: dict[str, dict[int, None]] = {}
     for row, term in _defined(passages):
@@ -87,13 +87,13 @@ def _defined(passages: Iterable[tuple[int, Passage]]) -> Iterator[tuple[int, str
 
 
 def defined_terms(passage: Passage) -> list[str]:
-    """The terms that a passage defines, each once: those of its innermost heading, and those that begin a line."""
+    """Find the terms that a passage defines, each once: those of its innermost heading, and those that begin a line."""
     heading = passage.section.rsplit(" › ", 1)[-1]
     return list(dict.fromkeys([*heading_terms(heading), *(match[1] for match in _LINE.finditer(passage.text))]))
 
 
 def heading_terms(heading: str) -> list[str]:
-    """What a heading names: every option of ``-d, --download-only``, or the heading without its number and article."""
+    """Parse what a heading names: every option of ``-d, --download-only``, or the text without number and article."""
     title = unnumbered(heading)
     if code := [match[0] for part in _ALTERNATIVES.split(title) if (match := _IS_CODE.match(part))]:
         return code
@@ -104,5 +104,5 @@ def heading_terms(heading: str) -> list[str]:
 
 
 def is_code(term: str) -> bool:
-    """Is the term written as no word is?"""
+    """Return whether the term is code, written as no word is."""
     return _IS_CODE.fullmatch(term) is not None

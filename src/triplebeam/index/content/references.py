@@ -21,7 +21,7 @@ def references(
     numbers: Mapping[str, int],
     links: Iterable[tuple[int, int]],
 ) -> NDArray[np.int64]:
-    """Rows of three: a passage, the passage it refers to, and the number of the term or ``LINK``.
+    """Find references as rows of three: a passage, the passage it refers to, and the number of the term or ``LINK``.
 
     A document that defines a term itself means its own. A link to where a named term is defined says nothing more.
     """

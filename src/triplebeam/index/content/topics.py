@@ -46,12 +46,12 @@ class Topics:
         return np.bincount(self.of_passages[self.of_passages >= 0], minlength=self.entities).astype(np.int64)
 
     def owned(self, most: int) -> NDArray[np.int64]:
-        """Topics that at most so many passages have, each with the row of one: in the order of rows."""
+        """List topics that at most so many passages have, each with one of their rows, in the order of rows."""
         rows = np.flatnonzero(self.of_passages >= 0)
         rows = rows[self.passage_counts[self.of_passages[rows]] <= most]
         return np.stack([self.of_passages[rows], rows], axis=1)
 
     def ownership(self) -> Ownership:
-        """Measured over all passages; 0 where there are none."""
+        """Measure topic ownership over all passages; 0 where there are none."""
         own = self.of_passages[self.of_passages >= 0]
         return Ownership(exclusive=np.count_nonzero(self.passage_counts[own] <= FEW) / max(self.passages, 1))

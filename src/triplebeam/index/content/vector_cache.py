@@ -58,7 +58,7 @@ class VectorCache:
         self._db.close()
 
     def missing(self, texts: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
-        """Those of the texts, by kind, that have no vector yet: each once, passages before the others."""
+        """Find texts, by kind, that have no vector yet: each once, passages before the others."""
         missing: dict[str, list[str]] = {}
         seen = as_keys([])
         for kind in [kind for kind in STORED_AS if kind in texts]:
@@ -133,17 +133,17 @@ class VectorCache:
         return key_of(self._fingerprint, text)
 
     def _pending(self, kind: str) -> Keys:
-        """The keys of what was encoded since with the precision of a kind, in the order of its rows."""
+        """Read the keys of vectors encoded since the last generation in the precision of a kind, by row."""
         return as_keys(key for (key,) in self._rows("key", STORED_AS[kind]))
 
     def _encoded_since(self, precision: "np.dtype[Any]") -> Iterator[NDArray[Any]]:
-        """The vectors of that, some at a time."""
+        """Yield the vectors encoded since the last generation, in batches."""
         rows = self._rows("vector", precision)
         while window := rows.fetchmany(_MOVED_AT_A_TIME):
             yield np.frombuffer(b"".join(vector for (vector,) in window), precision).reshape(-1, self._dimension)
 
     def _rows(self, column: str, precision: "np.dtype[Any]") -> sqlite3.Cursor:
-        """The length of a vector says what its numbers are."""
+        """Select rows of one precision: the length of a stored vector tells its type."""
         size = self._dimension * precision.itemsize
         return self._db.execute(f"SELECT {column} FROM encoded WHERE length(vector) = ? ORDER BY number", (size,))
 
@@ -152,7 +152,7 @@ class VectorCache:
         return np.array([number for number, _ in rows], np.int64), as_keys(key for _, key in rows)
 
     def _unpublished(self, texts: Mapping[str, Sequence[str]]) -> Keys:
-        """The keys of texts whose vectors are not in the last generation."""
+        """Find the keys of texts whose vectors are not in the last generation."""
         found = as_keys([])
         for kind, of_kind in texts.items():
             keys = self.keys(of_kind)
@@ -165,7 +165,7 @@ class VectorCache:
         return [keys for _, keys in self._as_precise_as(kind)]
 
     def _as_precise_as(self, kind: str) -> list[tuple[NDArray[Any], Keys]]:
-        """Written vectors that may be taken over: their precision is that of the kind."""
+        """List written vectors that can be reused: they have the precision of the kind."""
         return [(vectors, keys) for other, vectors, keys in self._written if STORED_AS[other] == STORED_AS[kind]]
 
 

@@ -67,7 +67,7 @@ class EntityGraph:
 
     @classmethod
     def open(cls, arrays: ArraySet, triples: TripleGraph) -> "EntityGraph":
-        """The graph of a generation; its triples are open already."""
+        """Open the graph of a generation, whose triples are open already."""
         return cls(
             names=triples.entity_names,
             vectors=VectorIndex(arrays, "entity_vectors"),
@@ -101,7 +101,7 @@ class EntityGraph:
         return stored or {**self.aliases, **{entity_key(name): number for number, name in enumerate(self.names)}}
 
     def titled(self, rows_by_title: Mapping[str, Sequence[int]]) -> NDArray[np.int64]:
-        """Entities that are titles of passages: the entity, a row, and how many passages have this title."""
+        """Find entities that are titles of passages: the entity, a row, and how many passages have this title."""
         if self.arrays and _TITLED in self.arrays:
             return self.arrays.array(_TITLED)
         found = [
@@ -113,7 +113,7 @@ class EntityGraph:
         return np.array(found, np.int64).reshape(-1, 3)
 
     def other_names(self) -> dict[str, str]:
-        """Names that corrections merged into others, by their normal forms."""
+        """Return names that corrections merged into others, by their normal forms."""
         return {alias: self.names[number] for alias, number in self.aliases.items()}
 
     @cached_property
@@ -132,7 +132,7 @@ class EntityGraph:
         return csr_array((np.ones(len(entities)), (rows, entities)), shape=(self.passages, len(self)))
 
     def at_passages(self, values: NDArray[np.floating]) -> NDArray[np.floating]:
-        """Values of entities, in columns and none negative, added up for each passage, as often as they occur there.
+        """Sum non-negative values of entities, in columns, for each passage, as often as they occur there.
         Where most are 0, as in a walk that stayed near, the passages of the others alone are looked at.
         """
         # A product with ones: NumPy is many times slower to ask of each short row whether it has `any`.
@@ -142,7 +142,7 @@ class EntityGraph:
         return self.at_passages_of(reached, values[reached])
 
     def at_passages_of(self, entities: NDArray[np.int64], values: NDArray[np.floating]) -> NDArray[np.floating]:
-        """The same for the values of some entities, where all others have 0."""
+        """Sum the values of some entities for each passage, where all others have 0."""
         return np.asarray(self.passages_by_entity[entities].T @ values)
 
     @cached_property
@@ -152,7 +152,7 @@ class EntityGraph:
         return csr_array(self.incidence.T) if stored is None else stored
 
     def named_in(self, row: int) -> list[int]:
-        """The entities that are named in a passage and in no triple of it."""
+        """List the entities that are named in a passage and in no triple of it."""
         start, end = np.searchsorted(self.mentions[:, 0], [row, row + 1])
         entities: list[int] = self.mentions[start:end, 1].tolist()
         return entities
@@ -175,8 +175,8 @@ class EntityGraph:
     def weights(
         self, synonym_threshold: float = THRESHOLD, *, with_passages: bool = False, max_passages: int | None = None
     ) -> "csr_array[np.float64]":
-        """The undirected graph: two entities are joined by the number of their triples, plus their cosine where they
-        are synonyms. A triple of an entity with itself joins nothing.
+        """Return the undirected graph: two entities are joined by the number of their triples, plus their cosine where
+        they are synonyms. A triple of an entity with itself joins nothing.
 
         With passages, they are nodes behind the entities, each joined by 1 to those it mentions. An entity that occurs
         in more than ``max_passages`` is a hub, through which one gets anywhere: it has no edges then.
@@ -194,7 +194,7 @@ class EntityGraph:
     def open_graph(
         self, synonym_threshold: float, max_passages: int | None, *, through_passages: bool = True
     ) -> OpenGraph:
-        """The graph with passages, without edges of entities that occur in more of these, and without those of
+        """Return the graph with passages, without edges of entities that occur in more of these, and without those of
         passages, too, where walks do not go through them.
         """
         hubs = self.passage_counts > (self.passages if max_passages is None else max_passages)

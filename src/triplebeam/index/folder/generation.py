@@ -93,7 +93,7 @@ def _write_vectors(arrays: ArraySet, vectors: Vectors, kind: str, texts: Sequenc
 
 
 def _write_entity_graph(arrays: ArraySet, content: Content) -> None:
-    """Triples between entities, the passages that mention or refer to an entity, and other names of entities."""
+    """Write triples between entities, the passages that mention or refer to an entity, and aliases of entities."""
     passages, names, definitions = content.passages, content.entity_names, content.definitions
     write_triple_graph(arrays, content.triples, content.triple_rows, len(passages), names, content.triple_entities)
     numbers = {entity_key(name): number for number, name in enumerate(names)}
@@ -115,7 +115,7 @@ def write_derived(arrays: ArraySet) -> None:
 
 
 def _write_terms(arrays: ArraySet, content: Content, previous: ArraySet) -> None:
-    """Of passages, and of triples, which have the stemmers of their passages."""
+    """Write the terms of passages, and of triples, which have the stemmers of their passages."""
     passages, rows, texts = content.passages, content.triple_rows, content.triple_texts
     keys = as_keys(key_of(ANALYZER, passage.term_text, passage.text) for passage in passages)
     stemmers = write_terms(
@@ -138,8 +138,8 @@ def _write_terms(arrays: ArraySet, content: Content, previous: ArraySet) -> None
 def find_mentions(
     arrays: ArraySet, numbers: Mapping[str, int], found: Iterable[tuple[int, str]], defined: Mapping[str, Definition]
 ) -> NDArray[np.int64]:
-    """Pairs of passage and entity: names found in a passage in which no triple has them, as far as they are entities,
-    and terms that a passage defines.
+    """Find pairs of passage and entity: names found in a passage in which no triple has them, as far as they are
+    entities, and terms that a passage defines.
     """
     named = [(row, key) for row, name in found if (key := entity_key(name)) in numbers]
     named += [(row, key) for key, definition in defined.items() for row in definition.rows]

@@ -5,7 +5,7 @@ from pathlib import Path
 
 
 def new_generation(parent: Path) -> Path:
-    """A new folder, numbered above every generation there is, published or not."""
+    """Create a new folder, numbered above every generation there is, published or not."""
     folder = parent / f"{max((int(path.name) for path in _generations(parent)), default=0) + 1:06d}"
     folder.mkdir(parents=True)
     return folder

@@ -35,7 +35,7 @@ _SEAL = ',\n  "checksum": '
 
 
 def is_index(folder: Path) -> bool:
-    """Is there a published index in this folder?"""
+    """Return whether there is a published index in this folder."""
     return (folder / MANIFEST).is_file()
 
 
@@ -99,7 +99,7 @@ def _not_published(folder: Path) -> IndexMissingError:
 
 
 def _is_being_written(folder: Path) -> bool:
-    """Does a writer hold the lock of the folder?"""
+    """Return whether a writer holds the lock of the folder."""
     lock = FileLock(folder / WRITE_LOCK)
     try:
         lock.acquire(timeout=0)
@@ -112,7 +112,7 @@ def _is_being_written(folder: Path) -> bool:
 
 
 def _has_no_passages(store: Path) -> bool:
-    """Is the store sound, and without passages?"""
+    """Return whether the store is intact and has no passages."""
     try:
         with closing(open_to_read(store)) as db:
             return db.execute("SELECT 1 FROM passage LIMIT 1").fetchone() is None
@@ -161,12 +161,12 @@ def check_contents(folder: Path, manifest: Manifest) -> None:
 
 
 def generation_folder(folder: Path, generation: str) -> Path:
-    """Where the files of an index's generation are."""
+    """Return the folder of an index's generation."""
     return folder / "generations" / generation
 
 
 def _load_manifest(path: Path) -> Manifest:
-    """A manifest from its file; FileNotFoundError where there is none."""
+    """Load a manifest from its file; FileNotFoundError where there is none."""
     try:
         content = json.loads(_unsealed(path.read_text(encoding="utf-8")))
         check_format(path, content["format"])
@@ -186,7 +186,7 @@ def publish_manifest(folder: Path, manifest: Manifest) -> None:
 
 
 def _unsealed(text: str) -> str:
-    """The JSON of a manifest; ValueError where it does not have the checksum that it ends with, if it has any."""
+    """Return the JSON of a manifest; ValueError where it does not match the checksum at its end, if it has any."""
     content, seal, rest = text.rpartition(_SEAL)
     if seal and rest.strip("\n}") != str(zlib.crc32(f"{content}\n}}".encode())):
         raise ValueError("its checksum is another")

@@ -59,18 +59,18 @@ class OpenGraph:
         return np.asarray(np.where(self.open, self.weights @ self.open.astype(np.float64), 0.0))
 
     def edges(self, nodes: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64]]:
-        """The edges of open nodes: the position of the node, the other end, and the weight of each."""
+        """Return the edges of open nodes: the position of the node, the other end, and the weight of each."""
         positions, places = expand_rows(self.weights.indptr, nodes)
         ends = self.weights.indices[places]
         there = self.open[ends]
         return positions[there], ends[there], self.weights.data[places[there]]
 
     def visits_together(self, nodes: slice | NDArray[np.int64], start: NDArray[np.floating], damping: float) -> float:
-        """Of all nodes, the start included, in an exact walk. From a node without edges the walker goes nowhere."""
+        """Compute visits of all nodes, the start included, in an exact random walk. Nodes without edges absorb."""
         return float((start / np.where(self.leaving[nodes] > 0, 1 - damping, 1)).sum())
 
     def spread_evenly(self, nodes: slice, damping: float, tolerance: float) -> NDArray[np.float64]:
-        """Visits of these nodes, by way of edges, in a walk that starts with 1 at every one of them.
+        """Compute visits of these nodes, by way of edges, in a random walk that starts with 1 at every one of them.
 
         What `write` stored is taken as it is: ask for the nodes that were given there.
         """

@@ -47,7 +47,7 @@ class Edges(NamedTuple):
     neighbours: NDArray[np.int32]
 
     def around(self, rows: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Every edge at these rows: the position in ``rows`` of its one end, and the row of the other."""
+        """Find every edge at these rows: the position in ``rows`` of its one end, and the row of the other."""
         positions, places = expand_rows(self.starts, rows)
         return positions, self.neighbours[places].astype(np.int64)
 
@@ -79,7 +79,7 @@ class PassageGraph:
     def around(
         self, rows: NDArray[np.int64], kinds: Sequence[EdgeKind] = KINDS
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Every edge at these rows, as `Edges.around`; one of two kinds comes twice."""
+        """Find every edge at these rows, as `Edges.find_incident`; one of two kinds comes twice."""
         found = [self.edges[kind].around(rows) for kind in kinds]
         nothing = np.zeros(0, np.int64)
         return (
@@ -125,12 +125,12 @@ def build_passage_graph(
 def triple_keywords(
     triple_entities: NDArray[np.int64], triple_passages: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The pairs of passage and entity of an index's triples: both ends of each triple are keywords of its passage."""
+    """Return the pairs of passage and entity of triples: both ends of each triple are keywords of its passage."""
     return np.repeat(triple_passages, 2), triple_entities.ravel()
 
 
 def document_labels(documents: Sequence[str], titles: Sequence[str]) -> list[str]:
-    """What each passage belongs to: its document, or its title where it is a document of its own."""
+    """Return what each passage belongs to: its document, or its title where it is a document of its own."""
     sizes = Counter(documents)
     # The first letter keeps a title from being taken for a document's id.
     return [
@@ -166,7 +166,7 @@ def _links(links: Sequence[tuple[int, int]] | NDArray[np.int64], nodes: int) -> 
 
 
 def telling_links(links: Sequence[tuple[int, int]] | NDArray[np.int64], nodes: int) -> NDArray[np.int64]:
-    """Pairs of rows, from and to, each once: without lists of links, and without links to where too many lead."""
+    """Select pairs of rows, from and to, each once: without lists of links, and without links to hubs."""
     pairs = np.array(links, np.int64).reshape(-1, 2)
     pairs = np.unique(pairs[pairs[:, 0] != pairs[:, 1]], axis=0)
     pairs = pairs[np.bincount(pairs[:, 0], minlength=nodes)[pairs[:, 0]] <= MAX_LINKS]

@@ -51,7 +51,7 @@ def publish_generation(
 def describe(
     store: Store, content: Content, space: VectorSpace, generation: str, passage_graph: GraphStatistics
 ) -> Manifest:
-    """The manifest of a generation, without its files."""
+    """Describe a generation in a manifest, without its files."""
     entities = len(content.entity_names)
     rows = np.array(content.triple_rows, np.int64)
     topics = Topics(content.triple_entities, rows, len(content.passages), entities)

@@ -33,7 +33,7 @@ _HIGH, _LARGEST = 127.0, 127 * 64
 
 
 def shared(work: Callable[[Part], Result], parts: Sequence[Part]) -> list[Result]:
-    """The work on each part, by as many threads as there are processors. The work must not call this function: it
+    """Run the work on each part, with as many threads as there are processors. The work must not call this function: it
     would wait for its own thread.
     """
     threads = processors()
@@ -46,7 +46,7 @@ def shared(work: Callable[[Part], Result], parts: Sequence[Part]) -> list[Result
 
 @cache
 def _pool(threads: int) -> ThreadPoolExecutor:
-    """Each of its threads has a processor to itself, and starts no others."""
+    """Return a pool whose threads have a processor each, and start no others."""
     import faiss
 
     return ThreadPoolExecutor(threads, "scan", initializer=faiss.omp_set_num_threads, initargs=(1,))
@@ -80,7 +80,7 @@ def make_codes(stored: NDArray[np.integer]) -> Iterator[memoryview]:
 
 
 def _far_from(mean: NDArray[np.float32], centroids: NDArray[np.float32], codes: int) -> NDArray[np.float32]:
-    """What has the codes that are, on average, furthest from all rows."""
+    """Make the code that is, on average, furthest from all rows."""
     of_codes = centroids.reshape(codes, -1, len(mean) // codes)
     furthest = np.square(of_codes - mean.reshape(codes, 1, -1)).sum(axis=2).argmax(axis=1)
     far: NDArray[np.float32] = of_codes[np.arange(codes), furthest].ravel()
@@ -105,7 +105,7 @@ class Codes:
             raise RuntimeError("these are codes of other rows")
 
     def nearest(self, vectors: NDArray[np.float32], count: int) -> list[NDArray[np.int64]]:
-        """For each vector so many rows that are probably nearest to it, in rising order; one scan for all."""
+        """Find for each vector so many rows that are probably nearest to it, in ascending order; one scan for all."""
 
         def scan(numbered: tuple[int, Any]) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
             first, part = numbered
@@ -118,7 +118,7 @@ class Codes:
 
 
 def _reader(file: NDArray[np.uint8]) -> Callable[[int], bytes]:
-    """Reads a mapped file from its beginning, so many bytes at each call."""
+    """Return a function that reads a mapped file from its beginning, so many bytes at each call."""
     unread = file.data
 
     def read(size: int) -> bytes:
@@ -147,7 +147,7 @@ class HighBytes:
         shared(read, _slices(len(stored), _READ))
 
     def cosines(self, vectors: NDArray[np.float32]) -> NDArray[np.float32]:
-        """For each vector a row of its products with the unit vectors, as far as the high bytes go."""
+        """Compute for each vector a row of its products with the unit vectors, in the precision of their high bytes."""
         numbers, factors = scaled(vectors, _LARGEST)
         high = np.rint(numbers / _HIGH)
         both = np.concatenate([high, numbers - _HIGH * high]).T.astype(np.int8, order="C")
@@ -171,7 +171,7 @@ def _slices(rows: int, at_a_time: int) -> list[slice]:
 
 @cache
 def _integer_product() -> Callable[[NDArray[np.uint8], NDArray[np.int8]], NDArray[np.int32]]:
-    """A product of bytes, exact, in a third of the time that numpy takes to widen them and to multiply."""
+    """Multiply bytes exactly, in a third of the time that numpy takes to widen them and to multiply."""
     import onnxruntime
     from onnx import TensorProto, helper
 

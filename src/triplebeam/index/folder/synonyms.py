@@ -59,7 +59,7 @@ class Links(NamedTuple):
     similarity: NDArray[np.float32]
 
     def at(self, where: NDArray[np.bool_] | NDArray[np.int64]) -> "Links":
-        """Some of them."""
+        """Take some of the links."""
         return Links(self.chooser[where], self.chosen[where], self.similarity[where])
 
 
@@ -98,12 +98,12 @@ def write_choices(arrays: ArraySet, links: Links, entities: int) -> None:
 
 
 def read_choices(arrays: ArraySet, entities: int) -> "csr_array[np.float32]":
-    """Whom each entity of a generation chose."""
+    """Read the entities that each entity of a generation chose."""
     return arrays.matrix("synonym", (entities, entities), _PARTS)
 
 
 def both_ways(chosen: "csr_array[np.float32]") -> "csr_array[np.float32]":
-    """A link that either end chose holds for both."""
+    """Make links symmetric: one that either end chose holds for both."""
     links = csr_array(chosen.maximum(chosen.T))
     links.sort_indices()
     return links
@@ -118,7 +118,7 @@ def choose(
     exact_up_to: int = EXACT_UP_TO,
     progress: Progress = silent,
 ) -> Links:
-    """Whom each entity chooses, in the order of the choosers."""
+    """Choose the synonyms of each entity, in the order of the choosers."""
     if before is not None and 2 * before.open.sum() < len(names) and before.open.sum() <= exact_up_to:
         batches: Iterator[Links] = chain([before.links], _pairs_of_some(stored, before, progress))
     elif len(names) <= exact_up_to:
@@ -129,7 +129,7 @@ def choose(
 
 
 def carry_choices(chosen: "csr_array[np.float32]", before: NDArray[np.int64], at_most: int = AT_MOST) -> Choices | None:
-    """The choices that were made before, for entities of which ``before`` are the numbers they had then, or -1."""
+    """Carry over choices made before, for entities of which ``before`` are the numbers they had then, or -1."""
     known = chosen.shape[0]
     if not known:
         return None
@@ -154,8 +154,8 @@ class _Near(NamedTuple):
 
 
 def _near(one: NDArray[np.int8], two: NDArray[np.int8]) -> _Near:
-    """Pairs of one of these and one of those, with cosines that are the same whichever are compared together: the
-    product of whole numbers is exact, and computed again for pairs that seem to be near enough.
+    """Find near pairs of one of these and one of those, with cosines that are the same whichever are compared together:
+    the product of whole numbers is exact, and computed again for pairs that seem to be near enough.
     """
     rows = restored(one)
     seeming = np.flatnonzero(rows @ (rows if two is one else restored(two)).T >= THRESHOLD - _ROUNDING)
@@ -169,7 +169,7 @@ def _near(one: NDArray[np.int8], two: NDArray[np.int8]) -> _Near:
 
 
 def _all_pairs(stored: NDArray[np.int8], progress: Progress) -> Iterator[Links]:
-    """Every pair that is near enough, in both directions."""
+    """Yield every pair that is near enough, in both directions."""
     blocks = [stored[start : start + _BLOCK] for start in range(0, len(stored), _BLOCK)]
     squares = [(one, two) for one in range(len(blocks)) for two in range(one, len(blocks))]
     for done, (one, two) in enumerate(squares, start=1):
@@ -182,7 +182,7 @@ def _all_pairs(stored: NDArray[np.int8], progress: Progress) -> Iterator[Links]:
 
 
 def _pairs_of_some(stored: NDArray[np.int8], before: Choices, progress: Progress) -> Iterator[Links]:
-    """Every pair of an entity that has yet to choose: its own choices, and those of others that a new one is for."""
+    """Yield every pair of an entity that has yet to choose: its own choices, and those of others for a new one."""
     choosing = np.flatnonzero(before.open)
     blocks = [(here, there) for here in range(0, len(choosing), _BLOCK) for there in range(0, len(stored), _BLOCK)]
     for done, (here, there) in enumerate(blocks, start=1):
@@ -197,7 +197,7 @@ def _pairs_of_some(stored: NDArray[np.int8], before: Choices, progress: Progress
 
 
 def _pairs_in_cells(stored: NDArray[np.int8], progress: Progress) -> Iterator[Links]:
-    """Pairs of entities that have one of the cells nearest to them in common, in both directions."""
+    """Yield pairs of entities that have one of the cells nearest to them in common, in both directions."""
     near, cells = _cells_nearby(stored)
     for cell, members in enumerate(_members(near, cells)):
         for links in _all_pairs(stored[members], silent):
@@ -207,7 +207,7 @@ def _pairs_in_cells(stored: NDArray[np.int8], progress: Progress) -> Iterator[Li
 
 
 def _members(near: NDArray[np.integer], count: int) -> Iterator[NDArray[np.int64]]:
-    """For each of so many cells the rows that are near to it, in rising order; -1 is none."""
+    """Return for each cell the rows that are near to it, in ascending order; -1 is none."""
     order = np.argsort(near, axis=None, kind="stable")
     starts = np.searchsorted(near.ravel()[order], np.arange(count + 1))
     order //= near.shape[1]
@@ -215,7 +215,7 @@ def _members(near: NDArray[np.integer], count: int) -> Iterator[NDArray[np.int64
 
 
 def _cells_nearby(stored: NDArray[np.int8]) -> tuple[NDArray[np.int32], int]:
-    """The few cells nearest to each entity, in no particular order, and how many cells there are."""
+    """Return the few cells nearest to each entity, in no particular order, and how many cells there are."""
     groups = _groups_nearby(stored)
     near = np.full((len(stored), _CELLS_OF_EACH), -1, np.int32)
     cosines = np.full(near.shape, -2, np.float32)
@@ -238,7 +238,7 @@ def _keep_nearest(
     near: NDArray[np.int32],
     cosines: NDArray[np.float32],
 ) -> None:
-    """Of the cells that these rows have, and of those with these centroids, numbered from the first, the nearest."""
+    """Keep the nearest of the cells that these rows have, and of those with these centroids, from the first on."""
     here = np.concatenate([cosines[rows], restored(stored[rows]) @ centroids.T], axis=1)
     best = np.argpartition(here, -_CELLS_OF_EACH, axis=1)[:, -_CELLS_OF_EACH:]
     cosines[rows] = np.take_along_axis(here, best, axis=1)
@@ -247,7 +247,7 @@ def _keep_nearest(
 
 
 def _groups_nearby(stored: NDArray[np.int8]) -> NDArray[np.int16]:
-    """The few groups of cells nearest to each entity, the nearest first. There are as many as a group has cells."""
+    """Return the few groups of cells nearest to each entity, nearest first. There are as many as a group has cells."""
     centroids = _centroids(stored, max(1, int(np.sqrt(len(stored) / _CELL))))
     few = min(_GROUPS_OF_EACH, len(centroids))
     groups = np.empty((len(stored), few), np.int16)
@@ -260,7 +260,7 @@ def _groups_nearby(stored: NDArray[np.int8]) -> NDArray[np.int16]:
 
 
 def _centroids(stored: NDArray[np.int8], count: int) -> NDArray[np.float32]:
-    """So many, by a few rounds of k-means over evenly drawn examples."""
+    """Compute so many centroids by a few rounds of k-means over evenly drawn examples."""
     examples = restored(stored[:: max(1, len(stored) // (count * _EXAMPLES))])
     centroids = examples[:: max(1, len(examples) // count)][:count]
     for _ in range(_ROUNDS):
@@ -275,14 +275,14 @@ def _centroids(stored: NDArray[np.int8], count: int) -> NDArray[np.float32]:
 
 
 def _first_in_common(near: NDArray[np.int32], links: Links) -> NDArray[np.int32]:
-    """Of the cells that both ends of a link are near to, the one of lowest number."""
+    """Find the lowest of the cells that both ends of a link are near to."""
     one, two = near[links.chooser][:, :, None], near[links.chosen][:, None, :]
     none = np.iinfo(np.int32).max
     return np.asarray(np.where((one == two) & (one >= 0), one, none).min(axis=(1, 2), initial=none))
 
 
 def _nearest_of_each(batches: Iterator[Links], names: Sequence[str], at_most: int) -> Links:
-    """Of each chooser's links the nearest, between names that are informative."""
+    """Keep each chooser's nearest links between informative names."""
     nearest = Links(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0, np.float32))
     waiting, count = [nearest], 0
     telling = np.full(len(names), -1, np.int8)  # looked at when a link needs it
@@ -301,7 +301,7 @@ def _nearest_of_each(batches: Iterator[Links], names: Sequence[str], at_most: in
 
 
 def _cut(waiting: Sequence[Links], names: Sequence[str], at_most: int) -> Links:
-    """Of each chooser's links the nearest, ties by name."""
+    """Keep each chooser's nearest links, ties by name."""
     links = Links(*(np.concatenate(parts) for parts in zip(*waiting, strict=True)))
     place_by_name = np.full(len(names), -1)
     place_by_name[links.chosen] = 0

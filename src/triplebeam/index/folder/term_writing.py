@@ -53,7 +53,7 @@ class _Counts:
         self._starts, self._columns, self._counts = array("q", [0]), array("i"), array("H")
 
     def add(self, words: Sequence[str]) -> None:
-        """Another text."""
+        """Add another text."""
         counts = Counter(words)
         numbers = self.numbers
         self._columns.extend([numbers.setdefault(word, len(numbers)) for word in counts])
@@ -61,7 +61,7 @@ class _Counts:
         self._starts.append(len(self._columns))
 
     def matrix(self, renumbered: NDArray[np.int32], words: int) -> "csr_array[np.uint16]":
-        """Texts by words, whose columns have other numbers now."""
+        """Return the matrix of texts by words, whose columns are renumbered."""
         columns = renumbered[np.frombuffer(self._columns, np.int32)]
         rows = np.frombuffer(self._starts, np.int64)
         return csr_array((np.frombuffer(self._counts, np.uint16), columns, rows), shape=(len(rows) - 1, words))
@@ -84,7 +84,7 @@ class _Known:
 
 
 def _merged(known: _Known, before: NDArray[np.int64], fresh: _Counts) -> "tuple[list[str], csr_array[np.uint16]]":
-    """The words in use, sorted, and how often each row has each of them."""
+    """Merge the words in use, sorted, and how often each row has each of them."""
     kept, new = np.flatnonzero(before >= 0), np.flatnonzero(before < 0)
     old = csr_array(known.counts[before[kept]])
     used = [known.words[place] for place in np.unique(old.indices)]

@@ -24,7 +24,7 @@ _K1, _B = 1.2, 0.75
 
 
 def _length_steps() -> NDArray[np.int64]:
-    """The lengths that are told apart: Lucene's byte-sized floats, 3 bits of mantissa from 40 on."""
+    """Return the lengths that are told apart: Lucene's byte-sized floats, 3 bits of mantissa from 40 on."""
     exact = list(range(40))
     return np.array(exact + [24 + (8 + place << shift) for shift in range(1, 28) for place in range(8)], np.int64)
 
@@ -36,7 +36,7 @@ class Postings(NamedTuple):
     counts: NDArray[np.uint16]
 
     def at(self, where: NDArray[np.bool_]) -> "Postings":
-        """Some of them."""
+        """Take some of the postings."""
         return Postings(self.rows[where], self.counts[where])
 
 
@@ -82,7 +82,7 @@ class TermIndex:
         return np.asarray(_K1 * (1 - _B + _B * counted / max(self.lengths.mean(), 1e-9)), np.float32)
 
     def search(self, query: str, k: int) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
-        """The best k rows and their scores; rows that share no word with the query are not among them."""
+        """Find the best k rows and their scores; rows that share no word with the query are not among them."""
         words = query_stems(query, self.stemmer_names)
         if not words or k <= 0 or not len(self):
             return np.zeros(0, np.int64), np.zeros(0, np.float32)
@@ -94,7 +94,7 @@ class TermIndex:
         return best, scores[best]
 
     def stemmers_of(self, rows: Sequence[int]) -> list[str]:
-        """The stemmers of the texts at these rows."""
+        """Return the stemmers of the texts at these rows."""
         return [self.stemmer_names[self.stemmers[row]] for row in rows]
 
     def _add(self, stems: Mapping[str, str], scores: NDArray[np.float32]) -> None:

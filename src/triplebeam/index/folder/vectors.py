@@ -44,13 +44,13 @@ def _codes_of(name: str) -> str:
 
 
 def top(scores: NDArray[np.floating], k: int) -> NDArray[np.int64]:
-    """Positions of the best k, best first, ties by position."""
+    """Select the positions of the best k, best first, ties by position."""
     best = _among_the_best(scores, k)
     return best[np.argsort(-scores[best], kind="stable")][:k]
 
 
 def _among_the_best(scores: NDArray[np.floating], k: int) -> NDArray[np.int64]:
-    """Everything as good as the k-th, so that a tie at the border is settled by position and not by chance."""
+    """Select everything as good as the k-th, so that a tie at the border is resolved by position and not by chance."""
     if not 0 < k < len(scores):
         return np.arange(len(scores))
     columns = len(scores) // _PILE
@@ -64,7 +64,7 @@ def _among_the_best(scores: NDArray[np.floating], k: int) -> NDArray[np.int64]:
 
 
 def _kth(scores: NDArray[np.floating], k: int) -> np.floating:
-    """The k-th best score."""
+    """Return the k-th best score."""
     found: np.floating = np.partition(scores, len(scores) - k)[len(scores) - k]
     return found
 
@@ -105,7 +105,7 @@ class VectorIndex:
         return self._read(HighBytes)
 
     def _read(self, how: Callable[[NDArray[np.integer]], Read]) -> Read:
-        """All rows, after a look at their checksum."""
+        """Read all rows, and verify their checksum."""
         self.verify()
         rows = how(self.stored)
         release_pages(self.stored)
@@ -118,7 +118,7 @@ class VectorIndex:
             self._is_verified = True
 
     def at(self, rows: NDArray[np.int64]) -> NDArray[np.float32]:
-        """The unit vectors of some rows."""
+        """Return the unit vectors of some rows."""
         if not self.is_large:
             return self.rows[rows]
         found = np.empty((len(rows), self.stored.shape[1]), np.float32)
@@ -132,8 +132,8 @@ class VectorIndex:
         return found
 
     def cosines(self, vectors: NDArray[np.float32]) -> NDArray[np.float32]:
-        """For each vector a row of its cosines with all rows: exactly those of the best, and where there are many rows,
-        those of the others by their high bytes, but none above those of the best.
+        """Compute for each vector a row of its cosines with all rows: exactly those of the best, and where there are
+        many rows, those of the others by their high bytes, but none above those of the best.
         """
         if not self.is_large:
             return np.asarray(vectors @ self.rows.T)
@@ -146,7 +146,7 @@ class VectorIndex:
         return found
 
     def _exactly(self, vector: NDArray[np.float32], rows: NDArray[np.int64]) -> NDArray[np.float32]:
-        """Cosines with some rows; not by BLAS, whose last bits depend on its threads."""
+        """Compute cosines with some rows; not by BLAS, whose last bits depend on its threads."""
         return np.asarray(np.einsum("ij,j->i", self.at(rows), vector))
 
     @cached_property
@@ -163,7 +163,7 @@ class VectorIndex:
         return codes
 
     def nearest(self, vector: NDArray[np.float32], k: int) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
-        """The k rows of highest cosine and their cosines, ties by row.
+        """Find the k rows of highest cosine and their cosines, ties by row.
 
         Where there are many rows and too many of them are wanted to be chosen by codes, these are the best of
         `cosines`: not exact behind the first.
@@ -173,7 +173,7 @@ class VectorIndex:
     def nearest_many(
         self, vectors: NDArray[np.float32], k: int
     ) -> Sequence[tuple[NDArray[np.int64], NDArray[np.float32]]]:
-        """What `nearest` returns for each, apart from rounding, in one pass over the rows or their codes."""
+        """Return what `nearest` returns for each, apart from rounding, in one pass over the rows or their codes."""
         if k <= 0 or not len(self):
             return [(np.zeros(0, np.int64), np.zeros(0, np.float32)) for _ in vectors]
         if self.is_large and _reranked(k) < len(self):

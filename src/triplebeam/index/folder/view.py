@@ -152,7 +152,7 @@ class _Part:
         write_choices(arrays, choose(names, vectors, before=before), len(names))
 
     def _mentions(self, known: NDArray[np.int64], keys: Mapping[str, int]) -> NDArray[np.int64]:
-        """Without sections no term is defined, and what the whole index knows of a passage is all."""
+        """Return the mentions. Without sections no term is defined, and the whole index's mentions are all."""
         if self.whole.passages.has_sections:
             return find_mentions(self.arrays, keys, pairs(self._annotations.names), self._definitions)
         rows = renumber(self.rows, len(self.whole.passages))
@@ -171,7 +171,7 @@ class _Part:
         return write_passage_graph(self.arrays, labels, keywords, names, most, self._annotations.links)
 
     def triples_by_extractor(self) -> dict[str, int]:
-        """As `Content.triples_by_extractor`."""
+        """Count triples as `Content.triples_by_extractor` does."""
         counts: Counter[str] = Counter()
         for extractor, triples in zip(self._annotations.extractors, self._triples_of_rows().tolist(), strict=True):
             if triples:
@@ -182,7 +182,7 @@ class _Part:
         return np.diff(self.arrays.array("passage_triple_starts"))
 
     def counts(self) -> dict[str, int]:
-        """What can be known of some passages. A failed extraction counts as none: the store alone knows why."""
+        """Count what is known of some passages. A failed extraction counts as none: the store alone knows why."""
         extracted = np.array([bool(extractor) for extractor in self._annotations.extractors], bool)
         return {
             "documents": len(self._passages.document_ids),

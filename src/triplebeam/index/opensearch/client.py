@@ -82,16 +82,16 @@ class Client:
         return made
 
     def request(self, method: str, path: str, body: Json | None = None, **parameters: object) -> Json:
-        """The reply as JSON. A reply that is an error is raised, unless a later try succeeds."""
+        """Send a request and return the reply as JSON. An error in the reply is raised, unless a retry succeeds."""
         content = None if body is None else json.dumps(body).encode()
         return self._send(method, path, content, "application/json", parameters)
 
     def lines(self, path: str, lines: Iterable[Json], **parameters: object) -> Json:
-        """The reply to a body of JSON lines."""
+        """Send a body of JSON lines and return the reply."""
         return self._send("POST", path, _as_lines(lines), "application/x-ndjson", parameters)
 
     def searches(self, lines: Sequence[Json]) -> list[Json]:
-        """The replies to several searches. One that no copy of a shard could answer is asked again with the others."""
+        """Send several searches and return the replies. One that no copy of a shard could answer is sent again."""
         replies: list[Json] = []
         for pause in _pauses(self.tries):
             replies = self._objects(self.lines("/_msearch", lines).get("responses"), len(lines) // 2)
@@ -109,7 +109,7 @@ class Client:
                 raise
 
     def exists(self, index: str) -> bool:
-        """Is there an index, or an alias, of that name?"""
+        """Return whether there is an index, or an alias, of that name."""
         try:
             self.request("GET", f"/{index}/_settings", flat_settings="true")
         except ClusterError as error:
@@ -237,13 +237,13 @@ class Client:
         return ClusterError(f"OpenSearch at {self.cluster} cannot be reached ({_reason(error)}): {advice}")
 
     def not_a_cluster(self) -> ClusterError:
-        """The error where a reply has not the form that OpenSearch's have."""
+        """Return the error for a reply that is not in OpenSearch's form."""
         return ClusterError(
             f"what replies at {self.cluster} is not OpenSearch, or is a login page in front of it: check the address."
         )
 
     def _objects(self, found: object, count: int) -> list[Json]:
-        """The parts of a reply to several requests at once: an object for each."""
+        """Return the parts of a reply to several requests at once: an object for each."""
         if not isinstance(found, list) or len(found) != count or not all(isinstance(each, dict) for each in found):
             raise self.not_a_cluster()
         return found
@@ -253,7 +253,7 @@ class Client:
         return urls[self._next[0] % len(urls)]
 
     def error(self, status: int, reply: Json) -> ClusterError:
-        """What the cluster says, on one line; the password is in no message, since none quotes the request."""
+        """Return the cluster's error on one line; the password is in no message, since none quotes the request."""
         match reply.get("error", reply):
             case {"type": str(kind), "root_cause": [{"reason": str(reason)}, *_]}:
                 pass
@@ -306,7 +306,7 @@ def _batches(writes: Iterable[Write]) -> Iterator[list[_Encoded]]:
 
 
 def _pauses(tries: int) -> Iterator[float | None]:
-    """The pause after each try, twice as long each time; None after the last."""
+    """Yield the pause after each attempt, twice as long each time; None after the last."""
     for number in range(tries - 1):
         yield min(_LONGEST_PAUSE, _FIRST_PAUSE * 2**number)
     yield None
@@ -318,7 +318,7 @@ def _wait(seconds: float) -> None:
 
 
 def _read(reply: "httpx2.Response") -> Json | None:
-    """The JSON object in a reply; None: what is between us and the cluster has replied with something else."""
+    """Read the JSON object in a reply; None where something between us and the cluster replied instead."""
     try:
         found = reply.json()
     except (ValueError, RecursionError):

@@ -106,5 +106,5 @@ def _by_passage(ids: Sequence[str], sources: Iterable[Json]) -> dict[str, Sequen
 
 
 def _sources(reply: Json) -> list[Json]:
-    """The documents in a reply, with their vectors as bytes."""
+    """Return the documents in a reply, with their vectors as bytes."""
     return [{**hit["_source"], "code": b64decode(hit["_source"]["code"])} for hit in reply["hits"]["hits"]]

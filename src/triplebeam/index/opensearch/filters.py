@@ -22,7 +22,7 @@ _MOST_VALUES = 60_000
 
 
 def condition_of(where: Where, published: Published) -> Json:
-    """The filter as a query; there must be a passage that it finds."""
+    """Return the filter as a query; there must be a passage that it finds."""
     names = _terms(published, "field_names", ".*")
     compared = {each.name for each in where.condition.comparisons()}
     known = {name: (name in compared and _values(published, name)) or {""} for name in names}
@@ -52,7 +52,7 @@ def _query(condition: Condition, known: dict[str, set[str]]) -> Json:
 
 
 def _values(published: Published, name: str) -> set[str]:
-    """The values that passages have in a field."""
+    """Return the values that passages have in a field."""
     escaped = re.sub(r'([.?+*|{}\[\]()"\\#@&<>~^$-])', r"\\\1", name)
     return {term.partition(FIELD_END)[2] for term in _terms(published, "fields", f"{escaped}{FIELD_END}(.|\n)*")}
 

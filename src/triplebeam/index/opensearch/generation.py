@@ -22,7 +22,7 @@ _TOGETHER = 100
 
 
 def index_name(cluster: Cluster, kind: str, number: int) -> str:
-    """The name of one index of a generation."""
+    """Return the name of one index of a generation."""
     return f"{cluster.prefix}-{kind}-{number:06d}"
 
 
@@ -55,24 +55,24 @@ class Published:
         return self.manifest.embedder.dimension
 
     def filtered(self, condition: Json) -> "Published":
-        """The same, seen through one more filter."""
+        """Return the same generation with one more filter."""
         return replace(self, filters=(*self.filters, condition))
 
     def among_visible(self, kind: str, query: Json) -> Json:
-        """A query for documents that may be seen; entities alone say nothing of where they were read."""
+        """Restrict a query to documents that may be seen; entities alone say nothing of where they were read."""
         filters = [] if kind == "entities" else list(self.filters)
         return {"bool": {"must": [query], "filter": filters}} if filters else query
 
     def search(self, kind: str, body: Json) -> Json:
-        """The reply to one search."""
+        """Send one search."""
         return self.search_all([Search(kind, body)])[0]
 
     def search_many(self, kind: str, bodies: Sequence[Json]) -> list[Json]:
-        """The replies to several searches for documents of one kind."""
+        """Send several searches for documents of one kind."""
         return self.search_all([Search(kind, body) for body in bodies])
 
     def search_all(self, searches: "Sequence[Search]") -> list[Json]:
-        """The replies to several searches, in as few requests as may be."""
+        """Send several searches, in as few requests as may be."""
         replies: list[Json] = []
         for start in range(0, len(searches), _TOGETHER):
             window = searches[start : start + _TOGETHER]
@@ -109,11 +109,11 @@ class Published:
         raise self.client.not_a_cluster()
 
     def changed(self) -> IndexChangedError:
-        """The error where the indices are gone."""
+        """Return the error for indices that are gone."""
         return IndexChangedError(f"the index at {self.client.cluster} has changed since it was opened: open it again.")
 
     def sources(self, kind: str, ids: Sequence[str]) -> list[Json | None]:
-        """The documents of these ids, in their order; None where there is none that may be seen."""
+        """Fetch the documents of these ids, in their order; None where there is none that may be seen."""
         found: dict[str, Json] = {}
         for start in range(0, len(ids), _PAGE):
             window = list(ids[start : start + _PAGE])
@@ -122,18 +122,18 @@ class Published:
         return [found.get(id_) for id_ in ids]
 
     def count(self, kind: str) -> int:
-        """How many documents of a kind may be seen."""
+        """Count the documents of a kind that may be seen."""
         body = {"query": {"match_all": {}}, "size": 0, "track_total_hits": True}
         return int(self.search(kind, body)["hits"]["total"]["value"])
 
     def scan(self, kind: str, **body: object) -> Iterator[Json]:
-        """All documents that may be seen, in no order."""
+        """Scan all documents that may be seen, in no order."""
         query = self.among_visible(kind, {"match_all": {}})
         return scan(self.client, index_name(self.client.cluster, kind, self.number), query=query, **body)
 
 
 def _is_whole(kind: str, body: Json, hit: object) -> bool:
-    """Has a hit what its search asks for?"""
+    """Return whether a hit has what its search asks for."""
     if not isinstance(hit, dict):
         return False
     if "docvalue_fields" in body:
@@ -147,7 +147,7 @@ def _is_whole(kind: str, body: Json, hit: object) -> bool:
 
 
 def published_generation(client: Client) -> Published | None:
-    """What is published at an address; None where nothing is."""
+    """Find what is published at an address; None where nothing is."""
     alias = f"{client.cluster.prefix}-passages"
     try:
         found = client.request("GET", f"/{alias}/_mapping")
@@ -169,7 +169,7 @@ def published_generation(client: Client) -> Published | None:
 
 
 def scan(client: Client, index: str, **body: object) -> Iterator[Json]:
-    """All documents of an index that nobody writes to any more, page by page.
+    """Scan all documents of an index that nobody writes to any more, page by page.
 
     Digests differ, and a page is what follows the last digest of the page before: it may be asked for twice. A scroll
     could not: where a reply is lost, the next one begins behind it.

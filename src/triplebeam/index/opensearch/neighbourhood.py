@@ -137,7 +137,7 @@ class Neighbourhoods:
         return [_hits(reply) for reply in replies[: len(bodies)]], self.triples.known(numbers)
 
     def _ends(self, leading: Sequence[_Hit], triples: Sequence[Known], query: Query) -> set[str]:
-        """The entities that lead on, by their keys; how many passages mention them is fetched along."""
+        """Find the entities that lead on, by their keys; how many passages mention them is fetched along."""
         ends = {end for triple in triples for end in triple.ends} | set(_named(query.text))
         mentioned = {each for hit in leading for each in hit.entities}
         ids = [hit.id for hit in leading]
@@ -147,8 +147,8 @@ class Neighbourhoods:
     def _search_mentions(
         self, ends: Iterable[str], query: Query | None = None, others: Sequence[str] = ()
     ) -> list[_Hit]:
-        """The other passages, then those that mention one of these entities; in turns, the most similar to a query and
-        the best by its words.
+        """Search the other passages, then those that mention one of these entities; in turns, the most similar to a
+        query and the best by its words.
         """
         keys = sorted(ends)
         known = self.fetched.fetch(entity_keys=keys)[0].entities
@@ -225,13 +225,13 @@ class _TermsNearby:
         return len(self._local)
 
     def search(self, query: str, k: int) -> Found:
-        """The best k rows."""
+        """Find the best k rows."""
         numbers, scores = self._known.get(query) or self._whole.search_among(query, list(self._local))
         rows = np.array([self._local[number] for number in numbers[: max(k, 0)].tolist()], np.int64)
         return rows, scores[: max(k, 0)]
 
     def stemmers_of(self, rows: Sequence[int]) -> list[str]:
-        """The stemmers of the texts at these rows."""
+        """Return the stemmers of the texts at these rows."""
         return [self._stemmers[row] for row in rows]
 
 
@@ -280,7 +280,7 @@ def _content(sources: Sequence[Json], triples: Sequence[Json], rows: dict[str, i
 
 
 def _phrases(question: str) -> list[str]:
-    """What may be a name in a question, in its normal form."""
+    """Return phrases of a question that may be names, in normal form."""
     words = entity_key(question).split()
     spans = [
         " ".join(words[start : start + length])

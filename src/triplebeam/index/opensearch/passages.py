@@ -33,7 +33,7 @@ class ClusterPassages:
         self._known |= {source["number"]: passage_of(source) for source in sources}
 
     def rows(self, passage_ids: Iterable[str]) -> list[int]:
-        """The numbers of these passages, which must be there: one request."""
+        """Return the numbers of these passages, which must be there: one request."""
         return [passage_number(passage.id) for passage in self.of(list(passage_ids))]
 
     def __getitem__(self, passage_id: str) -> Passage:
@@ -43,7 +43,7 @@ class ClusterPassages:
         return isinstance(passage_id, str) and self._fetched([passage_id])[0] is not None
 
     def of(self, passage_ids: Sequence[str]) -> list[Passage]:
-        """The passages of these ids, which must be there."""
+        """Return the passages of these ids, which must be there."""
         found = self._fetched(passage_ids)
         for passage_id, passage in zip(passage_ids, found, strict=True):
             if passage is None:
@@ -61,7 +61,7 @@ class ClusterPassages:
         return [known.get(passage_number(id_)) for id_ in passage_ids]
 
     def ids(self, rows: Iterable[int] | NDArray[np.int64]) -> list[str]:
-        """The ids of these numbers."""
+        """Return the ids of these numbers."""
         numbers = [int(row) for row in rows]
         known = dict(self._known)
         if missing := [number for number in dict.fromkeys(numbers) if number not in known]:
@@ -102,11 +102,11 @@ class ClusterPassages:
         return dict.fromkeys(self.documents)
 
     def of_document(self, document_id: str) -> list[Passage]:
-        """The passages of a document, in their order."""
+        """Return the passages of a document, in their order."""
         body = {"query": {"term": {"document": document_id}}, "size": 10_000, "sort": [{"position": "asc"}]}
         return [passage_of(hit["_source"]) for hit in self._published.search("passages", body)["hits"]["hits"]]
 
     def fields(self) -> Iterator[dict[str, str]]:
-        """What filters compare, of every passage, in their order."""
+        """Return what filters compare, of every passage, in their order."""
         by_id = {passage.id: fields_of(passage) for passage in self}
         return (by_id[id_] for *_, id_ in self._listed)

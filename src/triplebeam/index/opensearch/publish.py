@@ -60,7 +60,7 @@ class ClusterPublisher:
             )
 
     def current(self, store: Store) -> Manifest | None:
-        """Compares revisions, and counts the documents on the cluster."""
+        """Compare revisions, and count the documents on the cluster."""
         there = published_generation(self._client)
         if there is None or there.manifest.revision != store.meta.revision:
             return None
@@ -78,7 +78,7 @@ class ClusterPublisher:
     def publish(
         self, store: Store, contents: Content, encoded: VectorCache, space: VectorSpace, progress: Progress
     ) -> Manifest:
-        """Writes what differs from the last generation."""
+        """Write what differs from the last generation."""
         client, before = self._client, published_generation(self._client)
         number = _remove_generations(client, before) + 1
         drafts = Drafts(contents)
@@ -96,13 +96,13 @@ class ClusterPublisher:
         return manifest
 
     def withdraw(self) -> None:
-        """Readers find no index any more, and no removed text stays on the cluster."""
+        """Remove the index: readers find none any more, and no removed text stays on the cluster."""
         _remove_generations(self._client, None)
         remove_encoded(self.cluster.state)
 
 
 def _owner(store: Store) -> str:
-    """What a store is known by on the cluster."""
+    """Return what a store is known by on the cluster."""
     known = store.meta.get(_OWNER)
     if known is None:
         known = secrets.token_hex(16)
@@ -111,7 +111,7 @@ def _owner(store: Store) -> str:
 
 
 def _divided(before: Published) -> Cluster:
-    """The address with the shards and copies that its index has: those that it names are for a new index."""
+    """Read the shards and copies that the published index has: those in the address are for a new index."""
     cluster = before.client.cluster
     path = f"/{index_name(cluster, 'passages', before.number)}/_settings"
     [found] = before.client.request("GET", path, flat_settings="true").values()
@@ -122,7 +122,7 @@ def _divided(before: Published) -> Cluster:
 
 
 def _uncounted(contents: Content) -> GraphStatistics:
-    """Edges between passages are made around a question, so nobody has counted them."""
+    """Describe the graph without its edges: they are made around a question, so nobody has counted them."""
     return GraphStatistics(nodes=len(contents.passages), edges=0, edges_by_kind={}, nodes_without_edges=0)
 
 
@@ -178,7 +178,7 @@ class _Publishing:
         return {hit["_id"]: hit["fields"]["digest"][0] for hit in scan(self.client, source, docvalue_fields=["digest"])}
 
     def _wait_for_copies(self, kind: str) -> None:
-        """Until every shard has its copies, so that what is acknowledged survives a node; one node has no copies."""
+        """Wait until every shard has its copies, so that acknowledged writes survive a node; one node has no copies."""
         try:
             self.client.request(
                 "GET", f"/_cluster/health/{self.name(kind)}", wait_for_status="green", timeout=_SECONDS_TO_COPY
@@ -191,7 +191,7 @@ class _Publishing:
             )
 
     def _wait_for_files(self, kind: str) -> None:
-        """Until the copies have the files that were made from what was written: then all show the same."""
+        """Wait until the copies have the files that were made from what was written: then all show the same."""
         for _ in range(_SECONDS_FOR_FILES):
             reply = self.client.request("GET", f"/{self.name(kind)}/_stats/segments")
             if _bytes_behind(reply) == 0 and not reply["_shards"]["failed"]:
@@ -203,7 +203,7 @@ class _Publishing:
         )
 
     def _differences(self, kind: str, drafts: Drafts, known: dict[str, str]) -> Iterator[Write]:
-        """What is new or has changed, with its vector; then what is gone."""
+        """Yield what is new or has changed, with its vector; then what is gone."""
         gone = dict(known)
         changed = (each for each in drafts.of(kind) if gone.pop(each.id, None) != each.digest)
         while window := list(islice(changed, _WINDOW)):
@@ -238,7 +238,7 @@ def _count_documents(client: Client, index: str) -> int:
 
 
 def _bytes_behind(statistics: Json) -> int | None:
-    """What copies lack of the files; None where no shard says. A cluster that copies documents has no such number."""
+    """Return how many bytes copies lack; None where no shard says, as in a cluster that copies documents."""
     segments = statistics["_all"]["total"].get("segments")
     return None if segments is None else segments.get("segment_replication", {}).get("total_bytes_behind", 0)
 
@@ -269,7 +269,7 @@ def _remove_generations(client: Client, keep: Published | None) -> int:
 
 
 def _is_ours(description: Json) -> bool:
-    """Does an index hold our documents? Another program may have one whose name is like ours."""
+    """Return whether an index holds our documents. Another program may have one of a similar name."""
     match description:
         case {"mappings": {"properties": {"digest": _, "code": _}}}:
             return True

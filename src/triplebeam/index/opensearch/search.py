@@ -42,7 +42,7 @@ class ClusterTerms:
         return self._published.manifest.counts[self._kind]
 
     def search(self, query: str, k: int) -> Found:
-        """The best k documents and their scores."""
+        """Find the best k documents and their scores."""
         if k <= 0:
             return _nothing()
         [reply] = self._published.search_all([Search(self._kind, self.body(query, k), by_words=True)])
@@ -50,17 +50,17 @@ class ClusterTerms:
         return ranked_by_score(reply)
 
     def search_among(self, query: str, numbers: Sequence[int]) -> Found:
-        """These documents, as far as they have a word of the query, and their scores."""
+        """Score these documents, as far as they have a word of the query."""
         return ranked_by_score(*self._published.search_all([self.among(query, numbers)]))
 
     def among(self, query: str, numbers: Sequence[int]) -> Search:
-        """The search for the words of a query in the documents of these numbers alone."""
+        """Build the search for the words of a query in the documents of these numbers alone."""
         body = self.body(query, len(numbers))
         found = {"bool": {"must": [body["query"]], "filter": {"terms": {"number": list(numbers)}}}}
         return Search(self._kind, {**body, "query": found, **NUMBERS_ALONE}, by_words=True)
 
     def stemmers_of(self, rows: Sequence[int]) -> list[str]:
-        """The stemmers of the documents of these numbers."""
+        """Return the stemmers of the documents of these numbers."""
         body = {"query": {"terms": {"number": list(rows)}}, "size": len(rows), "_source": ["number", "stemmer"]}
         hits = self._published.search(self._kind, body)["hits"]["hits"] if rows else []
         found = {hit["_source"]["number"]: hit["_source"]["stemmer"] for hit in hits}
@@ -69,12 +69,12 @@ class ClusterTerms:
         return [found[row] for row in rows]
 
     def body(self, query: str, k: int) -> Json:
-        """The search for the words of a query."""
+        """Build the search for the words of a query."""
         return _best_first(_words_query(query_stems(query, self._published.stemmers)), k)
 
 
 def ranked_by_score(reply: Json) -> Found:
-    """The numbers and the scores in the reply to a search for words."""
+    """Parse the numbers and the scores in the reply to a search for words."""
     hits = reply["hits"]["hits"]
     numbers = np.array([hit["sort"][1] for hit in hits], np.int64)
     return numbers, np.array([hit["_score"] for hit in hits], np.float32)
@@ -90,11 +90,11 @@ class ClusterVectors:
         return self._published.manifest.counts[self._kind]
 
     def nearest(self, vector: NDArray[np.float32], k: int) -> Found:
-        """The k documents of highest cosine, and their cosines."""
+        """Find the k documents of highest cosine, and their cosines."""
         return self.nearest_many(vector[np.newaxis], k)[0]
 
     def nearest_many(self, vectors: NDArray[np.float32], k: int) -> Sequence[Found]:
-        """The same for each of several vectors, in one request: as many for each.
+        """Find the same for each of several vectors, in one request: as many for each.
 
         A graph that is searched through a filter may find fewer than there are: then every vector is compared.
         """
@@ -107,7 +107,7 @@ class ClusterVectors:
         return [self.ranked(vector, reply, k) for vector, reply in zip(vectors, replies, strict=True)]
 
     def ranked(self, vector: NDArray[np.float32], reply: Json, k: int) -> Found:
-        """The best k of a reply, by their exact cosines."""
+        """Rank the best k of a reply by their exact cosines."""
         sources = [hit["_source"] for hit in reply["hits"]["hits"]]
         self._remember(sources)
         scores = cosines(self._kind, vector, sources)
@@ -115,7 +115,7 @@ class ClusterVectors:
         return np.array([sources[place]["number"] for place in best], np.int64), scores[best]
 
     def body(self, vector: NDArray[np.float32], k: int) -> Json:
-        """The search for one vector."""
+        """Build the search for one vector."""
         if self._is_exact(k) or not vector.any():
             return self._exact_body(vector, k)
         filters = {"filter": {"bool": {"filter": list(self._published.filters)}}} if self._published.filters else {}
@@ -123,7 +123,7 @@ class ClusterVectors:
         return _best_first({"knn": {"vector": asked}}, self._size(k))
 
     def _exact_body(self, vector: NDArray[np.float32], k: int) -> Json:
-        """A search that compares every vector."""
+        """Build a search that compares every vector."""
         return _best_first(similar(self._kind, vector, {"match_all": {}}), self._size(k))
 
     def _size(self, k: int) -> int:
@@ -134,12 +134,12 @@ class ClusterVectors:
 
 
 def triples_fetched(k: int) -> int:
-    """The cluster compares triples with a rounded query: some more are fetched, and the best are chosen here."""
+    """Return how many triples to fetch: the cluster compares with a rounded query, and the best are chosen here."""
     return max(k, min(MOST_RESULTS, k + k // 4 + _MORE))
 
 
 def similar(kind: str, vector: NDArray[np.float32], query: Json) -> Json:
-    """What a query finds, scored by its similarity to a vector: every vector of it is compared.
+    """Build a query that scores what another query finds by its similarity to a vector: every vector is compared.
 
     A vector of zeros has no direction: the cluster refuses to compare its angle, and nothing is nearer to it.
     """
@@ -151,13 +151,13 @@ def similar(kind: str, vector: NDArray[np.float32], query: Json) -> Json:
 
 
 def cosines(kind: str, vector: NDArray[np.float32], sources: Sequence[Json]) -> NDArray[np.float32]:
-    """How similar documents are to a vector, as in an index folder: from what is stored of them."""
+    """Compute the cosines of documents and a vector, as in an index folder, from the stored vectors."""
     stored = decode(kind, [source["code"] for source in sources], len(vector))
     return np.asarray(restored(stored) @ vector, np.float32)
 
 
 def _words_query(words: Sequence[Mapping[str, str]]) -> Json:
-    """Any of these words: each under its English stem in any text, or under another stem in texts of that stemmer."""
+    """Build a query for any of these words: by English stem in any text, or by another in texts of that stemmer."""
     counts = Counter(tuple(sorted(word.items())) for word in words)
     clauses = [_word_query(dict(word), count) for word, count in counts.most_common(_MOST_WORDS)]
     return {"bool": {"should": clauses, "minimum_should_match": 1}} if clauses else {"match_none": {}}
@@ -174,7 +174,7 @@ def _word_query(stems: Mapping[str, str], count: int) -> Json:
 
 
 def _best_first(query: Json, size: int) -> Json:
-    """What a query finds, ties by number, so that two searches agree."""
+    """Sort what a query finds by score, ties by number, so that two searches agree."""
     return {"query": query, "size": size, "sort": [{"_score": "desc"}, {"number": "asc"}], "track_scores": True}
 
 

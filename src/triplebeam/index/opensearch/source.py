@@ -143,7 +143,7 @@ class ClusterWatch:
 
 
 def _manifest_of(visible: Published) -> Manifest:
-    """The manifest of the passages that may be seen. What is not counted on a cluster is left out.
+    """Build the manifest of the passages that may be seen. What is not counted on a cluster is left out.
 
     How much walks count in the default search is measured on the whole index, as the rarity of words is.
     """
@@ -170,7 +170,7 @@ def _manifest_of(visible: Published) -> Manifest:
 
 
 def _counted(visible: Published, kind: str, **distinct: str) -> dict[str, int]:
-    """How many documents of a kind may be seen, as ``found``, and how many distinct values some fields of them have:
+    """Count the documents of a kind that may be seen, as ``found``, and the distinct values of some of their fields:
     exactly up to some ten thousand, above by an estimate of a few percent.
     """
     aggregations = {

@@ -48,7 +48,7 @@ class ClusterTriples:
         self._known |= _read(sources)
 
     def known(self, triple_ids: Iterable[int] | NDArray[np.int64]) -> list[Known]:
-        """These triples; what is not in memory is fetched together."""
+        """Return these triples; what is not in memory is fetched together."""
         numbers = [int(each) for each in triple_ids]
         found = {number: known for number in numbers if (known := self._known.get(number))}
         if missing := [number for number in dict.fromkeys(numbers) if number not in found]:
@@ -60,17 +60,17 @@ class ClusterTriples:
         return [found[number] for number in numbers]
 
     def triple(self, triple_id: int) -> Triple:
-        """The triple itself."""
+        """Return the triple itself."""
         return self.known([triple_id])[0].triple
 
     def triples_of(self, passage_ids: Sequence[str]) -> NDArray[np.int64]:
-        """The triples of these passages."""
+        """Return the triples of these passages."""
         numbers = self._by_passage(passage_ids)
         self._passages.of([id_ for id_ in passage_ids if id_ not in numbers])  # those without triples must be there
         return np.array([number for id_ in passage_ids for number in numbers.get(id_, ())], np.int64)
 
     def about(self, name: str) -> NDArray[np.int64]:
-        """The triples with an entity, by its name, as subject or object, in the order of their passages."""
+        """Find the triples with an entity, by its name, as subject or object, in the order of their passages."""
         body = {
             "query": {"term": {"ends": entity(name)}},
             "size": MOST_RESULTS,
@@ -96,24 +96,24 @@ class ClusterTriples:
         return found
 
     def passage_of(self, triple_ids: Numbers) -> list[str]:
-        """The passage of each triple."""
+        """Return the passage of each triple."""
         return [each.passage for each in self.known(triple_ids)]
 
     def vectors(self, triple_ids: Numbers) -> NDArray[np.float32]:
-        """The stored unit vector of each triple."""
+        """Return the stored unit vector of each triple."""
         return restored(decode("triples", [each.code for each in self.known(triple_ids)], self._published.dimension))
 
     def search(self, vector: NDArray[np.float32], k: int) -> Found:
-        """The k triples nearest to one vector, with their cosines."""
+        """Find the k triples nearest to one vector, with their cosines."""
         return self.vector_search.nearest(vector, k)
 
     def nearest(self, vectors: NDArray[np.float32], k: int) -> NDArray[np.int64]:
-        """For each vector the k triples nearest to it, best first."""
+        """Find for each vector the k triples nearest to it, best first."""
         found = [numbers for numbers, _ in self.vector_search.nearest_many(vectors, k)]
         return np.array(found, np.int64).reshape(len(found), max(map(len, found), default=0))
 
     def neighbours(self, triple_ids: Numbers, query: NDArray[np.float32], limit: int) -> list[NDArray[np.int64]]:
-        """The most similar to the query among the triples that share an entity with each of these.
+        """Find the most similar to the query among the triples that share an entity with each of these.
 
         The cluster ranks the triples of each entity once; the two lists of a triple's ends are merged here.
         """
@@ -126,7 +126,7 @@ class ClusterTriples:
         ]
 
     def _of_entities(self, entities: Sequence[str], query: NDArray[np.float32], limit: int) -> list[dict[int, float]]:
-        """For each entity its triples that are most similar to the query, and some more, with their cosines."""
+        """Fetch for each entity its triples that are most similar to the query, and some more, with their cosines."""
         bodies = [
             {
                 "query": similar("triples", query, {"term": {"ends": each}}),
@@ -152,6 +152,6 @@ def _read(sources: Iterable[Json]) -> dict[int, Known]:
 
 
 def _best(scores: dict[int, float], own: int, limit: int) -> NDArray[np.int64]:
-    """The best of them but the triple itself, ties by number."""
+    """Select the best of them except the triple itself, ties by number."""
     others = sorted((number for number in scores if number != own), key=lambda number: (-scores[number], number))
     return np.array(others[:limit], np.int64)

@@ -36,7 +36,7 @@ class Correction:
         return Triple(*self.parts)
 
     def holds_in(self, passage_id: str, document_id: str) -> bool:
-        """Does it hold in a passage of a document?"""
+        """Return whether it applies to a passage of a document."""
         return self.passage in ("", passage_id) and self.document in ("", document_id)
 
 

@@ -49,9 +49,9 @@ class Forgotten:
         return (Triple(*row) for row in self.db.execute(query, values))
 
     def lines(self) -> list[int]:
-        """All that were noted."""
+        """Return the lines that were noted."""
         return [line for (line,) in self.db.execute("SELECT line FROM forgotten")]
 
     def clear(self) -> None:
-        """There is nothing left to be forgotten."""
+        """Clear the list of what is to be purged."""
         self.db.execute("DELETE FROM forgotten")

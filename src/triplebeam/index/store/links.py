@@ -18,7 +18,7 @@ _MAX_LEFT_OUT = 3
 def linked_passages(
     documents: Iterable[tuple[int, str, str, str]], passages: Iterable[tuple[int, int, int]]
 ) -> Iterator[tuple[int, int]]:
-    """Pairs of numbers of passages, each once and none with itself, in the order of the documents.
+    """Yield pairs of numbers of passages, each once and none with itself, in the order of the documents.
 
     ``documents`` are rows of number, id, anchors and links (JSON); ``passages`` of document, start and number.
     """

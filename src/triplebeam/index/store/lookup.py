@@ -19,7 +19,7 @@ _HEADER = ("page_count", "page_size", "user_version")
 
 
 def has_store(folder: Path) -> bool:
-    """Is there an index in this folder that documents can be added to, published or not?"""
+    """Return whether there is an index in this folder that documents can be added to, published or not."""
     return (folder / STORE).is_file()
 
 
@@ -81,7 +81,7 @@ def read_store_state(folder: Path) -> StoreState | None:
 
 @contextmanager
 def _store_of(folder: Path) -> Iterator[sqlite3.Connection | None]:
-    """The store of an index, open for reading; None where there is none, or one that was only begun."""
+    """Open the store of an index for reading; None where there is none, or one that was only begun."""
     if not has_store(folder):
         yield None
         return

@@ -7,7 +7,7 @@ from typing import Protocol
 from pydantic import BaseModel
 
 from triplebeam.generate.language_model import LanguageModel
-from triplebeam.generate.prompts import load, numbered_facts, numbered_passages
+from triplebeam.generate.prompts import described_passages, load, numbered_facts
 from triplebeam.methods.shared.facts import CitedFacts, Fact, cited_facts
 from triplebeam.methods.shared.usable_replies import usable_reply
 from triplebeam.passage import Passages
@@ -42,8 +42,8 @@ class QuotingReader:
             return ()
         passages = [self.passages[passage_id] for passage_id in passage_ids]
         prompt = load("gear/read_and_quote").fill(
-            passages=numbered_passages(passages),
-            known=numbered_facts([fact.triple for fact in known]),
+            passages=described_passages(passages),
+            known=numbered_facts([fact.text for fact in known]),
             question=question,
             searched=searched or question,
         )

@@ -80,7 +80,7 @@ class GEReasoning(ReadingAgent):
             raise BadInputError("GE-Reasoning without a retriever retrieves nothing: leave out stored=yes.")
 
     def steps(self, question: str) -> Generator[Step, None, Answer]:
-        """The question's graph is the first step, each round of Algorithm 1 another."""
+        """Make the question's graph in the first step; each round of Algorithm 1 is another."""
         loop = Rounds(question, self.retriever or NothingToSearch())
         if self.graph_guidance:
             yield loop.take(partial(self._construct, loop))

@@ -48,7 +48,8 @@ class Confidence:
 
 
 def smallest_probability(tokens: Sequence[TokenLogProbability], answer: str) -> float:
-    """The smallest probability among the tokens in which the answer is first written; 0 where there is no answer.
+    """Return the smallest probability among the tokens in which the answer is first written; 0 where there is no
+    answer.
 
     An answer that is not found word for word (the reply was damaged and repaired) is judged by all tokens.
     """
@@ -72,7 +73,7 @@ def _first_written(reply: str, answer: str) -> tuple[int, int]:
 
 
 def agreement(answers: Sequence[str]) -> tuple[int, float]:
-    """Which of several samples the others agree with most, and the share that does; 0 where that is no answer.
+    """Return which of several samples the others agree with most, and the share that does; 0 where that is no answer.
 
     Answers are one under the normal form of names, without an article; of those equally common, the first counts.
     """

@@ -27,7 +27,7 @@ _ROW_SCHEMA = {"type": "array", "items": {"type": "string"}, "minItems": 3, "max
 
 
 def _as_row(value: object) -> list[str]:
-    """A triplet as models write it: a list, an object of three values, or the paper's "(head; relation; tail)"."""
+    """Parse a triplet as models write it: a list, an object of three, or the paper's "(head; relation; tail)"."""
     if isinstance(value, str):
         text = value.strip()
         return (text[1:-1] if text.startswith("(") and text.endswith(")") else text).split(";")
@@ -65,7 +65,7 @@ class GraphConstruction:
     typed: bool = True
 
     def construct(self, question: str) -> QuestionGraph | None:
-        """One call, and another where the graph cannot be asked about; None where that is no help, with a note."""
+        """Call the model once, and again where the graph cannot be asked about; None, with a note, where that fails."""
         reply = usable_reply(self.model, self._template.fill(question=question), _Reply)
         if reply is None:
             return None
@@ -83,7 +83,7 @@ class GraphConstruction:
 def read_graph(
     rows: Sequence[Sequence[str]], targets: Sequence[str] = (), *, typed: bool = True
 ) -> tuple[QuestionGraph, list[str]]:
-    """The graph, and what of it was passed over, in words."""
+    """Parse the graph, and describe what of it was skipped."""
     types = _types(rows)
     triplets: dict[QuestionTriplet, None] = {}
     remarks = []
@@ -101,7 +101,7 @@ def read_graph(
 
 
 def fault_of(graph: QuestionGraph) -> str:
-    """Why nothing can be asked about a graph, in words; empty where something can."""
+    """Explain why nothing can be asked about a graph; empty where something can."""
     if not graph.triplets:
         return "triplets: none of them is a [head, relation, tail] with a variable such as name: #1 at one of its ends"
     if not graph.candidates():
@@ -110,7 +110,7 @@ def fault_of(graph: QuestionGraph) -> str:
 
 
 def _types(rows: Sequence[Sequence[str]]) -> dict[int, str]:
-    """The variables' numbers, each with the first type that it comes with."""
+    """Return the variables' numbers, each with the first type that it comes with."""
     types: dict[int, str] = {}
     for match in (_VARIABLE.fullmatch(part.strip()) for row in rows for part in row[::2]):
         if match:
@@ -135,7 +135,7 @@ def _row_fault(row: Sequence[str], known: Mapping[int, str]) -> str:
 
 
 def _read_targets(graph: QuestionGraph, targets: Sequence[str]) -> tuple[tuple[Variable, ...], list[str]]:
-    """The variables of the graph that are asked for, and the texts that name none of them."""
+    """Return the variables of the graph that are asked for, and the texts that name none of them."""
     variables = {variable.number: variable for variable in graph.variables}
     asked: dict[Variable, None] = {}
     unknown = []

@@ -52,7 +52,7 @@ class FinalAnswer:
         return self._read(loop)
 
     def _reasoned(self, loop: Rounds) -> ReadAnswer:
-        """What the kept pairs say. Without any the model has nothing but what it knows, so passages go before that."""
+        """Answer from the kept pairs. Without any, passages go before what the model remembers."""
         if self._suffices(loop):
             return short_answer(self.model, self.template.fill(question=loop.question, pairs=shown_pairs(loop.pairs)))
         if loop.so_far or self.answerer:
@@ -60,7 +60,7 @@ class FinalAnswer:
         return ClosedBookAnswerer(model=self.model).answer(loop.question)
 
     def _suffices(self, loop: Rounds) -> bool:
-        """Are the kept pairs asked, although a variable that is asked for may have no value?"""
+        """Return whether to answer from the kept pairs, although a variable that is asked for may have no value."""
         return bool(loop.pairs)
 
     def _read(self, loop: Rounds) -> ReadAnswer:
@@ -72,7 +72,7 @@ class FinalAnswer:
 
 
 def evidence_of(findings: Sequence[Finding], passages: Passages) -> tuple[Evidence, ...]:
-    """For each kept answer the facts it rests on, or itself as a fact, each with the words that support it.
+    """Return for each kept answer the facts it rests on, or itself as a fact, each with the words that support it.
 
     A note says which variable a fact is for, so a fact that two variables rest on is listed twice.
     """
@@ -91,7 +91,7 @@ def _own_fact(finding: Finding, passages: Passages) -> Fact:
 
 
 def missing_from(loop: Rounds) -> tuple[Evidence, ...]:
-    """The triplets that stayed open, without words: an answer that had to do without one of them is not supported."""
+    """Return the triplets that stayed open, without words: an answer without one of them is not supported."""
     if not loop.graph or not loop.findings:
         return ()
     return tuple(
@@ -104,7 +104,7 @@ def missing_from(loop: Rounds) -> tuple[Evidence, ...]:
 
 
 def _missing(loop: Rounds) -> tuple[str, ...]:
-    """The sub-questions that no document answers, and those that the model answered without one."""
+    """Return the sub-questions that no document answers, and those that the model answered without one."""
     open_ = loop.graph.candidates() if loop.graph else ()
     tried = [loop.sub_questions[triplet] for triplet in open_ if triplet in loop.sub_questions]
     remembered = [finding.ask.sub_question for finding in loop.findings if finding.from_memory]
@@ -115,6 +115,6 @@ def _missing(loop: Rounds) -> tuple[str, ...]:
 
 
 def _target(loop: Rounds) -> str:
-    """The value of the variable that is asked for, where it is one and has a value."""
+    """Return the value of the variable that is asked for, where it is one and has a value."""
     targets = loop.graph.targets if loop.graph else ()
     return loop.graph.values.get(targets[0].number, "") if loop.graph and len(targets) == 1 else ""

@@ -39,7 +39,7 @@ class Refinement:
     filter_template: Template = field(default_factory=partial(load, "ge_reasoning/filter"), repr=False)
 
     def refine(self, passage_ids: Sequence[str], sub_question: str) -> list[Fact]:
-        """The facts that help with the sub-question, each once and with its words, the better passage's first."""
+        """Return the facts that help with the sub-question, each once with its words, the better passage's first."""
         found = self._extracted(passage_ids) if self.triples is None else self._stored(self.triples, passage_ids)
         facts = list({fact.triple: fact for fact in reversed(list(found))}.values())[::-1]
         if facts and self.filtering:

@@ -32,12 +32,12 @@ class Pair(NamedTuple):
 
 
 def _numbers_in(value: object) -> list[int]:
-    """Whatever numbers a model wrote: a side note in a bad form is not worth a correction."""
+    """Parse whatever numbers a model wrote: a side note in a bad form is not worth a correction."""
     return [int(digits) for digits in re.findall(r"\b\d{1,6}\b", str(value))]
 
 
 def tidy(text: str) -> str:
-    """On one line; an answer without the words that some models begin it with."""
+    """Put a text on one line; an answer without the words that some models begin it with."""
     return _PREFACE.sub("", " ".join(text.split()))
 
 
@@ -70,7 +70,7 @@ class SubAnswers:
     def answer(
         self, question: str, pairs: Sequence[Pair], knowledge: str, sub_question: str, attempt: int
     ) -> tuple[SubAnswer, Confidence]:
-        """One call where there are log-probabilities, else ``samples``. Another attempt brings other samples."""
+        """Call the model once given log-probabilities, else ``samples`` times. A retry draws other samples."""
         prompt = self.template.fill(
             question=question, pairs=shown_pairs(pairs), knowledge=knowledge, sub_question=sub_question
         )
@@ -97,7 +97,7 @@ def _sub_answer(reply: _Reply) -> SubAnswer:
 
 
 def shown_pairs(pairs: Sequence[Pair]) -> str:
-    """The sub-questions and sub-answers so far, under their numbers."""
+    """Format the sub-questions and sub-answers so far, under their numbers."""
     return (
         "\n".join(
             f"({number}) {pair.question}\n{' '.join(filter(None, [pair.sentence, f'Answer: {pair.answer}']))}"

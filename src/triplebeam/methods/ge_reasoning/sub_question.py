@@ -35,7 +35,7 @@ class SubQuestions:
         return self._asked(self.guided.fill(triplet=str(triplet))) or triplet.words
 
     def next(self, question: str, pairs: Sequence[Pair]) -> str:
-        """Without graph guidance: what to ask next; empty where nothing is left to ask."""
+        """Ask what to ask next, without graph guidance; empty where nothing is left to ask."""
         return self._asked(self.unguided.fill(question=question, pairs=shown_pairs(pairs)))
 
     def _asked(self, prompt: Prompt) -> str:

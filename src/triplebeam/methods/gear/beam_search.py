@@ -101,6 +101,6 @@ class DiverseTripleBeamSearch:
 
 
 def _best(beams: Beams, width: int) -> Beams:
-    """top(B, b)."""
+    """Keep top(B, b)."""
     order = np.argsort(-beams.scores, kind="stable")[:width]
     return Beams(beams.scores[order], beams.chains[order])

@@ -29,7 +29,7 @@ from triplebeam.triple import Chain, Triple
 
 
 def passages_along(beams: Beams, triples: TripleStore) -> Ranking:
-    """C̃: the passages of the beams' triples, breadth first, each once, with the chains that pass through it."""
+    """Compute C̃: the passages of the beams' triples, breadth first, each once, with the chains that pass through it."""
     flat = beams.chains.T.ravel()  # by depth, then by beam
     chains: dict[str, dict[Chain, None]] = {passage_id: {} for passage_id in triples.passage_of(flat)}
     for row in beams.chains.tolist():
@@ -59,11 +59,11 @@ class _GraphExpansion:
         _ = self._search  # which refuses what it cannot search with
 
     def begin(self) -> Self:
-        """For the steps of one question; the base may learn from its queries."""
+        """Begin the steps of one question; the base may learn from its queries."""
         return replace(self, base=for_question(self.base))
 
     def over_triples(self) -> Dense:
-        """The passages of the triples nearest to a query, without a walk."""
+        """Build a search for the passages of the triples nearest to a query, without graph expansion."""
         return Dense(
             embedder=self.scorer.embedder,
             nearest=self._nearest_triples,

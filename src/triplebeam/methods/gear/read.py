@@ -24,7 +24,7 @@ class Reader(Protocol):
     """read(C, q, G): what a model finds in the passages for this question. It looks up the passages' texts itself."""
 
     def read(self, question: str, passage_ids: Sequence[str], gist: Sequence[Fact] = ()) -> Sequence[Fact]:
-        """The proximal triples, most helpful first; none where the passages do not help."""
+        """Read the proximal triples, most helpful first; none where the passages do not help."""
         ...
 
 

@@ -29,7 +29,7 @@ class ChainScorer(Protocol):
     def score(
         self, query: NDArray[np.float32], chains: NDArray[np.int64], beams: NDArray[np.int64]
     ) -> NDArray[np.float32]:
-        """One score per row of ``chains`` (triple ids); ``beams`` says which beam the row extends.
+        """Return one score per row of ``chains`` (triple ids); ``beams`` says which beam the row extends.
 
         A score of minus infinity leaves the chain out of the search.
         """
@@ -101,6 +101,6 @@ class Cascade:
 
 
 def _best_of(beam: int, beams: NDArray[np.int64], scores: NDArray[np.float32], shortlist: int) -> NDArray[np.int64]:
-    """Rows of a beam with the best scores."""
+    """Select the rows of a beam with the best scores."""
     rows = np.flatnonzero(beams == beam)
     return rows[top(scores[rows], shortlist)]

@@ -44,7 +44,7 @@ class RGNNRet(AnsweringAgent):
     """How long the passages are together that a step retrieves and reads."""
 
     def steps(self, question: str) -> Generator[Step, None, Answer]:
-        """One sub-question per step."""
+        """Ask one sub-question per step."""
         loop = _SubQuestions(question, self.retriever)
         yield from loop.take_all(partial(self._step, loop))
         if not self._is_open(loop.answer):

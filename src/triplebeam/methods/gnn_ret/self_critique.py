@@ -44,18 +44,18 @@ class SelfCritique:
     final_template: Template = field(default_factory=partial(load, "gnn_ret/final"), repr=False)
 
     def next_question(self, question: str, exchanges: Sequence[Exchange]) -> str:
-        """The next sub-question; empty where the model gave none."""
+        """Return the next sub-question; empty where the model gave none."""
         prompt = self.next_template.fill(question=question, exchanges=numbered_exchanges(exchanges))
         return usable_text(self.model, prompt, _SubQuestion)
 
     def judge(self, question: str, exchanges: Sequence[Exchange]) -> Critique:
-        """Can the question be answered from the sub-answers?"""
+        """Return whether the question can be answered from the sub-answers."""
         answers = [exchange.answer for exchange in exchanges if exchange.answer]
         shown = "\n".join(f"{number}. {answer}" for number, answer in enumerate(answers, 1))
         reply = usable_reply(self.model, self.critique_template.fill(question=question, answers=shown), Critique)
         return reply or Critique(missing="", enough=False)
 
     def final_answer(self, question: str, exchanges: Sequence[Exchange]) -> ReadAnswer:
-        """The answer that the sub-answers give."""
+        """Return the answer that the sub-answers give."""
         prompt = self.final_template.fill(question=question, exchanges=numbered_exchanges(exchanges))
         return short_answer(self.model, prompt)

@@ -53,7 +53,7 @@ class GroundedReading:
     def read(
         self, question: str, pairs: Sequence[Pair], passages: Sequence[Passage], sub_question: str
     ) -> tuple[SubAnswer, tuple[Fact, ...]]:
-        """One call: the sub-answer, and the facts that it rests on; neither if the reply cannot be used."""
+        """Call the model once for the sub-answer and its facts; neither if the reply cannot be used."""
         prompt = self.template.fill(
             question=question,
             pairs=shown_pairs(pairs),
@@ -79,7 +79,7 @@ class GroundedReasoning(RetrievingAgent):
     answered_from: int = 5
 
     def steps(self, question: str) -> Generator[Step, None, Answer]:
-        """The question's graph is the first step, each round another."""
+        """Make the question's graph in the first step; each round is another."""
         loop = Rounds(question, self.retriever)
         yield loop.take(partial(self._construct, loop))
         yield from loop.take_all(partial(self._round, loop))
@@ -117,7 +117,7 @@ class GroundedReasoning(RetrievingAgent):
         return Ask(loop.sub_questions[triplet], triplet)
 
     def _answer(self, loop: Rounds, sub_question: str) -> tuple[SubAnswer, Knowledge]:
-        """One search, one call."""
+        """Answer with one search and one call."""
         ranking, read = loop.search(sub_question, self.retrieved, self.read)
         passages = [self._passages[id_] for id_ in read]
         answer, facts = GroundedReading(model=self.model).read(loop.question, loop.pairs, passages, sub_question)

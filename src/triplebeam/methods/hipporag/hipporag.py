@@ -72,7 +72,7 @@ class HippoRAG:
 
     @classmethod
     def over(cls, index: Snapshot, embedder: Embedder, query_entities: QueryEntities, **parameters: Any) -> "HippoRAG":
-        """Over an index, with dense retrieval to fall back on unless another is given."""
+        """Build it over an index, with dense retrieval to fall back on unless another is given."""
         parameters.setdefault("fallback", Dense.over_passages(index, embedder))
         parameters.setdefault("chains", WalkChains(index.triples, index.entities))
         return cls(
@@ -84,11 +84,11 @@ class HippoRAG:
         )
 
     def retrieve(self, query: str, k: int = 10) -> Ranking:
-        """The k passages of highest score."""
+        """Return the k passages of highest score."""
         return self.retrieve_many([query], k)[0]
 
     def retrieve_many(self, queries: Sequence[str], k: int = 10) -> list[Ranking]:
-        """The k passages of highest score for each query; they walk together."""
+        """Return the k passages of highest score for each query; their random walks run together."""
         return [
             explained(rank_positive(found.scores, self.passages.ids, k), self.passages, found.reasons)
             if found
@@ -97,7 +97,7 @@ class HippoRAG:
         ]
 
     def find_many(self, queries: Sequence[str]) -> list[Found | None]:
-        """The walk of each query; None where it has nowhere to start."""
+        """Run the random walk of each query; None where it has nowhere to start."""
         seeds = [self.link(self.query_entities.entities(query)) for query in queries]
         scores = iter(self.passage_scores([linked for linked in seeds if len(linked)]))
         return [Found(next(scores), self._reasons(linked)) if len(linked) else None for linked in seeds]
@@ -112,7 +112,7 @@ class HippoRAG:
         return self.fallback.retrieve(query, k)
 
     def link(self, names: Sequence[str]) -> NDArray[np.int64]:
-        """The entity nearest to each name, in their order, each once."""
+        """Return the entity nearest to each name, in their order, each once."""
         if not names or not len(self.graph):
             return np.zeros(0, np.int64)
         numbers = {name: self.graph.numbers.get(entity_key(name)) for name in names}
@@ -123,7 +123,7 @@ class HippoRAG:
         return np.array(list(dict.fromkeys(numbers.values())), np.int64)
 
     def passage_scores(self, seeds: Sequence[NDArray[np.int64]]) -> NDArray[np.float32]:
-        """A row of scores per query: the probabilities of a passage's entities, each as often as it occurs there."""
+        """Return a row of scores per query: the probabilities of a passage's entities, by occurrence."""
         resets = [Reset(linked, self._specificity(linked)) for linked in seeds]
         if self.graph.is_large:
             pushed = [self._pushed(reset) for reset in resets]
@@ -136,7 +136,7 @@ class HippoRAG:
         return 1 / self.graph.passage_counts[entities] if self.node_specificity else np.ones(len(entities))
 
     def _pushed(self, reset: Reset) -> NDArray[np.floating]:
-        """The scores of one query, in a large graph."""
+        """Compute the scores of one query, in a large graph."""
         walk = push(self._open, reset.nodes, reset.weights, self.damping, _LEAST * float(reset.weights.sum()))
         visits = walk.visits
         visits[: len(reset.nodes)] += reset.weights

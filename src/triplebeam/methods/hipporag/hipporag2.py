@@ -77,7 +77,7 @@ class HippoRAG2:
 
     @classmethod
     def over(cls, index: Snapshot, embedder: Embedder, **parameters: Any) -> "HippoRAG2":
-        """Over an index; the base is dense retrieval unless another is given."""
+        """Build it over an index; the base is dense retrieval unless another is given."""
         parameters.setdefault("base", Dense.over_passages(index, embedder))
         return cls(
             graph=index.entities,
@@ -88,11 +88,13 @@ class HippoRAG2:
         )
 
     def retrieve(self, query: str, k: int = 10) -> Ranking:
-        """The k passages of highest probability; a hit's chains are how seed triples lead to it, in a step or two."""
+        """Return the k passages of highest probability; its chains are how seed triples lead to it, in one or two
+        steps.
+        """
         return self.retrieve_many([query], k)[0]
 
     def retrieve_many(self, queries: Sequence[str], k: int = 10) -> list[Ranking]:
-        """The k passages of highest probability for each query; they walk together."""
+        """Return the k passages of highest probability for each query; their random walks run together."""
         return [
             explained(rank_positive(found.scores, self.passages.ids, k), self.passages, found.reasons)
             if found
@@ -101,7 +103,7 @@ class HippoRAG2:
         ]
 
     def find_many(self, queries: Sequence[str]) -> list[Found | None]:
-        """The walk of each query; None where no triple bears on it."""
+        """Run the random walk of each query; None where no triple is relevant."""
         seeds = self._seeds(queries)
         walking = [place for place, (_, similarity) in enumerate(seeds) if similarity.any()]
         visited = self._passage_probabilities(
@@ -119,7 +121,7 @@ class HippoRAG2:
         return self.base.retrieve(query, k)
 
     def _seeds(self, queries: Sequence[str]) -> list[Seeds]:
-        """For each query the nearest triples that the filter leaves, and their similarity, at least zero."""
+        """Return for each query the nearest triples that the filter leaves, and their similarity, at least zero."""
         vectors = self.embedder.embed(queries, kind="query")
         nearest = self.triples.nearest(vectors, self.seed_triples)
         kept = [self._filtered(query, found) for query, found in zip(queries, nearest, strict=True)]
@@ -134,7 +136,7 @@ class HippoRAG2:
         return found[list(self.triple_filter.keep(query, [self.triples.triple(id_) for id_ in found.tolist()]))]
 
     def _passage_probabilities(self, queries: Sequence[str], seeds: Sequence[Seeds]) -> NDArray[np.float32]:
-        """A row for each query: how much of the walk is spent on each passage."""
+        """Return a row for each query: how much of the random walk is spent on each passage."""
         both = zip(seeds, self._base_scores(queries), strict=True)
         if self.graph.is_large:
             pushed = [self._pushed(*own, of_base) for own, of_base in both]
@@ -143,7 +145,7 @@ class HippoRAG2:
         return np.asarray(visited.T, np.float32, order="C")  # one query's scores lie together
 
     def _reset(self, seeds: NDArray[np.int64], similarity: NDArray[np.float64], of_base: NDArray[np.float32]) -> Reset:
-        """To entities, then to passages."""
+        """Compute the reset weights: to entities, then to passages."""
         entities, weights = self.entity_weights(seeds, similarity)
         passages = self.passage_weight * min_max(of_base)
         nodes = np.concatenate([entities, np.arange(len(self.graph), len(self.graph) + len(passages))])
@@ -152,8 +154,8 @@ class HippoRAG2:
     def _pushed(
         self, seeds: NDArray[np.int64], similarity: NDArray[np.float64], of_base: NDArray[np.float32]
     ) -> NDArray[np.float64]:
-        """How much of the walk is spent on each passage of a large graph. From entities and the best passages it is
-        pushed. The others are reset by about the same: what comes of their mean, everywhere, is known beforehand.
+        """Compute how much of the walk is spent on each passage of a large graph. From entities and the best passages
+        it is pushed. The others are reset by about the same: what comes of their mean, everywhere, is known beforehand.
         """
         entities, weights = self.entity_weights(seeds, similarity)
         reset = self.passage_weight * min_max(of_base).astype(np.float64)
@@ -180,7 +182,7 @@ class HippoRAG2:
     def entity_weights(
         self, seeds: NDArray[np.int64], similarity: NDArray[np.float64]
     ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        """Entities and their reset weights: mean similarity of their seed triples over their number of passages."""
+        """Return entities and their reset weights: mean similarity of their seed triples per passage."""
         entities, places = np.unique(self.graph.triple_entities[seeds], return_inverse=True)
         total = np.bincount(places.ravel(), np.repeat(similarity, 2))
         weights = total / (np.bincount(places.ravel()) * self.graph.passage_counts[entities])
@@ -188,7 +190,7 @@ class HippoRAG2:
         return entities[best], weights[best]
 
     def _base_scores(self, queries: Sequence[str]) -> NDArray[np.float32]:
-        """A row for each query; what the base does not list is as bad as its worst, and not above zero."""
+        """Return a row for each query; what the base does not list is as bad as its worst, and not above zero."""
         if self.base_k is None and isinstance(self.base, ScoringRetriever):
             return scores_many(self.base, queries)
         rankings = retrieve_many(self.base, queries, self.base_k or len(self.passages))

@@ -25,13 +25,13 @@ class WalkChains:
     graph: EntityGraph
 
     def from_entities(self, entities: NDArray[np.int64], rows: Sequence[int]) -> dict[int, tuple[Chain, ...]]:
-        """For a walk that set out from entities: from their triples."""
+        """Return chains for a walk that started from entities: from their triples."""
         seeds = [self.triples.of_entity(entity)[:TRIPLES_OF_AN_ENTITY] for entity in entities.tolist()]
         return self.from_triples(np.unique(np.concatenate(seeds)), rows)
 
     def from_triples(self, seeds: NDArray[np.int64], rows: Sequence[int]) -> dict[int, tuple[Chain, ...]]:
-        """For each passage its own seed triples or, where it has none, those that a triple of the passage goes on from,
-        each with the first that does.
+        """Return for each passage its own seed triples or, where it has none, those that a triple of the passage goes
+        on from, each with the first that does.
         """
         at_home: dict[int, list[tuple[int, ...]]] = defaultdict(list)
         wanted = set(rows)
@@ -42,7 +42,7 @@ class WalkChains:
         return {row: tuple(map(self._chain, found.get(row, [])[:CHAINS])) for row in rows}
 
     def _led_to(self, passages: Sequence[int], seeds: NDArray[np.int64]) -> dict[int, list[tuple[int, ...]]]:
-        """By passage: a seed and its first triple that shares an entity with it, in the order of the seeds."""
+        """Find, by passage, a seed and its first triple that shares an entity with it, in the order of the seeds."""
         own = self.triples.triples_at(passages)
         rows, ends_of_own = self.graph.triple_passages[own].tolist(), self.graph.triple_entities[own].tolist()
         shared = {entity for ends in ends_of_own for entity in ends}

@@ -28,7 +28,7 @@ class Exchange(NamedTuple):
 
 
 def numbered_exchanges(exchanges: Sequence[Exchange]) -> str:
-    """Each sub-question under its number, with its answer below, as prompts show them."""
+    """Format each sub-question under its number, with its answer below."""
     return (
         "\n".join(
             f"{number}. {exchange.question}\n   {exchange.answer or '(not found in the passages)'}"
@@ -45,7 +45,7 @@ class SubQuestionLoop(Loop):
     exchanges: list[Exchange] = field(default_factory=list)
 
     def describe_step(self, exchange: Exchange, ranking: Ranking) -> Step:
-        """The step that asked a sub-question, and what was found for it."""
+        """Describe the step that asked a sub-question, and what was found for it."""
         return Step(
             number=self.number,
             query=exchange.question,
@@ -71,7 +71,7 @@ class SubAnswerer:
     template: Template = field(default_factory=partial(load, "published/sub_answer"), repr=False)
 
     def answer(self, sub_question: str, passage_ids: Sequence[str]) -> Exchange:
-        """One call; no answer where the reply cannot be used."""
+        """Call the model once; no answer where the reply cannot be used."""
         shown = numbered_passages([self.passages[passage_id] for passage_id in passage_ids])
         prompt = self.template.fill(passages=shown, question=sub_question)
         return Exchange(sub_question, usable_text(self.model, prompt, _Reply))

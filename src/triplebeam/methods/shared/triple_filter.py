@@ -24,7 +24,7 @@ class TripleFilter(Protocol):
     """Decides which triples help with a query."""
 
     def keep(self, query: str, triples: Sequence[Triple]) -> Sequence[int]:
-        """The positions of those that help, each once; none where none does."""
+        """Return the positions of those that help, each once; none where none does."""
         ...
 
 
@@ -40,7 +40,7 @@ class LLMTripleFilter:
     template: Template = field(default_factory=partial(load, "hipporag/filter_triples"), repr=False)
 
     def keep(self, query: str, triples: Sequence[Triple]) -> Sequence[int]:
-        """One call; numbers that no triple has are passed over."""
+        """Call the model once; numbers that no triple has are skipped."""
         prompt = self.template.fill(facts=numbered_facts(triples), question=query)
         reply = usable_reply(self.model, prompt, _Reply)
         if reply is None:
