@@ -12,9 +12,9 @@ from typing import Annotated, TypeAlias
 from pydantic import BaseModel, BeforeValidator
 
 from triplebeam.answer import Evidence, Span
-from triplebeam.generate.accounting import remark
-from triplebeam.generate.parse import PARTS, Text, TripleRow, as_list
-from triplebeam.methods.shared.usable_replies import usable_triples
+from triplebeam.generate.accounting import note_warning
+from triplebeam.generate.parse import PARTS, Text, TripleRow, coerce_list
+from triplebeam.methods.shared.usable_replies import filter_triples
 from triplebeam.passage import Passage
 from triplebeam.ranking import Hit, Ranking
 from triplebeam.support import quoted, support_among
@@ -25,7 +25,7 @@ from triplebeam.triple import Triple
 _PARTS_AND_SOURCE = (5, 6)
 _NUMBER = re.compile(r"(?<![\d-])\d{1,4}\b")
 #: From so many facts on, a remark says that most of them are not in the words that were quoted.
-_MANY = 3
+_MIN_UNQUOTED = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ class Fact:
         return Evidence(triple=self.triple, span=self.span, note=note, from_memory=self.from_memory)
 
 
-def _first_number(value: object) -> int:
+def _parse_number(value: object) -> int:
     """Parse a passage's number, however it is written; 0 is none."""
     found = _NUMBER.search(str(value))
     return int(found[0]) if found else 0
@@ -59,7 +59,7 @@ def _first_number(value: object) -> int:
 def _numbers(value: object) -> list[int]:
     """Parse the numbers of passages, however they are written; what is not one is left out."""
     if isinstance(value, list):
-        return list(map(_first_number, value))
+        return list(map(_parse_number, value))
     return list(map(int, _NUMBER.findall(str(value)))) if isinstance(value, str | int) else []
 
 
@@ -75,25 +75,27 @@ def _with_source(value: object) -> object:
 
 class _CitedFact(BaseModel):
     triple: TripleRow
-    passage: Annotated[int, BeforeValidator(_first_number)]
+    passage: Annotated[int, BeforeValidator(_parse_number)]
     quotation: Text
     also: Annotated[list[int], BeforeValidator(_numbers)] = []
 
 
 #: The facts of a reply, each with the number of its passage and a quotation from it; null counts as none.
-CitedFacts: TypeAlias = Annotated[list[Annotated[_CitedFact, BeforeValidator(_with_source)]], BeforeValidator(as_list)]
+CitedFacts: TypeAlias = Annotated[
+    list[Annotated[_CitedFact, BeforeValidator(_with_source)]], BeforeValidator(coerce_list)
+]
 
 
-def cited_facts(rows: Sequence[_CitedFact], passages: Sequence[Passage]) -> tuple[Fact, ...]:
+def make_cited_facts(rows: Sequence[_CitedFact], passages: Sequence[Passage]) -> tuple[Fact, ...]:
     """Return the facts of a reply to a prompt that showed these passages."""
-    facts = tuple(_sourced(triple, row, passages) for row in rows for triple in usable_triples([row.triple]))
+    facts = tuple(_find_source(triple, row, passages) for row in rows for triple in filter_triples([row.triple]))
     unsaid = sum(fact.span is None for fact in facts)
-    if len(facts) >= _MANY and 2 * unsaid > len(facts):
-        remark(f"{unsaid} of {len(facts)} facts are not in the words that the model quotes for them")
+    if len(facts) >= _MIN_UNQUOTED and 2 * unsaid > len(facts):
+        note_warning(f"{unsaid} of {len(facts)} facts are not in the words that the model quotes for them")
     return facts
 
 
-def _sourced(triple: Triple, row: _CitedFact, passages: Sequence[Passage]) -> Fact:
+def _find_source(triple: Triple, row: _CitedFact, passages: Sequence[Passage]) -> Fact:
     """Find the quoted words, wherever they are; failing that, words of the named passage."""
     named = passages[row.passage - 1 : row.passage] if row.passage else ()
     spans = (quoted(triple, row.quotation, passage) for passage in [*named, *passages] if row.quotation)
@@ -103,27 +105,27 @@ def _sourced(triple: Triple, row: _CitedFact, passages: Sequence[Passage]) -> Fa
     return Fact(triple, passage_id, span, also_in=tuple(id_ for id_ in dict.fromkeys(same) if id_ != passage_id))
 
 
-def found_in(triple: Triple, passages: Sequence[Passage]) -> Fact:
+def find_support(triple: Triple, passages: Sequence[Passage]) -> Fact:
     """Return a fact without a source, with the words of a passage that say it, where there are any."""
-    return _looked_up(Fact(triple), passages)
+    return _look_up(Fact(triple), passages)
 
 
 def with_sources(facts: Iterable[Fact], passages: Sequence[Passage]) -> tuple[Fact, ...]:
     """Return the facts, each looked up in the passages if the model did not say where it is from."""
-    return tuple(fact if fact.passage_id else _looked_up(fact, passages) for fact in facts)
+    return tuple(fact if fact.passage_id else _look_up(fact, passages) for fact in facts)
 
 
-def _looked_up(fact: Fact, passages: Sequence[Passage]) -> Fact:
+def _look_up(fact: Fact, passages: Sequence[Passage]) -> Fact:
     span = support_among(fact.triple, passages)
     return replace(fact, passage_id=span.passage_id, span=span) if span else fact
 
 
 def facts_from_memory(rows: Sequence[Sequence[str]]) -> tuple[Fact, ...]:
     """Return everyday knowledge that a reply names."""
-    return tuple(Fact(triple, from_memory=True) for triple in usable_triples(rows))
+    return tuple(Fact(triple, from_memory=True) for triple in filter_triples(rows))
 
 
-def new_facts(read: Iterable[Fact], known: Iterable[Fact]) -> tuple[Fact, ...]:
+def select_new_facts(read: Iterable[Fact], known: Iterable[Fact]) -> tuple[Fact, ...]:
     """Select facts that are not known yet, each once, under the entities' normal form."""
     seen = {fact.key for fact in known}
     fresh: dict[tuple[str, ...], Fact] = {}
@@ -145,10 +147,10 @@ def sources_of(facts: Iterable[Fact]) -> Ranking:
 
 def evidence_first(facts: Iterable[Fact], ranking: Ranking) -> Ranking:
     """Put the passages of the facts before all others."""
-    return raised(passages_of_facts(facts), ranking)
+    return raise_passages(passages_of_facts(facts), ranking)
 
 
-def raised(passage_ids: Iterable[str], ranking: Ranking) -> Ranking:
+def raise_passages(passage_ids: Iterable[str], ranking: Ranking) -> Ranking:
     """Put these passages, in their order, before all others of the ranking."""
     first = dict.fromkeys(passage_ids)
     hits = {hit.passage_id: hit for hit in ranking}

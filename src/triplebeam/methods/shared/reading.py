@@ -6,7 +6,7 @@ from functools import cached_property
 
 from triplebeam.answer import Agent, Answer
 from triplebeam.generate.language_model import LanguageModel
-from triplebeam.generate.prompts import numbered_passages
+from triplebeam.generate.prompts import format_passages
 from triplebeam.methods.shared.facts import evidence_first, passages_of_facts
 from triplebeam.methods.shared.loop import Loop
 from triplebeam.methods.shared.question_answering import Answerer, QuestionAnswerer, ReadAnswer, is_answer
@@ -15,7 +15,7 @@ from triplebeam.retrieve.bounds import check_fields
 from triplebeam.retrieve.retriever import Retriever, passages_of
 
 #: Passages that an answer is read from (GeAR, Table 3).
-_ANSWERED_FROM = 5
+_MAX_PASSAGES_READ = 5
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,15 +44,15 @@ class ReadingAgent(Agent):
         """Return whether there is no answer yet. With an answerer, "unknown" is no answer."""
         return not answer if self.answerer is None else not is_answer(answer)
 
-    def _own_or_read(self, loop: Loop, own: ReadAnswer) -> ReadAnswer:
+    def _choose_answer(self, loop: Loop, own: ReadAnswer) -> ReadAnswer:
         """Return the agent's own answer, or what the answerer, if any, reads in its best passages."""
         if self.answerer is None or not self._is_open(own.text):
             return own
-        return self.answerer.answer(loop.question, loop.so_far.ids[:_ANSWERED_FROM])
+        return self.answerer.answer(loop.question, loop.so_far.ids[:_MAX_PASSAGES_READ])
 
-    def _shown(self, passage_ids: Sequence[str]) -> str:
+    def _format_passages(self, passage_ids: Sequence[str]) -> str:
         """Format passages for prompts."""
-        return numbered_passages([self._passages[passage_id] for passage_id in passage_ids])
+        return format_passages([self._passages[passage_id] for passage_id in passage_ids])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,7 +66,7 @@ class RetrievingAgent(ReadingAgent):
 class AnsweringAgent(RetrievingAgent):
     """An agent that reads its best passages once more at the end, for a short answer."""
 
-    answered_from: int = _ANSWERED_FROM
+    answered_from: int = _MAX_PASSAGES_READ
     """Passages that the answer is read from."""
 
     @cached_property
