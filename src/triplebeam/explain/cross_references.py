@@ -13,7 +13,7 @@ from itertools import chain, islice
 
 import numpy as np
 
-from triplebeam.index.content.definitions import defined_terms, is_code
+from triplebeam.index.content.definitions import find_defined_terms, is_code
 from triplebeam.index.content.references import LINK
 from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.passage import Passage
@@ -39,7 +39,7 @@ class CrossReferences:
         return tuple(islice(found, 1))
 
     def _asked_for(self, passage: Passage) -> Iterator[Chain]:
-        for term in defined_terms(passage):
+        for term in find_defined_terms(passage):
             if entity_key(term) in self.graph.entities.numbers and self._is_asked(term):
                 yield (Triple(term, DESCRIBED_IN, called(passage)),)
 
