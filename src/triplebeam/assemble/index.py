@@ -24,8 +24,8 @@ from triplebeam.ingest import FolderFiles
 from triplebeam.passage import Passage
 from triplebeam.retrieve.retriever import Retriever, retrieve_many
 from triplebeam.settings import Settings, read_settings
-from triplebeam.system.cancellation import in_thread
-from triplebeam.system.progress import Progress, silent
+from triplebeam.system.cancellation import run_in_thread
+from triplebeam.system.progress import Progress, ignore_progress
 from triplebeam.where import Where, parse
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ class Index:
     settings: Settings = field(repr=False)
     given_embedder: Embedder | None = field(default=None, repr=False)
     given_model: LanguageModel | None = field(default=None, repr=False)
-    progress: Progress = field(default=silent, repr=False)
+    progress: Progress = field(default=ignore_progress, repr=False)
     _context: Context | None = field(default=None, init=False, repr=False)
 
     @classmethod
@@ -60,7 +60,7 @@ class Index:
         settings: Settings,
         embedder: Embedder | None = None,
         model: LanguageModel | None = None,
-        progress: Progress = silent,
+        progress: Progress = ignore_progress,
     ) -> "Index":
         """An index over a source that is already open."""
         index = cls(source.location, settings, embedder, model, progress)
@@ -369,13 +369,13 @@ class Index:
         where: str | Where | None = None,
     ) -> SearchResults:
         """`search` for asyncio: in a thread; cancelling the task stops calls to a language model."""
-        return await in_thread(lambda: self.search(question, method, k, where=where))
+        return await run_in_thread(lambda: self.search(question, method, k, where=where))
 
     async def ask_async(
         self, question: str, method: str | Method = DEFAULT_AGENT, *, where: str | Where | None = None
     ) -> Answer:
         """`ask` for asyncio: in a thread; cancelling the task stops calls to a language model."""
-        return await in_thread(lambda: self.ask(question, method, where=where))
+        return await run_in_thread(lambda: self.ask(question, method, where=where))
 
     # -- methods by name
 
@@ -401,7 +401,7 @@ def open_index(
     embedder: Embedder | None = None,
     model: LanguageModel | None = None,
     settings: Settings | None = None,
-    progress: Progress = silent,
+    progress: Progress = ignore_progress,
 ) -> Index:
     """Open an index: a folder, or an address such as ``opensearch://host:9200/prefix``.
 
@@ -420,7 +420,7 @@ def create_index(
     embedder: Embedder | None = None,
     model: LanguageModel | None = None,
     settings: Settings | None = None,
-    progress: Progress = silent,
+    progress: Progress = ignore_progress,
 ) -> Index:
     """Create an empty index in a new or empty folder; `Index.add` adds documents."""
     settings = settings or read_settings()

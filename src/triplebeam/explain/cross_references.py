@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from triplebeam.index.content.definitions import defined_terms, is_code
+from triplebeam.index.content.definitions import find_defined_terms, is_code
 from triplebeam.index.content.references import LINK
 from triplebeam.passage import Passage
 from triplebeam.text.names import entity_key
@@ -42,7 +42,7 @@ class CrossReferences:
         return tuple(islice(found, 1))
 
     def _asked_for(self, passage: Passage) -> Iterator[Chain]:
-        for term in defined_terms(passage):
+        for term in find_defined_terms(passage):
             if entity_key(term) in self.graph.entities.numbers and self._is_asked(term):
                 yield (Triple(term, DESCRIBED_IN, called(passage)),)
 

@@ -32,11 +32,11 @@ class Publisher(Protocol):
         """Raise where this store may not be published here."""
         ...
 
-    def current(self, store: "Store") -> Manifest | None:
+    def read_current(self, store: "Store") -> Manifest | None:
         """Return what is published, if it is whole and all that is in the store."""
         ...
 
-    def revision(self) -> int | None:
+    def read_revision(self) -> int | None:
         """Return the revision of the store that is published; None where nothing is."""
         ...
 
@@ -65,7 +65,7 @@ class FolderPublisher:
     def check(self, store: "Store") -> None:
         """Check that the folder has one store."""
 
-    def current(self, store: "Store") -> Manifest | None:
+    def read_current(self, store: "Store") -> Manifest | None:
         """Compare revisions, and check every file."""
         found = find_manifest(self.folder)
         if not (found and found.revision == store.meta.revision and not self.previous.damaged):
@@ -73,7 +73,7 @@ class FolderPublisher:
         remove_encoded(self.folder)  # where a process was killed
         return found
 
-    def revision(self) -> int | None:
+    def read_revision(self) -> int | None:
         """Read the manifest."""
         found = find_manifest(self.folder)
         return found.revision if found else None

@@ -81,7 +81,7 @@ def experiment(
     from triplebeam_research.experiments.results_file import add_results
 
     asked = read_experiment(file)
-    corpora = _chosen(file, asked, only)
+    corpora = _choose_corpora(file, asked, only)
     evaluator = ExperimentEvaluator(
         settings=read_settings(offline=offline or None),
         seeds=asked.seeds,
@@ -116,7 +116,7 @@ def tell_written(pages: Sequence[Path]) -> None:
     Output().note(f"Written: {', '.join(map(str, pages))}", style="dim")
 
 
-def _chosen(file: Path, asked: "Experiment", only: list[str] | None) -> "list[Corpus]":
+def _choose_corpora(file: Path, asked: "Experiment", only: list[str] | None) -> "list[Corpus]":
     """Choose the datasets to compare on. A typo in the last one's methods must not cost the first one's questions."""
     from triplebeam.assemble.method import Method
     from triplebeam.errors import BadInputError, nearest

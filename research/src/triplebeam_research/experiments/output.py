@@ -11,7 +11,7 @@ import numpy as np
 from triplebeam.errors import BadInputError
 from triplebeam.evaluate.questions import Question
 from triplebeam.evaluate.run import Evaluation, Run
-from triplebeam.evaluate.summary import measured_values, summary
+from triplebeam.evaluate.summary import measure_all, summary
 from triplebeam_research.experiments.trec import write_judgements, write_run
 from triplebeam_research.report import html_report, markdown_report
 
@@ -56,10 +56,10 @@ def _known(question: Question) -> dict[str, object]:
 
 
 def _results(evaluation: Evaluation, run: Run) -> list[dict[str, object]]:
-    columns = measured_values(evaluation, run)
+    columns = measure_all(evaluation, run)
     return [
         {
-            **result.as_json(),
+            **result.to_json(),
             "measures": {name: float(column[row]) for name, column in columns.items() if not np.isnan(column[row])},
         }
         for row, result in enumerate(run.results)

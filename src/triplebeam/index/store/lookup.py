@@ -90,10 +90,10 @@ def _store_of(folder: Path) -> Iterator[sqlite3.Connection | None]:
         with closing(open_to_read(path)) as db:
             yield db if has_tables(db) else None
     except sqlite3.DatabaseError as error:
-        raise unusable(path, error) from error
+        raise make_damaged_error(path, error) from error
 
 
-def unusable(path: Path, error: sqlite3.DatabaseError) -> IndexDamagedError:
+def make_damaged_error(path: Path, error: sqlite3.DatabaseError) -> IndexDamagedError:
     """Return the error for a store that cannot be read."""
     return IndexDamagedError(
         f"{path} is not a usable SQLite file ({error}): restore it from a copy, or index into a new folder."

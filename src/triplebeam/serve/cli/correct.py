@@ -14,7 +14,7 @@ from triplebeam.index.location import Location
 from triplebeam.serve.cli.options import AsJson, EmbedderName, IndexPlace, Offline
 from triplebeam.serve.cli.output import Output
 from triplebeam.serve.cli.progress_display import shown_progress
-from triplebeam.text.phrases import plural
+from triplebeam.text.phrases import format_count
 
 
 def correct(
@@ -95,13 +95,13 @@ def _show(folder: Location, lines: Sequence[LineMatches], *, dry_run: bool, chan
         if not each.matches:
             output.warn(f"line {each.line}: {each.problem}: {each.text.strip()}")
         elif dry_run:
-            output.note(f"line {each.line}: {plural(each.triples, 'triple')}: {each.text.strip()}")
+            output.note(f"line {each.line}: {format_count(each.triples, 'triple')}: {each.text.strip()}")
     if not lines:
         output.note(f"{folder} has no corrections{' any more' if changed and not dry_run else ''}.")
         return
     kinds = {kind: sum(each.triples for each in lines if each.kind == kind) for kind in ("drop", "add", "merge")}
     would = "would be " if dry_run else ""
     output.note(
-        f"{folder}: {plural(len(lines), 'correction')}; {plural(kinds['drop'], 'triple')} {would}dropped,"
+        f"{folder}: {format_count(len(lines), 'correction')}; {format_count(kinds['drop'], 'triple')} {would}dropped,"
         f" {kinds['add']:,} {would}added, {kinds['merge']:,} {would}renamed."
     )

@@ -8,7 +8,7 @@ from triplebeam.evaluate.recommend import Recommendation
 from triplebeam.evaluate.run import Evaluation
 from triplebeam.evaluate.summary import summary
 from triplebeam.serve.cli.output import Output
-from triplebeam.text.phrases import plural
+from triplebeam.text.phrases import format_count
 
 Limit: TypeAlias = Annotated[int | None, typer.Option(min=1, help="Only the first N questions.")]
 Again: TypeAlias = Annotated[bool, typer.Option("--again", help="Measure again instead of reusing saved results.")]
@@ -22,7 +22,7 @@ def draw_evaluation(evaluation: Evaluation) -> None:
     measures = [name for name in _SHOWN if any(name in row for row in rows.values())]
     best = {name: max(row[name] or 0 for row in rows.values() if name in row) for name in measures}
     costs = [name for name in _COSTS if any(row[name] for row in rows.values())]
-    title = _escaped(f"{evaluation.title}: {plural(len(evaluation.questions), 'question')}")
+    title = _escaped(f"{evaluation.title}: {format_count(len(evaluation.questions), 'question')}")
     cells = (
         [
             _escaped(method),

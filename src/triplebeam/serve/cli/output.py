@@ -10,7 +10,7 @@ from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
 from rich.table import Table
 
-from triplebeam.text.characters import showable
+from triplebeam.text.characters import replace_control_characters
 
 
 class _Screen(Console):
@@ -19,7 +19,7 @@ class _Screen(Console):
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
         """Render every text, whatever it is in; rich's own commands are no texts."""
         for segment in super().render(renderable, options):
-            yield segment if segment.control else segment._replace(text=showable(segment.text))
+            yield segment if segment.control else segment._replace(text=replace_control_characters(segment.text))
 
 
 class Output:

@@ -8,7 +8,7 @@ from triplebeam import assemble
 from triplebeam.serve.cli.options import AsJson, EmbedderName, IndexPlace, Offline
 from triplebeam.serve.cli.output import Output
 from triplebeam.serve.cli.progress_display import shown_progress
-from triplebeam.text.phrases import plural
+from triplebeam.text.phrases import format_count
 
 
 def remove(
@@ -47,4 +47,4 @@ def remove(
     if as_json:
         Output().json({"removed": removed, "documents": left, "passages": len(index)}, indent=None)
     else:
-        Output().note(f"{folder}: {removed:,} removed, {plural(left, 'document')} left.")
+        Output().note(f"{folder}: {removed:,} removed, {format_count(left, 'document')} left.")

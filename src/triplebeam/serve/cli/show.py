@@ -18,7 +18,7 @@ from triplebeam.serve.cli.display import draw_text, draw_triple, own_triples
 from triplebeam.serve.cli.options import AsJson, IndexPlace
 from triplebeam.serve.cli.output import Output
 from triplebeam.serve.shapes import document_json, passage_json
-from triplebeam.text.characters import showable
+from triplebeam.text.characters import replace_control_characters
 
 #: So many go into one request where an index is on a cluster.
 _PASSAGES_PER_REQUEST = 100
@@ -106,7 +106,9 @@ def _show_triples(index: "assemble.Index", id_: str | None, entity: str | None, 
         if as_json:
             Output().json({"passage_id": passage_id, "triples": found}, indent=None)
         else:
-            typer.echo(showable("\n".join([passage_id, *(f"  {' | '.join(triple)}" for triple in found)])))
+            typer.echo(
+                replace_control_characters("\n".join([passage_id, *(f"  {' | '.join(triple)}" for triple in found)]))
+            )
 
 
 def _wanted(index: "assemble.Index", id_: str | None, entity: str | None) -> Iterator[int]:

@@ -23,7 +23,7 @@ from triplebeam.passage import Document
 from triplebeam.serve.http.indexing.job_store import Job, JobStore, Kind
 from triplebeam.serve.http.indexing.uploads import read_kept
 from triplebeam.serve.library import Library
-from triplebeam.text.phrases import plural
+from triplebeam.text.phrases import format_count
 
 _SECONDS_BETWEEN_NOTES = 0.25
 _MAX_LOGGED = 100
@@ -127,7 +127,7 @@ class AddDocuments(BaseModel):
         if (usage := bill.usage).calls:
             context.log(f"{usage.calls:,} calls, {usage.tokens_in:,} tokens in, {usage.tokens_out:,} out")
         if not report.documents_seen:
-            raise BadInputError(f"nothing could be read: {'; '.join(report.not_read()[:5])}.")
+            raise BadInputError(f"nothing could be read: {'; '.join(report.list_unread()[:5])}.")
         # Those that were read before a restart are in the store already, and no change for this run.
         new = {*report.added, *report.changed, *(context.read.keys() - published if published is not None else ())}
         return _summarize(report, len(new))
@@ -145,7 +145,7 @@ class DeleteDocuments(BaseModel):
             report = context.builder().remove(self.document_ids)
         except IndexMissingError:
             return "there was nothing to delete"
-        return f"{plural(report.documents_changed, 'document')} deleted"
+        return f"{format_count(report.documents_changed, 'document')} deleted"
 
 
 class CorrectTriples(BaseModel):
@@ -207,11 +207,11 @@ def _log_problems(context: JobContext, report: BuildReport) -> None:
 
 
 def _summarize(report: BuildReport, new: int) -> str:
-    said = [f"{new:,} of {plural(report.documents_seen, 'document')} new or changed"]
+    said = [f"{new:,} of {format_count(report.documents_seen, 'document')} new or changed"]
     if report.removed:
         said.append(f"{len(report.removed):,} deleted")
     if report.unreadable:
         said.append(f"{len(report.unreadable):,} could not be read: see the log")
     if report.failures:
-        said.append(f"{plural(len(report.failures), 'passage')} without triples because their extraction failed")
+        said.append(f"{format_count(len(report.failures), 'passage')} without triples because their extraction failed")
     return "; ".join(said)
