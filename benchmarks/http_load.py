@@ -29,7 +29,6 @@ from rich.table import Table
 
 from triplebeam import assemble, demo
 from triplebeam.evaluate.questions import read_questions
-from triplebeam.explain.found import found
 from triplebeam.settings import read_settings
 
 HOST = "127.0.0.1"
@@ -126,7 +125,7 @@ def measure(folder: Path, questions: Iterator[str], arguments: argparse.Namespac
         ways = {
             "in process, the search alone": (lambda asked: index.search(asked, method, k), 1, own),
             "in process, as it is shown": (
-                lambda asked: found(index.source, asked, index.search(asked, method, k)),
+                lambda asked: index.search(asked, method, k).explain(),
                 1,
                 own,
             ),

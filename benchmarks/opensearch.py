@@ -94,7 +94,7 @@ def measure(index: Index, method: str, questions: Sequence[dict[str, Any]], cloc
     index.search("a first question", method, 15)  # what is loaded once
     for question in questions:
         with clock.running():
-            ids = [hit.passage_id for hit in index.search(question["question"], method, 15)]
+            ids = index.search(question["question"], method, 15).ids
         spent.append(clock.seconds)
         found.append(set(ids))
         gold = set(question["gold"])

@@ -109,7 +109,7 @@ def test_a_question_may_use_any_name_of_a_merged_entity(folder: Path) -> None:
     assert entities.numbers["w herschel"] == entities.numbers["william herschel"]
     index = Index.of(Snapshot.open(folder), Settings(), HashedWords())
     found = index.search("Where did W. Herschel live?", "hipporag[entities=verbatim]")
-    assert {hit.passage_id for hit in found} == {"a#0", "b#0"}
+    assert set(found.ids) == {"a#0", "b#0"}
 
 
 def test_corrections_apply_to_what_comes_later(folder: Path) -> None:

@@ -93,7 +93,7 @@ def search_all(folder: Path) -> list[object]:
     """What methods find, with its texts and explanations."""
     index = Index.of(Snapshot.open(folder), Settings(model=None), WordEmbedder())
     methods = ("bm25", "dense", "hybrid+naive_ge", "gnn_ret", "hipporag2", "blend")
-    return [list(index.search(question, method)) for question in QUESTIONS for method in methods]
+    return [index.search(question, method).to_dict() for question in QUESTIONS for method in methods]
 
 
 def outcome(folder: Path) -> list[object] | str:

@@ -250,7 +250,7 @@ def test_a_title_that_many_passages_share_is_left_out_of_the_vectors_of_a_view_a
     builder(tmp_path / "all").build(shared)
     whole, some = opened(tmp_path / "all"), opened(tmp_path / "all").where("year <= 2001")
     np.testing.assert_array_equal(some.snapshot.passage_vectors.rows, whole.snapshot.passage_vectors.rows[:2])
-    assert [hit.title for hit in some.search("number", "dense")] == ["Bath", "Bath"]
+    assert [hit.passage.title for hit in some.search("number", "dense")] == ["Bath", "Bath"]
 
 
 @pytest.mark.parametrize("method", ["bm25", "dense", "hybrid", "blend", "hipporag2", "gnn_ret", "hybrid@triples"])

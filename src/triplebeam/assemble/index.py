@@ -12,6 +12,7 @@ from triplebeam.assemble.context import Context
 from triplebeam.assemble.method import Method, expand
 from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError, IndexMissingError, check_question
+from triplebeam.explain.search_results import SearchResults
 from triplebeam.extract.extractor import Extractor
 from triplebeam.generate.language_model import LanguageModel
 from triplebeam.index.folder.snapshot import Snapshot
@@ -21,7 +22,6 @@ from triplebeam.index.store.lookup import has_store, read_index_corrections
 from triplebeam.index.stores import is_published, open_source
 from triplebeam.ingest import FolderFiles
 from triplebeam.passage import Passage
-from triplebeam.ranking import Ranking, Result, with_passages
 from triplebeam.retrieve.retriever import Retriever, retrieve_many
 from triplebeam.settings import Settings, read_settings
 from triplebeam.system.cancellation import run_in_thread
@@ -303,7 +303,7 @@ class Index:
         k: int = 10,
         *,
         where: str | Where | None = None,
-    ) -> Ranking[Result]:
+    ) -> SearchResults:
         """The best k passages for a question, with their texts, among those for which the filter ``where`` holds.
 
         ``method`` may be a retriever of your own, too; where there is a filter, it is to be built over that view.
@@ -317,7 +317,7 @@ class Index:
         k: int = 10,
         *,
         where: str | Where | None = None,
-    ) -> list[Ranking[Result]]:
+    ) -> list[SearchResults]:
         """What `search` returns for each question, apart from the rounding of scores; several times faster together."""
         for question in questions:
             check_question(question)
@@ -326,7 +326,12 @@ class Index:
         if k < 1:
             raise BadInputError(f"k is {k}: ask for at least one passage.")
         retriever = self.retriever(method) if isinstance(method, str | Method) else method
-        return [with_passages(ranking, self.passages) for ranking in retrieve_many(retriever, questions, k)]
+        name = str(method) if isinstance(method, str | Method) else type(method).__name__
+        rankings = retrieve_many(retriever, questions, k)
+        return [
+            SearchResults(self.source, question, name, ranking)
+            for question, ranking in zip(questions, rankings, strict=True)
+        ]
 
     def ask(self, question: str, method: str | Method = DEFAULT_AGENT, *, where: str | Where | None = None) -> Answer:
         """The answer of an agent, with its evidence and its steps; it sees passages for which ``where`` holds alone."""
@@ -353,7 +358,7 @@ class Index:
         if fact.span.passage_id not in self.passages:
             return f"the index has no passage {fact.span.passage_id!r}"
         support.prepare(self.settings.home, offline=self.settings.offline, progress=self.progress)
-        return support.fault_of(fact.triple, fact.span, self.passages[fact.span.passage_id])
+        return support.fault_of(fact.triple, fact.span, self.passages[fact.span.passage_id], fact.statement)
 
     async def search_async(
         self,
@@ -362,7 +367,7 @@ class Index:
         k: int = 10,
         *,
         where: str | Where | None = None,
-    ) -> Ranking[Result]:
+    ) -> SearchResults:
         """`search` for asyncio: in a thread; cancelling the task stops calls to a language model."""
         return await run_in_thread(lambda: self.search(question, method, k, where=where))
 

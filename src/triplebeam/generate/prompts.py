@@ -17,7 +17,7 @@ import re
 import string
 import tomllib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import resources
 
 from triplebeam.errors import BadInputError
@@ -138,6 +138,14 @@ def format_passages(passages: Sequence[Passage]) -> str:
     return "\n\n".join(f"[{number}] {text}" for number, text in enumerate(texts, 1)) or "(none)"
 
 
-def format_facts(facts: Sequence[Triple]) -> str:
+def format_described_passages(passages: Sequence[Passage]) -> str:
+    """Format each passage under its number, title and, in brackets, where it is from and of when."""
+    heads = [(each.title, f"({each.origin})" if each.origin else "") for each in passages]
+    return format_passages(
+        [replace(each, title="\n".join(filter(None, head))) for each, head in zip(passages, heads, strict=True)]
+    )
+
+
+def format_facts(facts: Sequence[Triple | str]) -> str:
     """Format one fact per line, under its number."""
     return "\n".join(f"{number}. {fact}" for number, fact in enumerate(facts, 1)) or "(none)"

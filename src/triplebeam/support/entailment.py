@@ -22,7 +22,9 @@ ADAPTER = Path(__file__).with_name("adapter.safetensors")
 #: In tokens; what is longer is cut.
 _LONGEST = 224
 #: The least score of a claim that holds: chosen on facts that no figure of the documentation is about.
-_LEAST = -0.36
+LEAST = -0.36
+#: The least score of a claim that nearly has the words of its sentence (`restatement`).
+LEAST_IN_ITS_WORDS = -2.0
 #: Relations that hold both ways, or nearly so ("wife"): they have no direction that could be wrong.
 _MUTUAL = re.compile(
     r"(?i)\b(?:marri|wed\b|wife|husband|spouse|divorc|brother|sister|sibling|twin|cousin|friend|partner|colleague|rival"
@@ -43,10 +45,10 @@ def prepare(home: Path, *, offline: bool, progress: Progress = ignore_progress) 
 
 
 @lru_cache(maxsize=4096)
-def states(claim: Claim) -> bool:
+def states(claim: Claim, least: float = LEAST) -> bool:
     """The words state the fact, and not rather its reverse. The last claims are kept: facts are often read twice."""
     score = reader().score(claim)
-    return score > _LEAST and bool(_MUTUAL.search(claim.triple.predicate) or score >= reader().score(claim.swapped))
+    return score > least and bool(_MUTUAL.search(claim.triple.predicate) or score >= reader().score(claim.swapped))
 
 
 @cache

@@ -14,7 +14,7 @@ from triplebeam.assemble import Index
 from triplebeam.assemble.context import Context
 from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError, IndexChangedError, IndexDamagedError
-from triplebeam.explain.found import stemmers
+from triplebeam.explain.search_results import find_stemmers
 from triplebeam.index.location import Cluster
 from triplebeam.index.manifest import GraphStatistics, Manifest, Ownership, VectorSpace
 from triplebeam.index.opensearch.documents import GRAPH, TOO_LONG, encode, entity, field_term, key, passage_number
@@ -139,7 +139,7 @@ def test_the_stemmers_of_passages_cost_two_requests_however_many_they_are(words:
     ]
     found = hits(*({"_id": key(each["id"]), "_source": {**each, "stemmer": "german"}} for each in sources))
     snapshot = ClusterSource(published(lambda kind, body: found))
-    known = stemmers(snapshot, list("01234"))
+    known = find_stemmers(snapshot, list("01234"))
     assert known == dict.fromkeys("01234", "german")
     assert len(snapshot.published.client.asked) == 2  # type: ignore[attr-defined]
 

@@ -236,7 +236,7 @@ class _Sampler:
         return " " in entity_key(bridge) or entity_key(bridge) in map(entity_key, titles)
 
     def _is_needed(self, chain: GoldChain, triple: Triple, passage: str) -> bool:
-        """Return whether the passage names the ends of its hop alone, and no earlier passage names the new end."""
+        """Return whether it names the ends of its hop and no earlier one, and no earlier passage names the new end."""
         text = self.graph.text(passage)
         return (
             is_named(triple.subject, text)

@@ -18,7 +18,7 @@ from pydantic import BaseModel
 
 from triplebeam.generate.language_model import LanguageModel, Prompt
 from triplebeam.generate.parse import Text, Texts, TripleRows
-from triplebeam.generate.prompts import NOTED, Template, format_facts, format_passages, load
+from triplebeam.generate.prompts import NOTED, Template, format_described_passages, format_facts, format_passages, load
 from triplebeam.methods.shared.facts import Fact, facts_from_memory
 from triplebeam.methods.shared.usable_replies import request_reply, request_text
 from triplebeam.passage import Passages
@@ -54,6 +54,7 @@ class _GroundedReply(_Reply):
     others: Texts = []
     from_memory: TripleRows = []
     missing: Text = ""
+    premise: Text = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +69,8 @@ class ReadAnswer:
     from_memory: tuple[Fact, ...] = ()
     missing: str = ""
     """What the passages do not say, in a sentence."""
+    premise: str = ""
+    """What they say instead of what the question takes for granted."""
     counts: bool = False
     """The loop's own answer does not take its place, even if it has no words."""
 
@@ -89,10 +92,10 @@ class QuestionAnswerer:
     template: Template = field(default_factory=partial(load, "answer"), repr=False)
 
     def answer(self, question: str, passage_ids: Sequence[str], facts: Sequence[Fact] = (), /) -> ReadAnswer:
-        """Call the model once; no words where the reply cannot be used. What it remembers is not shown as read."""
-        read = [fact.triple for fact in facts if not fact.from_memory]
+        """One call; no words where the reply cannot be used. What a model remembered is not shown as read."""
+        read = [fact.text for fact in facts if not fact.from_memory]
         prompt = self.template.fill(
-            passages=format_passages([self.passages[passage_id] for passage_id in passage_ids]),
+            passages=format_described_passages([self.passages[passage_id] for passage_id in passage_ids]),
             facts=f"{NOTED}\n{format_facts(read)}\n\n" if read else "",
             question=question,
         )
@@ -106,6 +109,7 @@ class QuestionAnswerer:
             others=tuple(filter(None, map(str.strip, reply.others))),
             from_memory=facts_from_memory(reply.from_memory),
             missing=reply.missing.strip(),
+            premise=reply.premise.strip(),
         )
 
 

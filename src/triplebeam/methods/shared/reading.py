@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from triplebeam.answer import Agent, Answer
-from triplebeam.generate.language_model import LanguageModel
+from triplebeam.generate.language_model import LanguageModel, estimate_tokens
 from triplebeam.generate.prompts import format_passages
 from triplebeam.methods.shared.facts import evidence_first, passages_of_facts
 from triplebeam.methods.shared.loop import Loop
@@ -16,6 +16,10 @@ from triplebeam.retrieve.retriever import Retriever, passages_of
 
 #: Passages that an answer is read from (GeAR, Table 3).
 _MAX_PASSAGES_READ = 5
+#: The tokens of the passages that an answer is read from; those of the facts used may have more.
+_MAX_ANSWER_TOKENS = 1000
+#: A passage repeats another if they share more of all their words than this.
+_MAX_OVERLAP = 0.8
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,7 +84,30 @@ class AnsweringAgent(RetrievingAgent):
         return loop.conclude(lambda: self._answerer.answer(loop.question, loop.so_far.ids[: self.answered_from]))
 
 
-def answer_from_evidence(answerer: Answerer, loop: Loop, passages: int) -> ReadAnswer:
-    """Read from the passages of the facts used, filled up with the best others, and the facts beside them."""
-    needed = max(passages, min(len(passages_of_facts(loop.used)), 2 * passages))
-    return answerer.answer(loop.question, evidence_first(loop.used, loop.so_far).ids[:needed], loop.used)
+def answer_from_evidence(answerer: Answerer, loop: Loop, passages: int, texts: Passages | None = None) -> ReadAnswer:
+    """Read from the passages of the facts used, filled up with the best others, and the facts beside them.
+
+    With the passages' ``texts``, only those others are read that are short enough.
+    """
+    used = min(len(passages_of_facts(loop.used)), 2 * passages)
+    best = evidence_first(loop.used, loop.so_far).ids[: max(passages, used)]
+    chosen = choose_within(best, texts, _MAX_ANSWER_TOKENS, max(used, 1)) if texts else best
+    return answerer.answer(loop.question, chosen, loop.used)
+
+
+def choose_within(passage_ids: Sequence[str], passages: Passages, tokens: int, least: int) -> list[str]:
+    """Select the best passages within so many tokens, but ``least`` in any case, and none that repeats another."""
+    chosen: list[str] = []
+    seen: list[set[str]] = []
+    for id_ in passage_ids:
+        text = passages[id_].searchable
+        words = set(text.split())
+        tokens -= estimate_tokens(text)
+        if len(chosen) >= least and (
+            tokens < 0 or any(_MAX_OVERLAP * len(words | each) < len(words & each) for each in seen)
+        ):
+            tokens += estimate_tokens(text)
+            continue
+        chosen.append(id_)
+        seen.append(words)
+    return chosen

@@ -7,7 +7,7 @@ from rich.markup import escape
 from rich.text import Text
 
 from triplebeam.answer import Answer, Evidence, Run, Step
-from triplebeam.explain.found import heading, headings
+from triplebeam.explain.passages import heading, headings
 from triplebeam.explain.snippet import snippet
 from triplebeam.explain.verdict import verdict
 from triplebeam.generate.language_model import Usage

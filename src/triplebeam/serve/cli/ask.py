@@ -8,7 +8,7 @@ import typer
 
 from triplebeam import assemble
 from triplebeam.errors import EndpointError, ModelMissingError, check_question
-from triplebeam.explain.found import stemmers
+from triplebeam.explain.search_results import find_stemmers
 from triplebeam.serve.answer_shapes import answer_json, price_of_answer
 from triplebeam.serve.cli.answer_display import draw_answer, take_steps
 from triplebeam.serve.cli.console import out, warn
@@ -105,7 +105,7 @@ def ask(
     except EndpointError as error:
         answer = make_failed_answer(index, question, str(error))
     dollars = price_of_answer(answer, index)
-    known = stemmers(index.source, answer.ranking.ids)
+    known = find_stemmers(index.source, answer.ranking.ids)
     if as_json:
         written = answer_json(answer, index.passages, stemmers=known, price=dollars)
         typer.echo(json.dumps(written, ensure_ascii=False, indent=2))

@@ -12,7 +12,7 @@ from rich.markup import escape
 
 from triplebeam import assemble
 from triplebeam.errors import BadInputError, nearest
-from triplebeam.explain.found import headings, path_of
+from triplebeam.explain.passages import headings, path_of
 from triplebeam.ingest import document_id
 from triplebeam.passage import Passage
 from triplebeam.serve.cli.console import out

@@ -161,5 +161,5 @@ def _show(folder: Location, report: BuildReport, dry_run: bool) -> None:
             console.print(f"{folder} is in step: nothing has changed{anew}.", markup=False)
     if report.published and report.manifest:
         counts = report.manifest.counts
-        documents, passages = (format_count(counts[f"{kind}s"], kind) for kind in ("document", "passage"))
-        console.print(f"{folder}: {documents}, {passages}.", markup=False)
+        size = ", ".join(format_count(counts[f"{kind}s"], kind) for kind in ("document", "passage"))
+        console.print(f"{folder}: {size}.", markup=False)

@@ -6,8 +6,9 @@ from pydantic import BaseModel, Field
 
 from triplebeam.answer import Answer, Evidence, Outcome, Step
 from triplebeam.assemble import Index
-from triplebeam.explain.found import Found, heading
+from triplebeam.explain import search_results
 from triplebeam.explain.graph import ScoredChain
+from triplebeam.explain.passages import heading
 from triplebeam.passage import Passages
 from triplebeam.serve.shapes import place_json
 from triplebeam.triple import Chain, Triple
@@ -46,10 +47,10 @@ class FoundPassage(BaseModel):
     chains: list[str] = Field(description="Facts that lead here from the question; empty where none explain it.")
 
     @classmethod
-    def of(cls, found: Found) -> "FoundPassage":
+    def of(cls, found: search_results.SearchResult) -> "FoundPassage":
         """A passage with its first few chains."""
         chains = [_line(chain) for chain in found.chains[:_MOST_CHAINS]]
-        return cls.model_validate({**place_json(found.passage), "score": found.hit.score, "chains": chains})
+        return cls.model_validate({**place_json(found.passage), "score": found.score, "chains": chains})
 
 
 class SearchResult(BaseModel):

@@ -16,7 +16,6 @@ from pydantic import Field
 from triplebeam.answer import Step
 from triplebeam.assemble import DEFAULT_AGENT, DEFAULT_METHOD
 from triplebeam.errors import BadInputError, ExtraMissingError, TriplebeamError
-from triplebeam.explain.found import remark
 from triplebeam.explain.graph import find_entity, follow
 from triplebeam.serve.library_errors import message_of
 from triplebeam.serve.mcp.results import (
@@ -111,8 +110,8 @@ class _Tools:
         with self._tool_errors():
             method = method or DEFAULT_METHOD
             found = await self.runner.search(await self._name(index), question, method, k, where=where)
-            passages = [FoundPassage.of(each) for each in found.found]
-            return SearchResult(method=method, passages=passages, remark=remark(question, method, found.found))
+            passages = [FoundPassage.of(each) for each in found.results]
+            return SearchResult(method=method, passages=passages, remark=found.results.remark)
 
     async def expand(
         self,

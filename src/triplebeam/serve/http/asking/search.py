@@ -58,12 +58,12 @@ async def search(request: Request, name: IndexName, asked: SearchRequest) -> Sea
     """Find passages, also those that only a chain of facts leads to."""
     runner = runner_of(request)
     found = await runner.search(name, asked.question, asked.method, asked.k, where=asked.where)
-    return searched_json(found, asked.method)
+    return searched_json(found)
 
 
-def searched_json(searched: Searched, method: str) -> SearchShape:
+def searched_json(searched: Searched) -> SearchShape:
     """The result of a search as JSON."""
-    written: SearchShape = {**search_json(searched.question, method, searched.found), "seconds": searched.seconds}
+    written: SearchShape = {**search_json(searched.results), "seconds": searched.seconds}
     if searched.follow_up:
         written["follow_up"] = follow_up_json(searched.follow_up)
     return written
