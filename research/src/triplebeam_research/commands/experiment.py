@@ -77,7 +77,7 @@ def experiment(
     from triplebeam_research.experiments.dry_run import plan
     from triplebeam_research.experiments.evaluator import ExperimentEvaluator
     from triplebeam_research.experiments.experiment import read_experiment
-    from triplebeam_research.experiments.output import across, write_evaluation
+    from triplebeam_research.experiments.output import render_across, write_evaluation
     from triplebeam_research.experiments.results_file import add_results
 
     asked = read_experiment(file)
@@ -105,7 +105,7 @@ def experiment(
             draw_evaluation(evaluation)
         tell_written(written)
     if len(done) > 1:
-        table = across(list(done.values()), list(done), ("R@5", "R@10", "R@15"))
+        table = render_across(list(done.values()), list(done), ("R@5", "R@10", "R@15"))
         (folder / "summary.md").write_text(f"# {asked.title}\n\n{table}", encoding="utf-8")
     if as_json:
         Output().json({"datasets": _figures(done)})
