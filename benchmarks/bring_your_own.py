@@ -99,7 +99,7 @@ def compared(collection: Index, questions: list[Question]) -> Evaluation:
         base = make(collection)
         for method, retriever in {name: base, f"{name}+naive_ge": collection.expand(base)}.items():
             runs.append(Run(method=method, results=ask_all(method, retriever, questions)))
-    manifest = collection.snapshot.manifest
+    manifest = collection.status
     triples = ", ".join(f"{count:,} by {name}" for name, count in manifest.triples_by_extractor.items())
     facts = {"embedder": manifest.embedder.name, "triples": triples}
     return Evaluation(title="Bring your own retriever", questions=questions, runs=runs, facts=facts)

@@ -52,7 +52,7 @@ def test_naming_open_imports_what_opening_needs_and_little_else() -> None:
 def test_adding_a_sentence_passes_through_few_modules(tmp_path: Path) -> None:
     (tmp_path / "a.md").write_text("The lake is deep.", encoding="utf-8")
     for name in ("first", "second"):  # the first imports; what is called then is not counted
-        index = triplebeam.create(tmp_path / name, embedder=HashedWords())
+        index = triplebeam.Index(tmp_path / name, embedder=HashedWords())
         with entered_modules() as entered:
             index.add(tmp_path / "a.md", extractor="none")
     assert len(entered) <= MAX_ENTERED_BY_ADD, sorted(entered)

@@ -4,7 +4,7 @@ from triplebeam.answer import Evidence as Evidence
 from triplebeam.answer import Run as Run
 from triplebeam.answer import Step as Step
 from triplebeam.assemble.index import Index as Index
-from triplebeam.assemble.index import create_index, open_index
+from triplebeam.assemble.index import open_index
 from triplebeam.assemble.method import Method as Method
 from triplebeam.errors import TriplebeamError as TriplebeamError
 from triplebeam.explain.search_results import SearchResult as SearchResult
@@ -27,6 +27,5 @@ from triplebeam.settings import Settings as Settings
 from triplebeam.triple import Chain as Chain
 from triplebeam.triple import Triple as Triple
 
-create = create_index
 open = open_index  # noqa: A001
 __version__: str

@@ -56,4 +56,4 @@ def test_programs_see_all_of_them(notes: Index, capsys: pytest.CaptureFixture[st
     assert [each.get("like") for each in others] == [first["id"]] * 2
     assert "like" not in first
     assert "like" not in guide
-    assert len(notes.search("quorum queues initial support", "bm25", 4)) == 4
+    assert len(notes.search("quorum queues initial support", method="bm25", k=4)) == 4

@@ -10,15 +10,18 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain, islice
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from triplebeam.index.content.definitions import defined_terms, is_code
 from triplebeam.index.content.references import LINK
-from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.passage import Passage
 from triplebeam.text.names import entity_key
 from triplebeam.triple import Chain, Triple
+
+if TYPE_CHECKING:
+    from triplebeam.index.folder.snapshot import Snapshot
 
 #: What a chain says of a reference.
 MENTIONS, DESCRIBED_IN, LINKS_TO = "mentions", "is described in", "links to"
@@ -28,7 +31,7 @@ MENTIONS, DESCRIBED_IN, LINKS_TO = "mentions", "is described in", "links to"
 class CrossReferences:
     """Those among the hits of one question, best first."""
 
-    graph: Snapshot = field(repr=False)
+    graph: "Snapshot" = field(repr=False)
     question: str
     hits: Sequence[Passage] = field(repr=False)
 

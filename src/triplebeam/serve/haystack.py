@@ -4,7 +4,7 @@ import asyncio
 from pathlib import Path
 from typing import Any, Protocol
 
-from triplebeam.assemble import DEFAULT_METHOD, Index
+from triplebeam.assemble import DEFAULT_METHOD, IndexReader
 from triplebeam.errors import BadInputError, ExtraMissingError
 from triplebeam.retrieve.retriever import Retriever
 from triplebeam.serve.own_retriever import KnownPassages, OwnRetriever, Source, metadata_of, opened
@@ -24,7 +24,7 @@ class TriplebeamRetriever:
 
     def __init__(
         self,
-        index: Index | str | Path,
+        index: IndexReader | str | Path,
         method: str | Retriever = DEFAULT_METHOD,
         top_k: int = 10,
         where: str | None = None,
@@ -33,14 +33,14 @@ class TriplebeamRetriever:
 
         With a filter ``where``, only the passages for which it holds are searched.
         """
-        self.index = opened(index) if where is None else opened(index).where(where)
+        self.index = opened(index) if where is None else opened(index).filter(where)
         self.method = method
         self.top_k = top_k
 
     @component.output_types(documents=list[Document])
     def run(self, query: str, top_k: int | None = None) -> dict[str, list[Document]]:
         """The best passages for a query."""
-        found = self.index.search(query, self.method, self.top_k if top_k is None else top_k)
+        found = self.index.search(query, k=self.top_k if top_k is None else top_k, method=self.method)
         documents = [
             Document(id=each.passage.id, content=each.passage.text, meta=metadata_of(each), score=each.score)
             for each in found
@@ -56,9 +56,9 @@ class TriplebeamRetriever:
         """What a pipeline is saved as: the folder, the method's name and the filter."""
         if not isinstance(self.method, str):
             raise BadInputError(f"{self.method!r} has no name to be saved by: use a method that has one.")
-        folder = str(self.index.folder)
+        folder = str(self.index.location.state)
         return default_to_dict(
-            self, index=folder, method=self.method, top_k=self.top_k, where=self.index.filter or None
+            self, index=folder, method=self.method, top_k=self.top_k, where=self.index.filter_text or None
         )
 
     @classmethod

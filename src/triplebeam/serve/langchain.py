@@ -7,7 +7,7 @@ from typing import Annotated
 from pydantic import Field, GetPydanticSchema
 from pydantic_core.core_schema import no_info_plain_validator_function
 
-from triplebeam.assemble import DEFAULT_METHOD, Index
+from triplebeam.assemble import DEFAULT_METHOD, IndexReader
 from triplebeam.errors import ExtraMissingError
 from triplebeam.retrieve.retriever import Retriever
 from triplebeam.serve.own_retriever import KnownPassages, OwnRetriever, Source, metadata_of, opened
@@ -29,7 +29,7 @@ class TriplebeamRetriever(BaseRetriever):
     A document's metadata has ``id``, ``title``, ``document_id``, ``score`` and ``chains``, the triples that led to it.
     """
 
-    index: Annotated[Index | Path | str, _OPENED]
+    index: Annotated[IndexReader | Path | str, _OPENED]
     """An open index, or an index folder, which is opened at once."""
     method: str | Retriever = DEFAULT_METHOD
     """A method by name, or a retriever such as ``index.expand(from_langchain(yours, index))``."""
@@ -38,7 +38,7 @@ class TriplebeamRetriever(BaseRetriever):
     def _get_relevant_documents(
         self, query: str, *, run_manager: CallbackManagerForRetrieverRun, k: int | None = None
     ) -> list[Document]:
-        found = opened(self.index).search(query, self.method, self.k if k is None else k)
+        found = opened(self.index).search(query, k=self.k if k is None else k, method=self.method)
         return [
             Document(id=each.passage.id, page_content=each.passage.text, metadata=metadata_of(each)) for each in found
         ]

@@ -3,7 +3,7 @@
 import asyncio
 from pathlib import Path
 
-from triplebeam.assemble import DEFAULT_METHOD, Index
+from triplebeam.assemble import DEFAULT_METHOD, IndexReader
 from triplebeam.errors import ExtraMissingError
 from triplebeam.retrieve.retriever import Retriever
 from triplebeam.serve.own_retriever import KnownPassages, OwnRetriever, Source, metadata_of, opened
@@ -27,7 +27,7 @@ class TriplebeamRetriever(BaseRetriever):
 
     def __init__(
         self,
-        index: Index | str | Path,
+        index: IndexReader | str | Path,
         method: str | Retriever = DEFAULT_METHOD,
         similarity_top_k: int = 10,
         callback_manager: CallbackManager | None = None,
@@ -39,7 +39,7 @@ class TriplebeamRetriever(BaseRetriever):
         self._k = similarity_top_k
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
-        found = self._index.search(query_bundle.query_str, self._method, self._k)
+        found = self._index.search(query_bundle.query_str, k=self._k, method=self._method)
         return [
             NodeWithScore(
                 node=TextNode(

@@ -10,7 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TypeAlias
 
-from triplebeam.assemble import Index, open_index
+from triplebeam.assemble import IndexReader, open_index
 from triplebeam.errors import BadInputError
 from triplebeam.explain.search_results import SearchResult
 from triplebeam.passage import Passage
@@ -19,7 +19,7 @@ from triplebeam.ranking import Hit, Ranking
 #: Given a query and k, the ids of passages, best first.
 Search: TypeAlias = Callable[[str, int], Iterable[str]]
 #: Where passages are known from: an open index, or the passages themselves.
-Source: TypeAlias = Index | Sequence[Passage]
+Source: TypeAlias = IndexReader | Sequence[Passage]
 
 _SHOWN = 60
 
@@ -36,9 +36,9 @@ def metadata_of(found: SearchResult) -> dict[str, object]:
     }
 
 
-def opened(index: Index | str | Path) -> Index:
+def opened(index: IndexReader | str | Path) -> IndexReader:
     """An open index as it is; an index folder is opened."""
-    return index if isinstance(index, Index) else open_index(index)
+    return index if isinstance(index, IndexReader) else open_index(index)
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ class KnownPassages:
     @cached_property
     def _ids(self) -> Container[str]:
         # A set answers whether an id is known, and nothing is taken from its order.
-        return self.source.passages if isinstance(self.source, Index) else {p.id for p in self.source}
+        return self.source.passages if isinstance(self.source, IndexReader) else {p.id for p in self.source}
 
     @cached_property
     def _ids_by_text(self) -> dict[str, str]:

@@ -52,7 +52,7 @@ def draw_indented(console: Console, text: Text, columns: int, *, label: str = ""
 
 def draw_hit(
     console: Console,
-    index: "assemble.Index",
+    index: "assemble.IndexReader",
     result: SearchResult,
     heading: str,
     full: str | None = None,
@@ -80,9 +80,10 @@ def draw_hit(
         draw_chains(console, result.chains, [*own_triples(index, passage.id), *referred])
 
 
-def own_triples(index: "assemble.Index", passage_id: str) -> list[Triple]:
+def own_triples(index: "assemble.IndexReader", passage_id: str) -> list[Triple]:
     """The triples of a passage."""
-    return [index.triples.triple(id_) for id_ in index.triples.triples_of([passage_id]).tolist()]
+    triples = assemble.context_of(index).triples
+    return [triples.triple(id_) for id_ in triples.triples_of([passage_id]).tolist()]
 
 
 def draw_chains(console: Console, chains: Sequence[Chain], own: SizedCollection[Triple] = ()) -> None:

@@ -53,25 +53,32 @@ def search(
     """
     settings = assemble.read_settings(embedder=embedder, offline=offline or None)
     with shown_progress() as progress:
-        index = assemble.open_index(folder, settings=settings, progress=progress)
-        index = index.where(where) if where is not None else index
+        opened = assemble.open_index(folder, settings=settings, progress=progress)
+        index = opened if where is None else opened.filter(where)
         show_passages(
             index, question, method or assemble.DEFAULT_METHOD, k, explain=explain, full=full, as_json=as_json
         )
 
 
 def show_passages(
-    index: "assemble.Index", question: str, method: str, k: int, *, explain: bool, as_json: bool, full: bool = False
+    index: "assemble.IndexReader",
+    question: str,
+    method: str,
+    k: int,
+    *,
+    explain: bool,
+    as_json: bool,
+    full: bool = False,
 ) -> None:
     """Search, and print what was found."""
-    results = index.search(question, method, k)
+    results = index.search(question, k=k, method=method)
     if as_json:
         typer.echo(json.dumps(results.to_dict(), ensure_ascii=False, indent=2))
     else:
         _draw(index, results, explain, full)
 
 
-def _draw(index: "assemble.Index", results: SearchResults, explain: bool, full: bool) -> None:
+def _draw(index: "assemble.IndexReader", results: SearchResults, explain: bool, full: bool) -> None:
     console, copies = out(), Counter(each.like for each in results)
     for result, heading in zip(results, headings(each.passage for each in results), strict=True):
         if result.like is None:

@@ -5,7 +5,7 @@ from operator import not_
 from pydantic import BaseModel, Field
 
 from triplebeam.answer import Answer, Evidence, Outcome, Step
-from triplebeam.assemble import Index
+from triplebeam.assemble import IndexReader, context_of
 from triplebeam.explain import search_results
 from triplebeam.explain.graph import ScoredChain
 from triplebeam.explain.passages import heading
@@ -145,7 +145,7 @@ class AskResult(BaseModel):
     model_calls: int
 
     @classmethod
-    def of(cls, answer: Answer, index: Index) -> "AskResult":
+    def of(cls, answer: Answer, index: IndexReader) -> "AskResult":
         """An agent's answer."""
         best = [index.passages[hit.passage_id] for hit in answer.ranking.top(_MOST_PASSAGES)]
         return cls(
@@ -175,8 +175,8 @@ class PassageResult(BaseModel):
     facts: list[Fact]
 
     @classmethod
-    def of(cls, index: Index, passage_id: str) -> "PassageResult":
+    def of(cls, index: IndexReader, passage_id: str) -> "PassageResult":
         """A passage with its triples."""
-        passage, triples = index.passages[passage_id], index.triples
+        passage, triples = index.passages[passage_id], context_of(index).triples
         facts = [Fact.of(triples.triple(number)) for number in triples.triples_of([passage.id]).tolist()]
         return cls.model_validate({**place_json(passage), "metadata": dict(passage.metadata), "facts": facts})
