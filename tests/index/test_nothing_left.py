@@ -268,7 +268,7 @@ def test_nothing_is_left_of_what_an_agent_repeated_from_an_earlier_reading(index
     with CompletionStore(index.settings.completions) as store:
         model = Concurrent(Cached(model=Retelling(), store=store))
         asking = Index(index.location, settings=index.settings, embedder=HashedWords(64), model=model)
-        assert asking.ask("Who hid violins near Vexmoor?", "gear:bm25").text == "the Quarkwright man"
+        assert asking.ask("Who hid violins near Vexmoor?", method="gear:bm25").text == "the Quarkwright man"
     with closing(sqlite3.connect(index.settings.completions)) as db:
         assert ("published/reason",) in db.execute("SELECT template FROM completion").fetchall()
     index.remove(*[id_ for id_ in index.passages.document_ids if id_.endswith("vexmoor.md")])

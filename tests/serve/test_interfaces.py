@@ -152,7 +152,7 @@ SEARCHES: Mapping[str, Callable[[Served, Request], list[str]]] = {
     "haystack": lambda served, request: [each.id for each in by_haystack(served.index(request), request)],
 }
 ASKS: Mapping[str, Callable[[Served, str, str], object]] = {
-    "python": lambda served, question, method: served.index(Request()).ask(question, method),
+    "python": lambda served, question, method: served.index(Request()).ask(question, method=method),
     "http": lambda served, *asked: served.http(
         "/api/indexes/world/ask", dict(zip(("question", "method"), asked, strict=True))
     ),

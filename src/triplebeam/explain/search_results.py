@@ -8,7 +8,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, overload
 
-from triplebeam.explain.passages import place_dict
 from triplebeam.index.protocols import Source
 from triplebeam.passage import Passage
 from triplebeam.ranking import Hit
@@ -76,6 +75,8 @@ class SearchResult:
 
     def to_dict(self) -> dict[str, object]:
         """Return it as JSON values, as ``triplebeam search --json`` prints them."""
+        from triplebeam.explain.passages import place_dict  # imported when it is needed
+
         return {
             **place_dict(self.passage),
             "score": self.score,
