@@ -13,7 +13,7 @@ import pytest
 
 import triplebeam
 from small_world import TRIPLES, TableExtractor
-from triplebeam.assemble import context_of
+from triplebeam.assemble import Method, context_of
 from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError, IndexMissingError
 from triplebeam.generate.language_model import Completion, Prompt
@@ -194,7 +194,7 @@ class TestSearch:
         assert index.search(question) == hits
 
     def test_a_method_may_be_parsed_before(self, index: triplebeam.Index) -> None:
-        method = triplebeam.Method.parse("hybrid+naive_ge")
+        method = Method.parse("hybrid+naive_ge")
         assert index.search("Edward Cahn", method=method) == index.search("Edward Cahn", method="naive_ge")
 
 

@@ -122,14 +122,14 @@ async def test_mcp_over_http(address: str) -> None:
 
 
 def test_langchain(index: Index) -> None:
-    from triplebeam.serve.langchain import TriplebeamRetriever
+    from triplebeam.adapters.langchain import TriplebeamRetriever
 
     documents = TriplebeamRetriever(index=index, k=5).invoke(QUESTION)
     assert {document.metadata["id"] for document in documents} >= BOTH_HOPS
 
 
 def test_llama_index(index: Index) -> None:
-    from triplebeam.serve.llama_index import TriplebeamRetriever
+    from triplebeam.adapters.llama_index import TriplebeamRetriever
 
     nodes = TriplebeamRetriever(index, similarity_top_k=5).retrieve(QUESTION)
     assert {node.node.node_id for node in nodes} >= BOTH_HOPS

@@ -13,10 +13,10 @@ from haystack.document_stores.in_memory import InMemoryDocumentStore
 
 from serve.adapted import GRAPH, QUESTION
 from small_world import WORLD
+from triplebeam.adapters.haystack import TriplebeamRetriever, from_haystack
 from triplebeam.assemble import Index
 from triplebeam.errors import BadInputError
 from triplebeam.index.folder.snapshot import Snapshot
-from triplebeam.serve.haystack import TriplebeamRetriever, from_haystack
 
 
 def test_in_a_pipeline(index: Index) -> None:
@@ -30,7 +30,7 @@ def test_in_a_pipeline(index: Index) -> None:
 def test_a_pipeline_is_saved_and_opened_again(world: Snapshot) -> None:
     pipeline = Pipeline()
     pipeline.add_component("retriever", TriplebeamRetriever(world.folder, "bm25", 1))
-    again = Pipeline.from_dict(pipeline.to_dict(), allowed_modules=["triplebeam.serve.haystack"])
+    again = Pipeline.from_dict(pipeline.to_dict(), allowed_modules=["triplebeam.adapters.haystack"])
     assert [each.id for each in again.run({"retriever": {"query": "lake"}})["retriever"]["documents"]] == ["lake"]
 
 

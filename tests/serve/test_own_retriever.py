@@ -12,6 +12,7 @@ from patience import SECONDS
 from scripted_loops import final, reply
 from small_world import WORLD
 from tables import read_table
+from triplebeam.adapters.retriever import KnownPassages, from_function
 from triplebeam.assemble import Index, open_index
 from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError, ExtraMissingError, install_command
@@ -20,7 +21,6 @@ from triplebeam.methods.agent import EvidenceAgent
 from triplebeam.methods.gear import NaiveGE, SyncGE
 from triplebeam.passage import Passage
 from triplebeam.retrieve.retriever import Retriever
-from triplebeam.serve.own_retriever import KnownPassages, from_function
 from triplebeam.testing.contracts import RetrieverContract
 from triplebeam.testing.scripted import Scripted
 

@@ -3,10 +3,10 @@
 import asyncio
 from pathlib import Path
 
+from triplebeam.adapters.retriever import KnownPassages, OwnRetriever, Source, metadata_of, opened
 from triplebeam.assemble import DEFAULT_METHOD, IndexReader
 from triplebeam.errors import ExtraMissingError
 from triplebeam.retrieve.retriever import Retriever
-from triplebeam.serve.own_retriever import KnownPassages, OwnRetriever, Source, metadata_of, opened
 
 try:
     from llama_index.core.base.base_retriever import BaseRetriever

@@ -7,10 +7,10 @@ from typing import Annotated
 from pydantic import Field, GetPydanticSchema
 from pydantic_core.core_schema import no_info_plain_validator_function
 
+from triplebeam.adapters.retriever import KnownPassages, OwnRetriever, Source, metadata_of, opened
 from triplebeam.assemble import DEFAULT_METHOD, IndexReader
 from triplebeam.errors import ExtraMissingError
 from triplebeam.retrieve.retriever import Retriever
-from triplebeam.serve.own_retriever import KnownPassages, OwnRetriever, Source, metadata_of, opened
 
 try:
     from langchain_core.callbacks import CallbackManagerForRetrieverRun

@@ -4,10 +4,10 @@ import asyncio
 from pathlib import Path
 from typing import Any, Protocol
 
+from triplebeam.adapters.retriever import KnownPassages, OwnRetriever, Source, metadata_of, opened
 from triplebeam.assemble import DEFAULT_METHOD, IndexReader
 from triplebeam.errors import BadInputError, ExtraMissingError
 from triplebeam.retrieve.retriever import Retriever
-from triplebeam.serve.own_retriever import KnownPassages, OwnRetriever, Source, metadata_of, opened
 
 try:
     from haystack import Document, component, default_from_dict, default_to_dict
@@ -79,7 +79,7 @@ def from_haystack(retriever: TextRetriever, source: Source, *, id_key: str = "id
     """Use any retriever component that takes a text as the base of graph expansion and agents.
 
     A document belongs to the passage whose id is in its meta under ``id_key``, or is its own id, or else to the
-    passage with the same text. For a whole pipeline, use `triplebeam.serve.own_retriever.from_function`.
+    passage with the same text. For a whole pipeline, use `triplebeam.adapters.retriever.from_function`.
     """
     known = KnownPassages(source, id_key)
 
