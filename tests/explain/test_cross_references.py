@@ -7,7 +7,7 @@ import pytest
 
 from small_world import WordEmbedder
 from triplebeam.assemble import Index, context_of, open_index
-from triplebeam.explain.cross_references import CrossReferences, called, is_made_by, telling_facts
+from triplebeam.explain.cross_references import CrossReferences, called, describe_hop, is_made_by, telling_facts
 from triplebeam.explain.graph import around_entity
 from triplebeam.explain.search_results import SearchResults
 from triplebeam.extract.extractor import Extraction
@@ -96,3 +96,22 @@ def test_a_term_without_facts_is_drawn_with_its_passages(index: Index) -> None:
     assert [node.id for node in drawn.nodes] == ["e:batch max", "p:batching#0", "p:lmtp#0"]
     assert [(edge.source, edge.predicate) for edge in drawn.edges] == [("p:batching#0", None), ("p:lmtp#0", None)]
     assert around_entity(context_of(index).source, context_of(index).embedder, "batch_max", limit=1).truncated
+
+
+DISCOVERED, BORN = Triple("Herschel", "discovered", "Uranus"), Triple("Herschel", "was born in", "Hanover")
+
+
+@pytest.mark.parametrize(
+    ("chains", "own", "said"),
+    [
+        ([(DISCOVERED, BORN)], [BORN], "second hop: through Herschel from Uranus"),
+        ([(Triple("Sun", "attracts", "Uranus"), DISCOVERED, BORN)], [BORN], "third hop: through Herschel from Uranus"),
+        ([(Triple("Bath", "mentions", "Herschel"),)], [], "second hop: through Herschel from Bath"),
+        ([(BORN,)], [BORN], ""),
+        ([(BORN, DISCOVERED)], [BORN], ""),  # it leads away from the passage
+        ([(Triple("Sun", "is", "hot"), BORN)], [BORN], ""),
+        ([], [], ""),
+    ],
+)
+def test_a_hop_is_named_by_what_it_leads_through(chains: list[Chain], own: list[Triple], said: str) -> None:
+    assert describe_hop(Passage("herschel", "", "Herschel"), chains, own) == said

@@ -39,7 +39,8 @@ def notes(tmp_path_factory: pytest.TempPathFactory) -> Index:
 
 
 def show(index: Index, capsys: pytest.CaptureFixture[str], *, as_json: bool) -> str:
-    show_passages(index, "quorum queues initial support", "bm25", 4, explain=False, as_json=as_json)
+    results = index.search("quorum queues initial support", method="bm25", k=4)
+    show_passages(index, results, explain=False, as_json=as_json)
     return capsys.readouterr().out
 
 

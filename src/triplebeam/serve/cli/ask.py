@@ -97,7 +97,7 @@ def ask(
                 f"No language model is configured, so here are the passages and the chains that lead to them. For an"
                 f" answer, {assemble.HOW_TO_CONFIGURE}; then ask again."
             )
-        show_passages(index, question, assemble.DEFAULT_METHOD, k, explain=True, as_json=as_json)
+        show_passages(index, index.search(question, k=k), explain=True, as_json=as_json)
         return
     run = index.agent(method or _METHODS[effort]).run(question)
     try:

@@ -32,7 +32,10 @@ def search(
     k: Annotated[int, typer.Option("-k", min=1, help="How many passages.")] = 10,
     where: WhereText = None,
     explain: Annotated[
-        bool, typer.Option("--explain", help="Show the chains of triples that explain each passage.")
+        bool, typer.Option("--explain", help="Show the hop and the chains of triples that lead to each passage.")
+    ] = False,
+    verbose: Annotated[
+        bool, typer.Option("--verbose", "-v", help="Show the rank of each passage in every list that is fused.")
     ] = False,
     full: Annotated[bool, typer.Option("--full", help="Print whole passages, not the part that matches best.")] = False,
     as_json: AsJson = False,
@@ -55,34 +58,28 @@ def search(
     with shown_progress() as progress:
         opened = assemble.open_index(folder, settings=settings, progress=progress)
         index = opened if where is None else opened.filter(where)
-        show_passages(
-            index, question, method or assemble.DEFAULT_METHOD, k, explain=explain, full=full, as_json=as_json
-        )
+        results = index.search(question, k=k, method=method or assemble.DEFAULT_METHOD)
+        show_passages(index, results, explain=explain, verbose=verbose, full=full, as_json=as_json)
 
 
 def show_passages(
     index: "assemble.IndexReader",
-    question: str,
-    method: str,
-    k: int,
+    results: SearchResults,
     *,
     explain: bool,
     as_json: bool,
+    verbose: bool = False,
     full: bool = False,
 ) -> None:
-    """Search, and print what was found."""
-    results = index.search(question, k=k, method=method)
+    """Print what a search found."""
     if as_json:
         typer.echo(json.dumps(results.to_dict(), ensure_ascii=False, indent=2))
-    else:
-        _draw(index, results, explain, full)
-
-
-def _draw(index: "assemble.IndexReader", results: SearchResults, explain: bool, full: bool) -> None:
+        return
     console, copies = out(), Counter(each.like for each in results)
     for result, heading in zip(results, headings(each.passage for each in results), strict=True):
         if result.like is None:
-            draw_hit(console, index, result, heading, results.question if full else None, explain=explain)
+            whole = results.question if full else None
+            draw_hit(console, index, result, heading, whole, explain=explain, verbose=verbose)
             if more := copies[result.passage.id]:
                 console.print(f"    [dim]and {more} more like it[/dim]")
     if results.remark:
