@@ -59,7 +59,7 @@ def _reader_of_claims(request: pytest.FixtureRequest, monkeypatch: pytest.Monkey
     monkeypatch.setattr("triplebeam.support.prepare", lambda *_, **__: None)  # tests' homes have no weights
 
 
-def _states(claim: Claim) -> bool:
+def _states(claim: Claim, _: float = 0.0) -> bool:
     """The words of the relation are there, and the subject comes first."""
     said, relation = claim.words.casefold(), claim.fact[: claim.fact.index("{")].rpartition("]")[2].casefold()
     in_order = said.find("[") < said.find("{") and " not " not in said

@@ -17,7 +17,6 @@ PAGES = [HERE.parent / "README.md", *sorted((HERE.parent / "docs").rglob("*.md")
 #: Heading, datasets, measures, and the embedder where a column has its own.
 Column: TypeAlias = tuple[str, list[str], list[str], dict[str, str]]
 _FORMATS = {"encodings": ".0f", "nodes": ",.0f", "edges_per_node": ".2f", "density": ".4f", "alpha": ""}
-_COUNTS = re.compile(r"all_\d+|of_\d+")
 _MARKED = re.compile(r"(?<=<!-- table: )(?P<name>[\w-]+)(?P<open> -->\n).*?(?=<!-- /table -->)", re.DOTALL)
 
 
@@ -100,7 +99,7 @@ def _written(figures: list[Any], measures: list[str]) -> str:
 
 
 def _format(measure: str) -> str:
-    return ".0f" if _COUNTS.fullmatch(measure) else _FORMATS.get(measure, ".1f")
+    return _FORMATS.get(measure, ".1f")
 
 
 def _named(figures: list[Any], measures: list[str]) -> list[tuple[Any, str]]:

@@ -114,7 +114,7 @@ def test_the_language_of_a_passage_is_the_one_it_was_indexed_with(
 ) -> None:
     index = Index(tmp_path / "small.index", embedder=WordEmbedder())
     index.add_documents([{"id": id_, "text": text} for id_, text in GERMAN.items()], extractor="none")
-    monkeypatch.setattr(words, "foreign_language", pytest.fail)
+    monkeypatch.setattr(words, "detect_foreign_language", pytest.fail)
     shown = index.search("Schule", method="bm25")
     assert [each.stemmer for each in shown] == ["german", "german"]
     assert [highlighted(each.snippet) for each in shown] == [["Schulen"], ["Schulen"]]

@@ -97,7 +97,7 @@ def test_names_that_are_only_mentioned_are_merged(folder: Path) -> None:
     builder(folder).build([Document(id="c", text="seen: Sir W")])
     correct(folder, {"merge": ["sir w"], "into": "William Herschel"})
     entities = Snapshot.open(folder).entities
-    assert entities.named_in(2) == [entities.numbers["william herschel"]]
+    assert entities.list_named_entities(2) == [entities.numbers["william herschel"]]
     counts = read_manifest(folder).corrections
     assert counts
     assert (counts.triples, counts.unmatched) == ({"merge": 0}, [])

@@ -117,7 +117,7 @@ def assert_same_arrays(some: ArraySet, alone: ArraySet) -> None:
     assert isinstance(alone, FolderArrays)
     for file in alone.sizes():
         folder, _, name = file.rpartition("/")
-        one, two = (each.within(folder) if folder else each for each in (some, alone))
+        one, two = (each.open_subset(folder) if folder else each for each in (some, alone))
         if name.endswith(".npy") and not name.endswith("keys.npy"):
             found, expected = (each.array(name.removesuffix(".npy")) for each in (one, two))
             np.testing.assert_array_equal(found, expected, err_msg=file)

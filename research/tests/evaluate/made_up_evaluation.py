@@ -77,7 +77,7 @@ def _run(method: str, questions: list[Question], chance: random.Random) -> Run:
 
 
 def _without_answer(result: QuestionResult) -> QuestionResult:
-    return QuestionResult.from_json({**result.as_json(), "answer": None})
+    return QuestionResult.from_json({**result.to_json(), "answer": None})
 
 
 def _steps_taken(question: Question, most: int, chance: random.Random) -> int:

@@ -11,7 +11,7 @@ from typing import Any
 from triplebeam.errors import BadInputError, SourceError
 from triplebeam.ingest import Reading, check_plain_fields, read_sources, row_document, scan_sources
 from triplebeam.passage import Document
-from triplebeam.text.characters import storable
+from triplebeam.text.characters import replace_unstorable
 
 _NUMBERED = re.compile(r"text-([0-9]+)")
 
@@ -33,7 +33,7 @@ def read_paths(
     paths: Sequence[Path], encoding: str | None, name: Callable[[Path], str], *, follow_links: bool
 ) -> Iterable[Reading]:
     """Read files and folders; files are called what ``name`` returns."""
-    for line in scan_sources(paths, follow_links=follow_links).skipped_lines():
+    for line in scan_sources(paths, follow_links=follow_links).describe_skipped():
         logging.getLogger("triplebeam").info("skipped: %s", line)
     return read_sources(paths, encoding=encoding, name=name, follow_links=follow_links)
 
@@ -46,7 +46,7 @@ def read_texts(texts: str | Iterable[str], known: Iterable[str]) -> list[Documen
             raise BadInputError(f"text {place} is {type(text).__name__}: add takes paths, add_documents rows.")
         if not text.strip():
             raise BadInputError(f"text {place} is empty: leave it out.")
-        documents.append(Document(id=next(numbers), text=storable(text)))
+        documents.append(Document(id=next(numbers), text=replace_unstorable(text)))
     return documents
 
 

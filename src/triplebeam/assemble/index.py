@@ -17,7 +17,7 @@ from triplebeam.index.store.lookup import has_store
 from triplebeam.index.stores import is_published, open_source
 from triplebeam.passage import Document, Passage
 from triplebeam.settings import Settings, read_settings
-from triplebeam.system.progress import Progress, silent
+from triplebeam.system.progress import Progress, ignore_progress
 
 if TYPE_CHECKING:
     from triplebeam.index.build.purge import PurgeReport
@@ -57,7 +57,7 @@ class Index(IndexReader):
         embedder: Embedder | None = None,
         model: LanguageModel | None = None,
         settings: Settings | None = None,
-        progress: Progress = silent,
+        progress: Progress = ignore_progress,
     ) -> None:
         """Name a folder, or an address such as ``opensearch://host:9200/prefix``.
 
@@ -226,7 +226,7 @@ def open_index(
     embedder: Embedder | None = None,
     model: LanguageModel | None = None,
     settings: Settings | None = None,
-    progress: Progress = silent,
+    progress: Progress = ignore_progress,
 ) -> Index:
     """Open an index that exists; an error says what is wrong with it. See `Index` for the parameters."""
     index = Index(location, embedder=embedder, model=model, settings=settings, progress=progress)

@@ -12,7 +12,7 @@ from triplebeam.index.manifest import Manifest
 from triplebeam.index.protocols import PassageLookup
 from triplebeam.passage import Passage
 from triplebeam.retrieve.retriever import Retriever, retrieve_many
-from triplebeam.system.cancellation import in_thread
+from triplebeam.system.cancellation import run_in_thread
 from triplebeam.where import Where, parse
 
 DEFAULT_METHOD = "blend"
@@ -124,13 +124,13 @@ class IndexReader:
         where: str | Where | None = None,
     ) -> SearchResults:
         """Search in a thread, for asyncio; cancelling the task stops calls to a language model."""
-        return await in_thread(lambda: self.search(question, k=k, method=method, where=where))
+        return await run_in_thread(lambda: self.search(question, k=k, method=method, where=where))
 
     async def aask(
         self, question: str, *, method: str | Method = DEFAULT_AGENT, where: str | Where | None = None
     ) -> Answer:
         """Ask in a thread, for asyncio; cancelling the task stops calls to a language model."""
-        return await in_thread(lambda: self.ask(question, method=method, where=where))
+        return await run_in_thread(lambda: self.ask(question, method=method, where=where))
 
     def find_fault(self, fact: Evidence) -> str | None:
         """Say why the words that a fact quotes do not support it; None if they do. See `Answer.verify`."""
@@ -139,7 +139,7 @@ class IndexReader:
         if fact.span.passage_id not in self.passages:
             return f"the index has no passage {fact.span.passage_id!r}"
         support.prepare(self.settings.home, offline=self.settings.offline, progress=context_of(self).progress)
-        return support.fault_of(fact.triple, fact.span, self.passages[fact.span.passage_id])
+        return support.fault_of(fact.triple, fact.span, self.passages[fact.span.passage_id], fact.statement)
 
     def retriever(self, method: str | Method = DEFAULT_METHOD) -> Retriever:
         """Return the retriever with that name, such as ``hybrid+naive_ge[scorer=exact]``; built once and kept."""

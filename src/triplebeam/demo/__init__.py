@@ -17,7 +17,7 @@ from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.passage import Document
 from triplebeam.ranking import Ranking
 from triplebeam.settings import Settings
-from triplebeam.system.progress import Progress, silent
+from triplebeam.system.progress import Progress, ignore_progress
 from triplebeam.testing.toy import Question, passages, questions
 
 
@@ -60,7 +60,7 @@ class Recorded:
                 f"no recorded completion fits this {prompt.template!r} prompt: configure a model to go on from here."
             )
         paid = Usage(calls=1, tokens_in=found.tokens_in, tokens_out=found.tokens_out)
-        return Completion(text=found.reply, usage=paid.as_cached())
+        return Completion(text=found.reply, usage=paid.mark_cached())
 
 
 PLAIN = "hybrid"
@@ -87,7 +87,7 @@ class Comparison:
         return sum(id_ in ranking.ids[:K] for id_ in self.question.gold) / len(self.question.gold)
 
 
-def build(folder: Path, settings: Settings, progress: Progress = silent) -> Index:
+def build(folder: Path, settings: Settings, progress: Progress = ignore_progress) -> Index:
     """Index the toy corpus: triples by the local extractor, vectors by the default embedder."""
     _check_free(folder)
     builder = index_builder(folder, settings, progress=progress)

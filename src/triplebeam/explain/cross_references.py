@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from triplebeam.index.content.definitions import defined_terms, is_code
+from triplebeam.index.content.definitions import find_defined_terms, is_code
 from triplebeam.index.content.references import LINK
 from triplebeam.index.folder.passages import title_keys
 from triplebeam.passage import Passage
@@ -43,7 +43,7 @@ class CrossReferences:
         return tuple(islice(found, 1))
 
     def _asked_for(self, passage: Passage) -> Iterator[Chain]:
-        for term in defined_terms(passage):
+        for term in find_defined_terms(passage):
             if entity_key(term) in self.graph.entities.numbers and self._is_asked(term):
                 yield (Triple(term, DESCRIBED_IN, called(passage)),)
 
@@ -103,9 +103,8 @@ def describe_hop(passage: Passage, chains: Iterable[Chain], own: Container[Tripl
     ``own`` are the facts of the passage itself, which are no hop.
     """
     for chain_ in chains:
-        fact, ends = chain_[-2:][0], title_keys(passage.title)
-        if len(chain_) > 1:
-            ends = {entity_key(chain_[-1].subject), entity_key(chain_[-1].object)}
+        fact, last = chain_[-2:][0], chain_[-1]
+        ends = title_keys(passage.title) if fact is last else [entity_key(last.subject), entity_key(last.object)]
         for name, start in ((fact.subject, fact.object), (fact.object, fact.subject)):
             if fact not in own and entity_key(name) in ends:
                 number = {1: "second", 2: "second", 3: "third"}.get(len(chain_), f"{len(chain_)}th")

@@ -116,7 +116,7 @@ class Explanation:
         Scripts without capitals are in doubt, and pass.
         """
         titled = self._titled(entity)
-        files = {self.graph.passages.at(row).metadata.get("path", "") for row in titled.values()}
+        files = {self.graph.passages.read_row(row).metadata.get("path", "") for row in titled.values()}
         if not any(map(str.isalpha, entity)) or len(files) > 1:
             return False
         cased = entity == entity.upper() or entity != entity.lower()

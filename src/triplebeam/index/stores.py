@@ -30,11 +30,11 @@ class Publisher(Protocol):
         """Raise where this store may not be published here."""
         ...
 
-    def current(self, store: Store) -> Manifest | None:
+    def read_current(self, store: Store) -> Manifest | None:
         """Return what is published, if it is whole and all that is in the store."""
         ...
 
-    def revision(self) -> int | None:
+    def read_revision(self) -> int | None:
         """Return the revision of the store that is published; None where nothing is."""
         ...
 
@@ -61,9 +61,9 @@ class FolderPublisher:
         return PreviousGeneration.of(self.folder)
 
     def check(self, store: Store) -> None:
-        """A folder has one store."""
+        """Check that the folder has one store."""
 
-    def current(self, store: Store) -> Manifest | None:
+    def read_current(self, store: Store) -> Manifest | None:
         """Compare revisions, and check every file."""
         found = find_manifest(self.folder)
         if not (found and found.revision == store.meta.revision and not self.previous.damaged):
@@ -71,7 +71,7 @@ class FolderPublisher:
         remove_encoded(self.folder)  # where a process was killed
         return found
 
-    def revision(self) -> int | None:
+    def read_revision(self) -> int | None:
         """Read the manifest."""
         found = find_manifest(self.folder)
         return found.revision if found else None
@@ -120,7 +120,7 @@ def open_source(location: Location) -> Source:
 
 
 def is_published(location: Location) -> bool:
-    """Is there an index to search at a location?"""
+    """Return whether there is an index to search at a location."""
     return watch(location).version() is not None if isinstance(location, Cluster) else is_index(location.state)
 
 

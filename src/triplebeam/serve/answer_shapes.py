@@ -11,7 +11,7 @@ from triplebeam import assemble
 from triplebeam.answer import Answer, Evidence, Outcome, Step
 from triplebeam.explain.snippet import snippet
 from triplebeam.explain.verdict import verdict
-from triplebeam.generate.accounting import price
+from triplebeam.generate.accounting import compute_cost
 from triplebeam.passage import Passage, Passages
 from triplebeam.ranking import Hit
 from triplebeam.serve.shapes import (
@@ -167,7 +167,7 @@ def price_of_answer(answer: Answer, index: "assemble.IndexReader") -> float | No
     """
     if assemble.context_of(index).model.name != assemble.context_of(index).reading_model.name:
         return None
-    return price(answer.usage, assemble.context_of(index).model.name, index.settings.prices)
+    return compute_cost(answer.usage, assemble.context_of(index).model.name, index.settings.prices)
 
 
 def _ranked_passage(hit: Hit, answer: Answer, passage: Passage, stemmer: str) -> RankedPassageShape:

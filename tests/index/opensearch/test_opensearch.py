@@ -118,7 +118,7 @@ def test_an_agent_reads_what_it_reads_over_a_folder(
 def test_the_graph_of_a_cluster_finds_what_a_look_at_all_finds(
     build: Callable[..., IndexBuilder], local: Index, words: Embedder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("triplebeam.index.opensearch.documents.EXACT_UP_TO", 0)
+    monkeypatch.setattr("triplebeam.index.opensearch.documents.MAX_EXACT_VECTORS", 0)
     builder = build("graphs")
     builder.build(world_documents())
     triples = context_of(Index(place_of(builder), settings=Settings(), embedder=words)).triples
@@ -233,7 +233,7 @@ def test_an_index_that_is_written_anew_is_divided_as_before(
     """Shards and copies in an address are for a new index; so are those that it does not name."""
     builder = build("divided")
     builder.build(world_documents())
-    monkeypatch.setattr("triplebeam.index.opensearch.documents.EXACT_UP_TO", 0)
+    monkeypatch.setattr("triplebeam.index.opensearch.documents.MAX_EXACT_VECTORS", 0)
     plain = Cluster.parse(address("divided").partition("?")[0], place_of(builder).root)
     assert (plain.shards, plain.replicas) == (1, None)
     replace(builder, publisher=publisher_of(plain)).remove(["other"])
@@ -335,7 +335,7 @@ def _kill_when_written(
     index = f"{client.cluster.prefix}-passages-000001"
 
     def written() -> int:
-        stats = client.request("GET", f"/{index}/_stats/indexing") if client.exists(index) else None
+        stats = client.request("GET", f"/{index}/_stats/indexing") if client.has_index(index) else None
         return int(stats["_all"]["primaries"]["indexing"]["index_total"]) if stats else 0
 
     try:

@@ -57,7 +57,7 @@ def dataset(
 
 
 def _commands(folder: Path, written: "Written") -> list[str]:
-    """The next commands. The index goes beside the folder; a dataset without passages needs another corpus's index."""
+    """Return the next commands. The index goes beside the folder; without passages another corpus's index is needed."""
     from shlex import join
 
     index = f"{folder.resolve() if folder.name in ('', '..') else folder}.index"

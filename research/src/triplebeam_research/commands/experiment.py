@@ -83,7 +83,7 @@ def experiment(
     from triplebeam_research.experiments.results_file import add_results
 
     asked = read_experiment(file)
-    corpora = _chosen(file, asked, only)
+    corpora = _choose_corpora(file, asked, only)
     evaluator = ExperimentEvaluator(
         settings=read_settings(offline=offline or None),
         seeds=asked.seeds,
@@ -114,14 +114,14 @@ def experiment(
 
 
 def tell_written(pages: Sequence[Path]) -> None:
-    """Where the reports are, on stderr."""
+    """Report where the results were written, on stderr."""
     from triplebeam.serve.cli.console import err
 
     err().print(f"Written: {', '.join(map(str, pages))}", style="dim", markup=False)
 
 
-def _chosen(file: Path, asked: "Experiment", only: list[str] | None) -> "list[Corpus]":
-    """The datasets to compare on. A typo in the last one's methods must not cost the first one's questions."""
+def _choose_corpora(file: Path, asked: "Experiment", only: list[str] | None) -> "list[Corpus]":
+    """Choose the datasets to compare on. A typo in the last one's methods must not cost the first one's questions."""
     from triplebeam.assemble.method import Method
     from triplebeam.errors import BadInputError, nearest
 
@@ -145,7 +145,7 @@ def _figures(done: "dict[str, Evaluation]") -> dict[str, object]:
 
 
 def show_plans(planned: Mapping[str, "Sequence[Planned]"], model: str | None, *, as_json: bool) -> None:
-    """A table per dataset, or JSON of everything."""
+    """Show a table per dataset, or JSON of everything."""
     from triplebeam.serve.cli.console import out
 
     if as_json:

@@ -49,15 +49,17 @@ class IndexSettings(BaseModel):
         """Raise where an index was built in another way."""
         built = {"triples_in_context": triples_in_context, "keyword_passages": keyword_passages}
         wanted = {name: value for name, value in self if value is not None}
-        if others := [f"{name} = {_as_toml(built[name])}" for name, value in wanted.items() if built[name] != value]:
-            variables = " ".join(f"TRIPLEBEAM_{name.upper()}={_as_toml(value)}" for name, value in wanted.items())
+        if others := [
+            f"{name} = {_format_toml(built[name])}" for name, value in wanted.items() if built[name] != value
+        ]:
+            variables = " ".join(f"TRIPLEBEAM_{name.upper()}={_format_toml(value)}" for name, value in wanted.items())
             raise BadInputError(
                 f"{index} was built with {' and '.join(others)}, unlike what the experiment compares: build it into a"
                 f" new folder with `{variables} triplebeam index FOLDER SOURCE…`."
             )
 
 
-def _as_toml(value: object) -> str:
+def _format_toml(value: object) -> str:
     return str(value).lower()
 
 
@@ -90,7 +92,7 @@ class Experiment(BaseModel):
     datasets: Mapping[str, Mapping[str, str | int | float]] = {}
 
     def corpora(self) -> list[Corpus]:
-        """One per dataset, with everything filled in."""
+        """Return one corpus per dataset, with everything filled in."""
         return [self._corpus(name, values) for name, values in (self.datasets or {"": {}}).items()]
 
     def _corpus(self, name: str, values: Mapping[str, object]) -> Corpus:
@@ -116,10 +118,10 @@ def read_experiment(path: Path) -> Experiment:
     try:
         return Experiment.model_validate(content)
     except ValidationError as error:
-        raise BadInputError(f"{path}: {_what_is_wrong(error.errors()[0])}.") from None
+        raise BadInputError(f"{path}: {_describe_problem(error.errors()[0])}.") from None
 
 
-def _what_is_wrong(problem: Mapping[str, Any]) -> str:
+def _describe_problem(problem: Mapping[str, Any]) -> str:
     place = ".".join(str(part) for part in problem["loc"])
     match problem["type"]:
         case "missing":
@@ -135,7 +137,7 @@ def _what_is_wrong(problem: Mapping[str, Any]) -> str:
 
 
 def _filled(text: str, values: Mapping[str, object]) -> str:
-    """With the dataset's values and the environment's put in; one that is not there is an error, not a literal."""
+    """Fill in the dataset's values and the environment's; a missing one is an error, not a literal."""
 
     def value(match: re.Match[str]) -> str:
         if match[1] not in values:

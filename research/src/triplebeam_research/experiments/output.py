@@ -11,7 +11,7 @@ import numpy as np
 from triplebeam.errors import BadInputError
 from triplebeam.evaluate.questions import Question
 from triplebeam.evaluate.run import Evaluation, Run
-from triplebeam.evaluate.summary import measured_values, summary
+from triplebeam.evaluate.summary import measure_all, summary
 from triplebeam_research.experiments.trec import write_judgements, write_run
 from triplebeam_research.report import html_report, markdown_report
 
@@ -40,7 +40,7 @@ def _written(folder: Path, evaluation: Evaluation) -> list[Path]:
 
 
 def as_json(evaluation: Evaluation) -> dict[str, object]:
-    """All results of all questions, with the measures of each."""
+    """Return all results of all questions, with the measures of each."""
     return {
         "title": evaluation.title,
         "facts": dict(evaluation.facts),
@@ -56,10 +56,10 @@ def _known(question: Question) -> dict[str, object]:
 
 
 def _results(evaluation: Evaluation, run: Run) -> list[dict[str, object]]:
-    columns = measured_values(evaluation, run)
+    columns = measure_all(evaluation, run)
     return [
         {
-            **result.as_json(),
+            **result.to_json(),
             "measures": {name: float(column[row]) for name, column in columns.items() if not np.isnan(column[row])},
         }
         for row, result in enumerate(run.results)
@@ -67,7 +67,7 @@ def _results(evaluation: Evaluation, run: Run) -> list[dict[str, object]]:
 
 
 def across(evaluations: Sequence[Evaluation], names: Sequence[str], measures: Sequence[str]) -> str:
-    """One Markdown table of a method's figures on several datasets, in the form papers print them."""
+    """Render one Markdown table of a method's figures on several datasets, in the form papers print them."""
     methods = list(dict.fromkeys(run.method for evaluation in evaluations for run in evaluation.runs))
     cells = {
         (run.method, name): [_per_cent(summary(evaluation, run).get(measure)) for measure in measures]
@@ -85,5 +85,5 @@ def _per_cent(share: float | None) -> str:
 
 
 def file_name(method: str) -> str:
-    """A method's name as the name of a file."""
+    """Return a method's name as the name of a file."""
     return re.sub(r"[^\w.=+-]+", "_", method).strip("_")

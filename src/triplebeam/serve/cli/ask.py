@@ -23,7 +23,7 @@ from triplebeam.serve.cli.options import (
 )
 from triplebeam.serve.cli.search import show_passages
 from triplebeam.serve.model_failure import MODEL_FAILED_EXIT_CODE, add_passages, make_failed_answer
-from triplebeam.text.characters import showable
+from triplebeam.text.characters import replace_control_characters
 
 
 class Effort(StrEnum):
@@ -112,5 +112,5 @@ def ask(
     else:
         draw_answer(out(), answer, index.passages, k, dollars, known)
     if answer.failure:
-        typer.echo(f"triplebeam: {showable(answer.failure)}", err=True)
+        typer.echo(f"triplebeam: {replace_control_characters(answer.failure)}", err=True)
         raise typer.Exit(MODEL_FAILED_EXIT_CODE)

@@ -10,7 +10,7 @@ import typer
 from triplebeam import assemble
 from triplebeam.evaluate.recommend import Recommendation, can_recommend, recommend
 from triplebeam.evaluate.run import Evaluation
-from triplebeam.evaluate.summary import measured, summary
+from triplebeam.evaluate.summary import measure_run, summary
 from triplebeam.serve.cli.console import warn
 from triplebeam.serve.cli.evaluation_display import Again, Limit, draw_evaluation, draw_recommendation
 from triplebeam.serve.cli.options import AsJson, EmbedderName, IndexPlace, Offline, WhereText
@@ -117,7 +117,7 @@ def bench(
 def _check_recall(evaluation: Evaluation, k: int, min_recall: float) -> None:
     """Exit with 1 if a method's recall at k is below the bound, or was not measured."""
     for run in evaluation.runs:
-        values = measured(f"R@{k}", evaluation, run)
+        values = measure_run(f"R@{k}", evaluation, run)
         recall = 0.0 if values is None else float(np.nanmean(values))
         if recall < min_recall:
             warn(f"R@{k} of {run.method} must be at least {min_recall:g}, got {recall:.3f}: compare the results above.")

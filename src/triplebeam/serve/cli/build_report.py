@@ -4,14 +4,14 @@ from pathlib import Path
 
 from triplebeam import assemble
 from triplebeam.extract.triples_file import TriplesFile
-from triplebeam.generate.accounting import Account, price
+from triplebeam.generate.accounting import Account, compute_cost
 from triplebeam.index.build.extraction import group_failures
 from triplebeam.index.build.report import BuildReport
 from triplebeam.index.location import Location
 from triplebeam.index.stores import open_source
 from triplebeam.serve.cli.console import err, warn
 from triplebeam.serve.cli.language_names import not_parsed
-from triplebeam.text.phrases import plural
+from triplebeam.text.phrases import format_count
 
 #: If a larger share of passages has no triples, the model is probably too weak.
 _SUSPICIOUS = 0.2
@@ -37,10 +37,10 @@ def tell(folder: Location, report: BuildReport, *, quiet: bool = False) -> None:
         return
     counts = manifest.counts
     console.print(
-        f"{folder}: {plural(counts['documents'], 'document')}, {plural(counts['passages'], 'passage')},"
-        f" {plural(counts['triples'], 'triple')}, {counts['entities']:,}"
-        f" {'entity' if counts['entities'] == 1 else 'entities'} ({plural(report.documents_changed, 'document')} new or"
-        f" changed, {plural(report.texts_encoded, 'text')} encoded).",
+        f"{folder}: {format_count(counts['documents'], 'document')}, {format_count(counts['passages'], 'passage')},"
+        f" {format_count(counts['triples'], 'triple')}, {counts['entities']:,}"
+        f" {'entity' if counts['entities'] == 1 else 'entities'} ({format_count(report.documents_changed, 'document')}"
+        f" new or changed, {format_count(report.texts_encoded, 'text')} encoded).",
         markup=False,
     )
     for line in not_parsed(manifest.unread_languages):
@@ -72,7 +72,7 @@ def _tell_of_failures(folder: Location, report: BuildReport) -> None:
 def tell_cost(settings: "assemble.Settings", bill: Account) -> None:
     """What the calls of a run cost."""
     usage = bill.usage
-    paid = price(usage, settings.endpoint("extraction").model or "", settings.prices)
+    paid = compute_cost(usage, settings.endpoint("extraction").model or "", settings.prices)
     err().print(
         f"{usage.calls:,} calls, {usage.tokens_in:,} tokens in, {usage.tokens_out:,} out"
         f"{' (estimated)' if usage.estimated else ''}; {usage.cached_calls:,} more calls from the cache;"

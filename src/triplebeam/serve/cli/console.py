@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
 
-from triplebeam.text.characters import showable
+from triplebeam.text.characters import replace_control_characters
 
 
 class _Screen(Console):
@@ -15,7 +15,7 @@ class _Screen(Console):
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
         """Every text, whatever it is in, comes through here; rich's own commands are no texts."""
         for segment in super().render(renderable, options):
-            yield segment if segment.control else segment._replace(text=showable(segment.text))
+            yield segment if segment.control else segment._replace(text=replace_control_characters(segment.text))
 
 
 def out() -> Console:

@@ -15,7 +15,7 @@ from triplebeam.index.store.lookup import read_index_corrections
 from triplebeam.serve.cli.console import err, warn
 from triplebeam.serve.cli.options import AsJson, EmbedderName, IndexPlace, Offline
 from triplebeam.serve.cli.progress_display import shown_progress
-from triplebeam.text.phrases import plural
+from triplebeam.text.phrases import format_count
 
 
 def correct(
@@ -95,14 +95,16 @@ def _show(folder: Location, lines: Sequence[LineMatches], *, dry_run: bool, chan
         if not each.matches:
             warn(f"line {each.line}: {each.problem}: {each.text.strip()}")
         elif dry_run:
-            console.print(f"line {each.line}: {plural(each.triples, 'triple')}: {each.text.strip()}", markup=False)
+            console.print(
+                f"line {each.line}: {format_count(each.triples, 'triple')}: {each.text.strip()}", markup=False
+            )
     if not lines:
         console.print(f"{folder} has no corrections{' any more' if changed and not dry_run else ''}.", markup=False)
         return
     kinds = {kind: sum(each.triples for each in lines if each.kind == kind) for kind in ("drop", "add", "merge")}
     would = "would be " if dry_run else ""
     console.print(
-        f"{folder}: {plural(len(lines), 'correction')}; {plural(kinds['drop'], 'triple')} {would}dropped,"
+        f"{folder}: {format_count(len(lines), 'correction')}; {format_count(kinds['drop'], 'triple')} {would}dropped,"
         f" {kinds['add']:,} {would}added, {kinds['merge']:,} {would}renamed.",
         markup=False,
     )

@@ -9,7 +9,7 @@ from triplebeam.evaluate.recommend import Recommendation
 from triplebeam.evaluate.run import Evaluation
 from triplebeam.evaluate.summary import summary
 from triplebeam.serve.cli.console import out, warn
-from triplebeam.text.phrases import plural
+from triplebeam.text.phrases import format_count
 
 Limit: TypeAlias = Annotated[int | None, typer.Option(min=1, help="Only the first N questions.")]
 Again: TypeAlias = Annotated[bool, typer.Option("--again", help="Measure again instead of reusing saved results.")]
@@ -23,7 +23,7 @@ def draw_evaluation(evaluation: Evaluation) -> None:
     measures = [name for name in _SHOWN if any(name in row for row in rows.values())]
     best = {name: max(row[name] or 0 for row in rows.values() if name in row) for name in measures}
     costs = [name for name in _COSTS if any(row[name] for row in rows.values())]
-    title = _escaped(f"{evaluation.title}: {plural(len(evaluation.questions), 'question')}")
+    title = _escaped(f"{evaluation.title}: {format_count(len(evaluation.questions), 'question')}")
     table = Table(box=None, title=title, title_justify="left", title_style="dim")
     table.add_column("method", no_wrap=True)
     for name in [*measures, *(_COSTS[cost] for cost in costs)]:

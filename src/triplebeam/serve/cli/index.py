@@ -35,7 +35,7 @@ from triplebeam.serve.cli.options import (
     TriplesPath,
 )
 from triplebeam.serve.cli.progress_display import shown_progress
-from triplebeam.text.phrases import plural
+from triplebeam.text.phrases import format_count
 
 _SOURCES = (
     "Folders (searched recursively) and files: text, Markdown, HTML, reStructuredText, AsciiDoc, PDF, Word, PowerPoint,"
@@ -217,13 +217,14 @@ def _scan(sources: Sequence[Path], quiet: bool, follow_links: bool = False) -> i
 
 def _tell_scan(scan: Scan) -> None:
     console, skipped = err(), sum(scan.skipped.values())
-    reading = f"Reading {plural(sum(scan.read.values()), 'file')}"
+    reading = f"Reading {format_count(sum(scan.read.values()), 'file')}"
     console.print(
-        f"{reading}; skipping {plural(skipped, 'file')} of other kinds:" if skipped else f"{reading}.", style="dim"
+        f"{reading}; skipping {format_count(skipped, 'file')} of other kinds:" if skipped else f"{reading}.",
+        style="dim",
     )
-    for line in scan.skipped_lines():
+    for line in scan.describe_skipped():
         console.print(f"  {line}", style="dim", markup=False)
-    for line in scan.missing_extras():
+    for line in scan.describe_missing_extras():
         warn(line)
 
 

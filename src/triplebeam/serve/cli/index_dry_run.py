@@ -7,7 +7,7 @@ from triplebeam.assemble.indexing import Choice, make_chosen
 from triplebeam.errors import BadInputError
 from triplebeam.extract.llm import LLMExtractor
 from triplebeam.extract.quote import Sample, draw_sample, extract_sample
-from triplebeam.generate.accounting import price_of
+from triplebeam.generate.accounting import find_price
 from triplebeam.index.location import Location
 from triplebeam.ingest import Reading, Unreadable
 from triplebeam.ingest.split import split
@@ -72,7 +72,7 @@ def _estimates(sample: Sample, characters: int, model: str, settings: "assemble.
     tokens_in = [usage.tokens_in + usage.cached_tokens_in for usage in sample.usages]
     tokens_out = [usage.tokens_out + usage.cached_tokens_out for usage in sample.usages]
     unit = "tokens (estimated)" if any(usage.estimated for usage in sample.usages) else "tokens"
-    price, count = price_of(model, settings.prices), len(sample.usages)
+    price, count = find_price(model, settings.prices), len(sample.usages)
     rows = {
         "sample": f"{count} passages: {triples / count:.1f} triples per passage, {len(failures)} failed"
         + (f" ({failures[0]})" if failures else "")

@@ -13,7 +13,7 @@ from rich.text import Text
 
 from triplebeam.serve.cli.console import err
 from triplebeam.system.progress import Progress as ProgressCallback
-from triplebeam.system.progress import silent
+from triplebeam.system.progress import ignore_progress
 
 _SECONDS_TO_FIRST_LINE = 2.0
 _SECONDS_BETWEEN_LINES = 10.0
@@ -123,7 +123,7 @@ def shown_progress(quiet: bool = False) -> Iterator[ProgressCallback]:
     console = err()
     if quiet:
         with _only_errors():
-            yield silent
+            yield ignore_progress
         return
     if not console.is_terminal:
         yield progress_lines(lambda line: console.print(line, markup=False))

@@ -9,7 +9,7 @@ from triplebeam import assemble
 from triplebeam.serve.cli.console import err
 from triplebeam.serve.cli.options import AsJson, EmbedderName, IndexPlace, Offline
 from triplebeam.serve.cli.progress_display import shown_progress
-from triplebeam.text.phrases import plural
+from triplebeam.text.phrases import format_count
 
 
 def remove(
@@ -48,4 +48,4 @@ def remove(
     if as_json:
         typer.echo(json.dumps({"removed": removed, "documents": left, "passages": len(index)}))
     else:
-        err().print(f"{folder}: {removed:,} removed, {plural(left, 'document')} left.", markup=False)
+        err().print(f"{folder}: {removed:,} removed, {format_count(left, 'document')} left.", markup=False)

@@ -19,7 +19,7 @@ from triplebeam.serve.cli.console import out
 from triplebeam.serve.cli.display import draw_text, draw_triple, own_triples
 from triplebeam.serve.cli.options import AsJson, IndexPlace
 from triplebeam.serve.shapes import document_json, passage_json
-from triplebeam.text.characters import showable
+from triplebeam.text.characters import replace_control_characters
 
 #: So many go into one request where an index is on a cluster.
 _PASSAGES_PER_REQUEST = 100
@@ -107,7 +107,9 @@ def _show_triples(index: "assemble.IndexReader", id_: str | None, entity: str | 
         if as_json:
             typer.echo(json.dumps({"passage_id": passage_id, "triples": found}, ensure_ascii=False))
         else:
-            typer.echo(showable("\n".join([passage_id, *(f"  {' | '.join(triple)}" for triple in found)])))
+            typer.echo(
+                replace_control_characters("\n".join([passage_id, *(f"  {' | '.join(triple)}" for triple in found)]))
+            )
 
 
 def _wanted(index: "assemble.IndexReader", id_: str | None, entity: str | None) -> Iterator[int]:

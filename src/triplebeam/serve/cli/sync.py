@@ -13,11 +13,11 @@ from triplebeam import assemble
 from triplebeam.errors import TriplebeamError
 from triplebeam.index.build.report import BuildReport
 from triplebeam.index.location import Location
-from triplebeam.ingest import FolderFiles, settled
+from triplebeam.ingest import FolderFiles, wait_for_changes
 from triplebeam.serve.cli.console import err, warn
 from triplebeam.serve.cli.options import AsJson, EmbedderName, FollowLinks, IndexPlace, Offline, complete_extractor
 from triplebeam.serve.cli.progress_display import shown_progress
-from triplebeam.text.phrases import plural
+from triplebeam.text.phrases import format_count
 
 _SHOWN = 20
 
@@ -101,7 +101,7 @@ def _keep_doing(
             return str(error)
 
     wait = partial(time.sleep, interval)
-    for _ in settled(look, wait):
+    for _ in wait_for_changes(look, wait):
         said = ""
         while True:
             try:
@@ -161,7 +161,5 @@ def _show(folder: Location, report: BuildReport, dry_run: bool) -> None:
             console.print(f"{folder} is in step: nothing has changed{anew}.", markup=False)
     if report.published and report.manifest:
         counts = report.manifest.counts
-        console.print(
-            f"{folder}: {plural(counts['documents'], 'document')}, {plural(counts['passages'], 'passage')}.",
-            markup=False,
-        )
+        document_count, passage_count = (format_count(counts[f"{kind}s"], kind) for kind in ("document", "passage"))
+        console.print(f"{folder}: {document_count}, {passage_count}.", markup=False)

@@ -27,7 +27,7 @@ from triplebeam.serve.mcp.results import (
     SearchResult,
 )
 from triplebeam.serve.running import Runner
-from triplebeam.where.parse import LONGEST
+from triplebeam.where.parse import MAX_CHARACTERS
 
 try:
     from mcp.server import MCPServer
@@ -49,7 +49,7 @@ QuestionText: TypeAlias = Annotated[
 WhereText: TypeAlias = Annotated[
     str | None,
     Field(
-        max_length=LONGEST,
+        max_length=MAX_CHARACTERS,
         description='A filter by metadata, such as year >= 2020 and source in ("a", "b"): nothing else is searched. An'
         " error names the fields there are.",
     ),

@@ -24,7 +24,7 @@ from triplebeam.serve.shapes import (
     passage_json,
     search_json,
 )
-from triplebeam.where.parse import LONGEST
+from triplebeam.where.parse import MAX_CHARACTERS
 
 IndexName = Annotated[str, Path(description="An index of `GET /api/indexes`.", examples=["films"])]
 _NAME_CHARACTERS = 1000
@@ -32,7 +32,7 @@ _MAX_FACETS, _MAX_FACET_VALUES, _MAX_VALUE_CHARACTERS = 12, 20, 80
 WhereText = Annotated[
     str | None,
     Field(
-        max_length=LONGEST,
+        max_length=MAX_CHARACTERS,
         description="A filter by metadata: only passages that match are searched, walked through and read.",
         examples=['year >= 2020 and source in ("a", "b")'],
     ),
@@ -156,7 +156,7 @@ async def graph(
     entity: Annotated[str | None, Query(max_length=_NAME_CHARACTERS, examples=["Edward Cahn"])] = None,
     passage: Annotated[str | None, Query(max_length=_NAME_CHARACTERS, description="A passage's id.")] = None,
     limit: Annotated[int, Query(ge=1, le=500, description="How many triples at most.")] = 60,
-    where: Annotated[str | None, Query(max_length=LONGEST, description="A filter by metadata.")] = None,
+    where: Annotated[str | None, Query(max_length=MAX_CHARACTERS, description="A filter by metadata.")] = None,
 ) -> Neighbourhood:
     """An entity's triples with their passages, or a passage's triples and entities."""
     runner = runner_of(request)

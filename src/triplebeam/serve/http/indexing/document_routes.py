@@ -20,7 +20,7 @@ from triplebeam.serve.http.indexing.uploads import NewDocument, keep_files, keep
 from triplebeam.serve.http.keys import library_of, may_write
 from triplebeam.serve.library import DocumentRow, Library
 from triplebeam.serve.limits import MEGABYTE, Limits
-from triplebeam.system.durable import explained, flush_tree
+from triplebeam.system.durable import explain_disk_errors, flush_tree
 
 router = APIRouter(tags=["documents"])
 T = TypeVar("T")
@@ -113,7 +113,7 @@ async def _sent(request: Request, name: str, kind: Kind) -> JobReply:
     library: Library = request.app.state.library
     await run_in_threadpool(library.location, name)
     content = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-    with explained(library.home):
+    with explain_disk_errors(library.home):
         if content == "multipart/form-data":
             async with request.form(max_files=_MOST_FILES, max_fields=10) as form:
                 return await run_in_threadpool(_add_files, request, name, kind, form)

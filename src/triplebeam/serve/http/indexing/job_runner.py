@@ -17,7 +17,7 @@ from triplebeam.serve.http.indexing.job_store import Job, JobRequest, JobStore, 
 from triplebeam.serve.http.indexing.job_work import Cancelled, Stopped, Work, do
 from triplebeam.serve.library import Library
 from triplebeam.serve.library_errors import message_of
-from triplebeam.system.durable import explained, make_folder
+from triplebeam.system.durable import explain_disk_errors, make_folder
 
 _LOG = logging.getLogger("triplebeam.http")
 _SECONDS_TO_STOP = 10.0
@@ -131,7 +131,7 @@ class JobRunner:
     def _claimed(self) -> JobStore:
         """The jobs, which no other server runs. What fails here is tried again with the next upload."""
         home = self._library.home
-        with explained(home), ExitStack() as on_error:
+        with explain_disk_errors(home), ExitStack() as on_error:
             make_folder(home / "jobs")
             (home / "jobs").chmod(0o700)  # what was sent is for the server alone
             claim = FileLock(home / "server.lock", thread_local=False)  # released by another thread

@@ -13,7 +13,7 @@ from pydantic import BaseModel
 
 from triplebeam.errors import CannotWriteError, IndexDamagedError
 from triplebeam.system.database import open_database, transaction
-from triplebeam.system.durable import explained, raise_cannot_write
+from triplebeam.system.durable import explain_disk_errors, raise_cannot_write
 
 #: ``sync`` adds documents and deletes all others.
 Kind: TypeAlias = Literal["add", "sync", "delete", "correct", "compact"]
@@ -213,7 +213,7 @@ class JobStore:
 
     @contextmanager
     def _writing(self) -> Iterator[sqlite3.Connection]:
-        with explained(self._path), self._lock, transaction(self._db) as db:
+        with explain_disk_errors(self._path), self._lock, transaction(self._db) as db:
             yield db
 
     def _jobs(self, rest: str, *values: str | int) -> Iterator[Job]:

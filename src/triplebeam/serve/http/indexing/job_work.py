@@ -19,7 +19,7 @@ from triplebeam.passage import Document
 from triplebeam.serve.http.indexing.job_store import Job, JobRequest, JobStore
 from triplebeam.serve.http.indexing.uploads import read_kept
 from triplebeam.serve.library import Library
-from triplebeam.text.phrases import plural
+from triplebeam.text.phrases import format_count
 
 _SECONDS_BETWEEN_NOTES = 0.25
 _UNREADABLE_LOGGED = 100
@@ -135,7 +135,7 @@ def _add(work: Work) -> str:
         usage = bill.usage
         work.store.log(work.job.id, f"{usage.calls:,} calls, {usage.tokens_in:,} tokens in, {usage.tokens_out:,} out")
     if not report.documents_seen:
-        raise BadInputError(f"nothing could be read: {'; '.join(report.not_read()[:5])}.")
+        raise BadInputError(f"nothing could be read: {'; '.join(report.list_unread()[:5])}.")
     # Those that were read before a restart are in the store already, and no change for this run.
     new = {*report.added, *report.changed, *(work.read.keys() - before if before is not None else ())}
     return _summary(report, len(new))
@@ -150,13 +150,13 @@ def _published(work: Work) -> Set[str] | None:
 
 
 def _summary(report: BuildReport, new: int) -> str:
-    said = [f"{new:,} of {plural(report.documents_seen, 'document')} new or changed"]
+    said = [f"{new:,} of {format_count(report.documents_seen, 'document')} new or changed"]
     if report.removed:
         said.append(f"{len(report.removed):,} deleted")
     if report.unreadable:
         said.append(f"{len(report.unreadable):,} could not be read: see the log")
     if report.failures:
-        said.append(f"{plural(len(report.failures), 'passage')} without triples because their extraction failed")
+        said.append(f"{format_count(len(report.failures), 'passage')} without triples because their extraction failed")
     return "; ".join(said)
 
 
@@ -165,7 +165,7 @@ def _delete(work: Work) -> str:
         report = work.builder().remove(work.request.document_ids)
     except IndexMissingError:
         return "there was nothing to delete"
-    return f"{plural(report.documents_changed, 'document')} deleted"
+    return f"{format_count(report.documents_changed, 'document')} deleted"
 
 
 def _correct(work: Work) -> str:
