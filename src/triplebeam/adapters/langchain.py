@@ -19,7 +19,7 @@ try:
 except ImportError as error:
     raise ExtraMissingError("langchain") from error
 
-#: The field's value is what `open_or_keep` makes of it; pydantic is kept from looking into an index for fields to check.
+#: The field's value is what `open_or_keep` makes of it; pydantic is kept from looking into an index.
 _OPENED = GetPydanticSchema(lambda _, __: no_info_plain_validator_function(open_or_keep))
 
 
