@@ -167,9 +167,9 @@ class TestBlendContract(RetrieverContract):
 
 def test_the_shipped_blend_finds_both_hops_and_says_why(world: Snapshot, words: Embedder) -> None:
     ranking = Index.of(world, Settings(), words).search(QUESTION, k=4)
-    by_id = {hit.passage_id: hit for hit in ranking}
+    by_id = {hit.passage.id: hit for hit in ranking}
     assert {"film", "director"} <= set(by_id)
-    assert "titles" in dict(by_id["director"].found_by)
+    assert "titles" in by_id["director"].ranks
     assert (Triple("Laughter in Hell", "directed by", "Edward Cahn"),) in by_id["director"].chains
 
 
@@ -193,7 +193,7 @@ def search(tmp_path: Path, words: Embedder) -> Callable[..., Ranking]:
     def run(question: str, documents: list[Document], extractor: TableExtractor | None) -> Ranking:
         folder = tmp_path / "my.index"
         IndexBuilder(folder=folder, embedder=words, extractor=extractor).build(documents)
-        return Index(Folder(folder), Settings(), words).search(question)
+        return Index(Folder(folder), Settings(), words).retriever().retrieve(question)
 
     return run
 

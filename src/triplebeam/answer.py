@@ -1,21 +1,24 @@
 """What an agent gives back: its steps as they happened, and an answer with evidence one can check."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Generator, Sequence
+from collections.abc import Generator
 from contextlib import closing
 from dataclasses import dataclass, field
-from typing import Literal, Protocol, TypeAlias
+from typing import Literal, NamedTuple, Protocol, TypeAlias
 
 from triplebeam.generate.language_model import Usage
 from triplebeam.generate.provenance import follow_run
 from triplebeam.ranking import Ranking
 from triplebeam.text.names import entity_key, strip_article
-from triplebeam.text.words import WORD
+from triplebeam.text.words import WORD, content, words_of
 from triplebeam.triple import Triple
 
 #: "answered": the documents say it. "guess": the model's best guess. "not_in_documents": the model read them, and they
-#: have no answer. "model_failed": the model gave no usable reply, which says nothing about the documents.
-Outcome: TypeAlias = Literal["answered", "guess", "not_in_documents", "model_failed"]
+#: have no answer. "false_premise": they contradict what the question takes for granted. "model_failed": the model gave
+#: no usable reply, which says nothing about the documents.
+Outcome: TypeAlias = Literal["answered", "guess", "not_in_documents", "false_premise", "model_failed"]
+#: Separates the parts of an answer, such as the items of a list.
+SEPARATOR = ";"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,6 +41,25 @@ class Evidence:
     """What the fact is for, if the method says so, such as a variable, its value and the sub-question."""
     from_memory: bool = False
     """The model knows it and no document says it, such as the state that a city is in."""
+    statement: str = ""
+    """The fact as a sentence that can stand alone, where the method has one; `text` always is one."""
+    date: str = ""
+    """The day that its passage is from, as ``2024-05-03``."""
+    speaker: str = ""
+    """Who says it, in a chat or a transcript."""
+
+    @property
+    def text(self) -> str:
+        """The fact in words."""
+        return self.statement or str(self.triple)
+
+
+class AnswerPart(NamedTuple):
+    """One of several things that a question asks for, and the numbers of the facts that name it, from 1."""
+
+    text: str
+    facts: tuple[int, ...]
+    supported: bool
 
 
 class FactChecker(Protocol):
@@ -81,6 +103,12 @@ class Answer:
     """What no document says, a sentence each: "No document says where Ada Linde was born."; none if answered."""
     others: tuple[str, ...] = ()
     """Further answers that fit as well; ``text`` is the one with the best support."""
+    premise: str = ""
+    """What the documents say instead, where they contradict what the question takes for granted."""
+    contradicting: tuple[Evidence, ...] = ()
+    """Facts that contradict those of the evidence, such as older ones."""
+    may_be_incomplete: bool = False
+    """The answer is a list, and the documents may name more."""
     ranking: Ranking = field(default_factory=Ranking)
     evidence: tuple[Evidence, ...] = ()
     steps: tuple[Step, ...] = ()
@@ -93,41 +121,68 @@ class Answer:
     """Why the model gave no answer, in one sentence; empty where it replied."""
 
     def __post_init__(self) -> None:
-        if not self.text:
+        if self.premise:
+            object.__setattr__(self, "outcome", "false_premise")
+        elif not self.text:
             object.__setattr__(self, "outcome", "model_failed" if self.failure else "not_in_documents")
 
     @property
     def supported(self) -> bool:
-        """There is an answer, the evidence is for that answer, and a passage supports every fact of it."""
-        return (
-            self.outcome == "answered"
-            and bool(self.evidence)
-            and self.agreed
-            and named_in(self.text, self.evidence)
-            and all(fact.span for fact in self.evidence)
+        """A passage supports every fact, and the facts name each part of the answer or contradict the question."""
+        if not self.evidence or not all(fact.span for fact in self.evidence):
+            return False
+        return self.outcome == "false_premise" or (
+            self.outcome == "answered" and self.agreed and all(part.supported for part in self.parts)
         )
 
     @property
+    def parts(self) -> tuple[AnswerPart, ...]:
+        """What the answer consists of: one part as a rule, or the items of a list, or one for each thing asked for."""
+        named = [
+            (text, tuple(number for number, fact in enumerate(self.evidence, 1) if _names(fact, text)))
+            for text in split_parts(self.text)
+        ]
+        return tuple(AnswerPart(text, facts, bool(facts) or _is_yes_or_no(text)) for text, facts in named)
+
+    @property
+    def as_of(self) -> str:
+        """The latest day of the evidence; empty where no fact has a date."""
+        return max((fact.date for fact in self.evidence), default="")
+
+    @property
     def agreed(self) -> bool:
-        """The passages and the facts gave the same answer, or one that is a part of the other ("Bath, England")."""
-        said, facts_said = entity_key(self.text), entity_key(self.loop_text)
-        return said in facts_said or facts_said in said
+        """The passages and the facts gave the same parts, or such as are a part of the other ("Bath, England")."""
+        said, facts_said = (list(map(entity_key, split_parts(text))) for text in (self.text, self.loop_text))
+        pairs = ((said, facts_said), (facts_said, said))
+        return not facts_said or all(any(a in b or b in a for b in others) for own, others in pairs for a in own)
 
     def verify(self, index: FactChecker) -> list[str]:
         """Check every fact against an index again; returns the faults, none where everything holds."""
         if not self.evidence:
             return ["the answer has no evidence: nothing supports it"]
-        faults = [f"{fact.triple}: {fault}" for fact in self.evidence if (fault := index.find_fault(fact))]
-        named = named_in(self.text, self.evidence)
-        return faults if named else [*faults, "none of the facts contains the answer itself"]
+        faults = [f"{fact.text}: {fault}" for fact in self.evidence if (fault := index.find_fault(fact))]
+        unnamed = [part.text for part in self.parts if not part.supported]
+        return [*faults, *(f"none of the facts contains the answer {text!r}" for text in unnamed)]
 
 
-def named_in(answer: str, evidence: Sequence[Evidence]) -> bool:
-    """Is the answer named by a fact or by the words that support one? Yes and no never are, so they pass."""
+def split_parts(text: str) -> list[str]:
+    """Return the parts of an answer."""
+    return list(filter(None, map(str.strip, text.split(SEPARATOR))))
+
+
+def _is_yes_or_no(text: str) -> bool:
+    """Yes and no are named by no fact."""
+    return entity_key(text).split(" ")[0] in ("yes", "no")
+
+
+def _names(fact: Evidence, answer: str) -> bool:
+    """Is an answer named by a fact, by the words that support it, or by its speaker or date?"""
     bare = strip_article(answer)
     said = entity_key(bare if WORD.match(bare) else answer)  # the article of a quoted title may be a part of it
-    texts = (f"{fact.triple} {fact.span.text if fact.span else ''}" for fact in evidence)
-    return said in ("yes", "no") or any(said in entity_key(text) for text in texts)
+    text = entity_key(
+        " ".join([fact.text, str(fact.triple), fact.span.text if fact.span else "", fact.speaker, fact.date])
+    )
+    return said in text or {word.folded for word in content(answer)} <= {word.folded for word in words_of(text)}
 
 
 class Run:
@@ -172,7 +227,7 @@ class Agent(ABC):
         """How an agent is written: yields each step as it is done and returns the answer. Callers use `run`."""
 
     def run(self, question: str) -> Run:
-        """The agent at work on the question; nothing is done until the first step is taken."""
+        """Start the agent on the question; nothing is done until the first step is taken."""
         return Run(self.steps(question))
 
     def answer(self, question: str) -> Answer:

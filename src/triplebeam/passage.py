@@ -80,8 +80,21 @@ class Passage:
         return "\n".join(filter(None, (self.title, self.section, self.text)))
 
     def embedded(self, shared_titles: Collection[str] = ()) -> str:
-        """The text that is embedded: the title, unless too many passages share it, the section, then the passage."""
+        """Return the text to embed: the title, unless too many passages share it, the section, then the passage."""
         return replace(self, title="").searchable if self.title in shared_titles else self.searchable
+
+    @property
+    def date(self) -> str:
+        """The day it is from, as ``2024-05-03``: that of its metadata, else one in its title; empty without any."""
+        own = (value.strip() for name, value in self.metadata.items() if name not in FILE_FIELDS)
+        days = filter(None, map(_day, (*own, *_DATE.findall(self.title))))
+        return next((day.isoformat() for day in days), "")
+
+    @property
+    def origin(self) -> str:
+        """Where it is from: the section, and names and dates of its metadata, as in ``source: The Age``."""
+        shown = (f"{name}: {value}" for name, value in self.metadata.items() if _is_telling(name, value))
+        return "; ".join(filter(None, (self.section, *shown)))
 
     @property
     def term_text(self) -> str:
@@ -93,24 +106,26 @@ class Passages(Protocol):
     """Texts by id: an open index is one."""
 
     def __getitem__(self, passage_id: str, /) -> Passage:
-        """The passage of that id."""
+        """Return the passage of that id."""
         ...
 
 
 def metadata_terms(metadata: Mapping[str, str]) -> Iterator[str]:
-    """What goes into the term index: dates in words, and names twice, as the words of a title.
+    """Return what goes into the term index: dates in words, and names twice, as the words of a title.
 
     "What did TechCrunch report in October 2023?" names a source and a date, which stand in the fields of a row and not
     in its text. Fields of the file system say nothing that a question asks for.
     A name is a short text; an address, a number or a whole text in a field is none.
     """
-    for name, value in metadata.items():
-        if name in FILE_FIELDS:
-            continue
-        if day := _day(value.strip()):
-            yield f"{_MONTHS[day.month - 1]} {day.day} {day.year}"
-        elif len(value) <= _LONGEST_NAME and _LETTER.search(value) and "://" not in value:
-            yield f"{value}\n{value}"
+    for value in (value for name, value in metadata.items() if _is_telling(name, value)):
+        day = _day(value.strip())
+        yield f"{_MONTHS[day.month - 1]} {day.day} {day.year}" if day else f"{value}\n{value}"
+
+
+def _is_telling(name: str, value: str) -> bool:
+    """Is a field of the metadata a name or a date that a question may ask for?"""
+    is_name = len(value) <= _LONGEST_NAME and _LETTER.search(value) and "://" not in value
+    return name not in FILE_FIELDS and bool(is_name or _day(value.strip()))
 
 
 def _day(value: str) -> date | None:

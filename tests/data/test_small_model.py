@@ -152,7 +152,7 @@ def _recorded_verdicts(_reader_of_claims: None, asked: list[Asked], monkeypatch:
     """Facts are not checked again: another verdict would lead to a prompt without a reply."""
     stated = {each for row in asked for each in row.recorded.get("stated", ())}
 
-    def states(claim: Claim) -> bool:
+    def states(claim: Claim, _: float = 0.0) -> bool:
         return _hash("\n".join([claim.fact, claim.words, claim.context])) in stated
 
     monkeypatch.setattr("triplebeam.support.find.states", states)

@@ -1,7 +1,6 @@
 """The functions that build retrievers. What is keyword-only here can be written in brackets after a method's name."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any, Literal, TypeAlias
 
 from triplebeam.assemble.context import Context
@@ -9,8 +8,6 @@ from triplebeam.errors import BadInputError
 from triplebeam.index.folder.open_graph import BLENDED_PASSAGES, BLENDED_TOLERANCE
 from triplebeam.index.folder.passage_graph import KINDS
 from triplebeam.index.folder.terms import TermIndex
-from triplebeam.methods.gear import Cascade, Exact, LLMReader, NaiveGE, Pooled, SyncGE
-from triplebeam.methods.gear.score import ChainScorer
 from triplebeam.methods.gnn_ret import GNNRet
 from triplebeam.methods.hipporag.hipporag import HippoRAG
 from triplebeam.methods.hipporag.hipporag2 import HippoRAG2
@@ -36,7 +33,6 @@ from triplebeam.retrieve.title_bonus import TitleBonus
 
 #: What a base searches; ``@triples`` after its name sets it.
 Over: TypeAlias = Literal["passages", "triples"]
-Scorer: TypeAlias = Literal["cascade", "exact", "pooled"]
 BlendedPart: TypeAlias = Literal["messages", "triples", "names", "titles", "owners", "tail"]
 TITLE_BONUS = 0.2
 #: HippoRAG 2 keeps five entities of the nearest triples; twice as many find more here.
@@ -149,30 +145,3 @@ def _walks(context: Context, plain: ScoringRetriever) -> Mapping[str, Walk]:
         "triples": HippoRAG2.over(index, embedder, base=plain, seed_entities=_BLENDED_SEEDS, **walk),
         "names": HippoRAG.over(index, embedder, names, fallback=None, **walk),
     }
-
-
-def naive_ge(
-    context: Context, below: Retriever, *, scorer: Scorer = "cascade", shortlist: int | None = None
-) -> NaiveGE:
-    """A walk from every triple of the base's passages."""
-    return NaiveGE(base=below, triples=context.triples, scorer=_scorer(context, scorer, shortlist))
-
-
-def sync_ge(context: Context, below: Retriever, *, scorer: Scorer = "cascade", shortlist: int | None = None) -> SyncGE:
-    """A walk from the facts that a model reads in the base's passages."""
-    return SyncGE(
-        base=below,
-        triples=context.triples,
-        scorer=_scorer(context, scorer, shortlist),
-        reader=LLMReader(model=context.reading_model, passages=context.passages),
-    )
-
-
-def _scorer(context: Context, name: Scorer, shortlist: int | None) -> ChainScorer:
-    triples, embedder = context.triples, context.embedder
-    if name == "cascade":
-        cascade = Cascade(triples=triples, embedder=embedder)
-        return cascade if shortlist is None else replace(cascade, shortlist=shortlist)
-    if shortlist is not None:
-        raise BadInputError(f"the scorer {name!r} has no shortlist: only cascade has.")
-    return (Exact if name == "exact" else Pooled)(triples=triples, embedder=embedder)

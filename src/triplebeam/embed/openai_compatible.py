@@ -118,7 +118,7 @@ class OpenAICompatibleEmbedder:
         except (ValueError, KeyError, TypeError, RecursionError):
             raise EndpointError(
                 f"The reply of {self._endpoint.place} holds no embeddings; it begins with"
-                f" {self._endpoint.quoted(body)}: check the base URL, which usually ends in '/v1'."
+                f" {self._endpoint.quote_reply(body)}: check the base URL, which usually ends in '/v1'."
             ) from None
         if sorted(data) != list(range(count)) or rows.ndim != 2:
             raise EndpointError(

@@ -1,6 +1,6 @@
 """How far an answer can be relied on, in one sentence: the same wherever it is shown."""
 
-from triplebeam.answer import Answer, named_in
+from triplebeam.answer import Answer
 
 _READ = "read the passages before you rely on it."
 
@@ -11,6 +11,8 @@ def verdict(answer: Answer) -> str:
         return answer.failure
     if answer.outcome == "not_in_documents":
         return "Not in your documents."
+    if answer.outcome == "false_premise":
+        return "Your documents contradict what the question takes for granted."
     if answer.outcome == "guess":
         return "This is a guess: your documents do not say it."
     return "Every fact is quoted from your documents." if answer.supported else _doubt(answer)
@@ -20,7 +22,7 @@ def _doubt(answer: Answer) -> str:
     """Why an answer is not supported, the worst first."""
     if not answer.evidence:
         return f"No fact was quoted for it: {_READ}"
-    if not (answer.agreed and named_in(answer.text, answer.evidence)):
+    if not (answer.agreed and all(part.supported for part in answer.parts)):
         return f"The facts found do not state this answer: {_READ}"
     if not all(fact.span or fact.from_memory for fact in answer.evidence):
         return f"Not every fact was found in a passage: {_READ}"

@@ -75,7 +75,7 @@ class Concurrent(Wrapper):
                 stop.set()
                 future.set_exception(bug)
             else:
-                if _ends_the_batch(outcome):
+                if _is_fatal(outcome):
                     stop.set()
                 future.set_result(outcome)
 
@@ -86,11 +86,11 @@ class Concurrent(Wrapper):
             return error
 
 
-def _ends_the_batch(outcome: Outcome) -> bool:
+def _is_fatal(outcome: Outcome) -> bool:
     return not isinstance(outcome, Completion | PromptFailedError | WorkCancelledError)
 
 
 def _with_the_error_that_ended_it(outcomes: list[Outcome]) -> list[Outcome]:
     """Give the prompts that were not sent the error that ended the batch."""
-    end = next(filter(_ends_the_batch, outcomes), None)
+    end = next(filter(_is_fatal, outcomes), None)
     return [end if end and isinstance(outcome, WorkCancelledError) else outcome for outcome in outcomes]

@@ -20,7 +20,7 @@ from triplebeam.index.folder.passages import PassageTable
 from triplebeam.index.folder.terms import TermIndex
 from triplebeam.ranking import Hop
 from triplebeam.retrieve.bounds import check_fields
-from triplebeam.text.terms import placed_words, query_words, text_words
+from triplebeam.text.terms import locate_words, query_words, text_words
 
 
 class RareLink(NamedTuple):
@@ -64,17 +64,17 @@ class RareTerms:
 
     def hop(self, link: RareLink) -> Hop:
         """Return where a link starts, and the term as its passage writes it."""
-        sender = self.passages.at(link.sender)
+        sender = self.passages.read_row(link.sender)
         (stemmer,) = self.terms.stemmers_of([link.sender])
         text = sender.term_text
-        written = (text[start:end] for start, end, word in placed_words(text, stemmer) if word == link.term)
+        written = (text[start:end] for start, end, word in locate_words(text, stemmer) if word == link.term)
         return Hop(sender.id, next(written, link.term))
 
     def _follow_one(self, sender: int, asked: frozenset[str]) -> list[RareLink]:
         """The links of one hit."""
         (stemmer,) = self.terms.stemmers_of([sender])
         shared: dict[int, list[tuple[float, str]]] = {}
-        for term in set(text_words(self.passages.at(sender).term_text, stemmer)) - asked:
+        for term in set(text_words(self.passages.read_row(sender).term_text, stemmer)) - asked:
             rows = self.terms.postings(term).rows
             if 2 <= len(rows) <= self.max_passages and not term.isdigit():
                 rarity = self.terms.rarity(len(rows)) / math.log1p(len(self.terms))

@@ -16,13 +16,15 @@ import platformdirs
 from numpy.typing import NDArray
 
 from triplebeam.support.claim import Claim
-from triplebeam.system.progress import Progress, silent
+from triplebeam.system.progress import Progress, ignore_progress
 
 ADAPTER = Path(__file__).with_name("adapter.safetensors")
 #: In tokens; what is longer is cut.
 _LONGEST = 224
 #: The least score of a claim that holds: chosen on facts that no figure of the documentation is about.
-_LEAST = -0.36
+LEAST = -0.36
+#: The least score of a claim that nearly has the words of its sentence (`restatement`).
+LEAST_IN_ITS_WORDS = -2.0
 #: Relations that hold both ways, or nearly so ("wife"): they have no direction that could be wrong.
 _MUTUAL = re.compile(
     r"(?i)\b(?:marri|wed\b|wife|husband|spouse|divorc|brother|sister|sibling|twin|cousin|friend|partner|colleague|rival"
@@ -32,7 +34,7 @@ _MUTUAL = re.compile(
 _found: list[Path] = []
 
 
-def prepare(home: Path, *, offline: bool, progress: Progress = silent) -> None:
+def prepare(home: Path, *, offline: bool, progress: Progress = ignore_progress) -> None:
     """Have the embedder's weights in this folder, downloaded unless ``offline``.
 
     Whoever makes a language model does so first: no question fails for want of weights after its calls were paid.
@@ -43,10 +45,10 @@ def prepare(home: Path, *, offline: bool, progress: Progress = silent) -> None:
 
 
 @lru_cache(maxsize=4096)
-def states(claim: Claim) -> bool:
+def states(claim: Claim, least: float = LEAST) -> bool:
     """The words state the fact, and not rather its reverse. The last claims are kept: facts are often read twice."""
     score = reader().score(claim)
-    return score > _LEAST and bool(_MUTUAL.search(claim.triple.predicate) or score >= reader().score(claim.swapped))
+    return score > least and bool(_MUTUAL.search(claim.triple.predicate) or score >= reader().score(claim.swapped))
 
 
 @cache
@@ -62,11 +64,11 @@ class Reader:
 
     def __init__(self, folder: Path, adapter: Path) -> None:
         from triplebeam.embed.model_folder import ModelFolder
-        from triplebeam.embed.onnx_embedder import assembled_session, load_tensors, open_tokenizer
+        from triplebeam.embed.onnx_embedder import assemble_session, load_tensors, open_tokenizer
 
         model, adapted = ModelFolder(folder), load_tensors(adapter)
         self._weight, self._bias = adapted["head.weight"][0], float(adapted["head.bias"][0])
-        self._session = assembled_session(model, merged(load_tensors(model.weights_file), adapted))
+        self._session = assemble_session(model, merged(load_tensors(model.weights_file), adapted))
         self._tokenizer = open_tokenizer(model)
         self._tokenizer.enable_truncation(_LONGEST)
 

@@ -7,10 +7,13 @@ from itertools import pairwise, product
 
 from triplebeam.answer import Span
 from triplebeam.passage import Passage
-from triplebeam.support.claim import claim_of
-from triplebeam.support.entailment import states
+from triplebeam.support.assertion import find_reservation
+from triplebeam.support.claim import Claim, claim_of
+from triplebeam.support.entailment import LEAST_IN_ITS_WORDS, states
 from triplebeam.support.names import mentions, object_mentions
 from triplebeam.support.page import Page, page_of
+from triplebeam.support.resolve import resolve_passage
+from triplebeam.support.restatement import find_addition, restates
 from triplebeam.text.words import Word, words_of
 from triplebeam.triple import Triple
 
@@ -22,11 +25,11 @@ _NEARLY = 0.75
 _FEWEST_WORDS = 4
 
 
-def quoted(triple: Triple, quotation: str, passage: Passage) -> Span | None:
+def quoted(triple: Triple, quotation: str, passage: Passage, statement: str = "") -> Span | None:
     """The exact words of the passage that a reader quotes for a fact; None if they are not there or do not state it."""
     place = locate(quotation, passage.text)
     span = _span(passage, *place) if place else None
-    return span if span and fault_of(triple, span, passage) is None else None
+    return span if span and fault_of(triple, span, passage, statement) is None else None
 
 
 def find_support(triple: Triple, passage: Passage) -> Span | None:
@@ -41,11 +44,15 @@ def find_support(triple: Triple, passage: Passage) -> Span | None:
 
 def _from_end_to_end(triple: Triple, page: Page, sentence: range, passage: Passage) -> Span:
     """The shortest stretch of a sentence that has both entities; an entity that it does not name is its beginning."""
+    return _span(passage, *_linked(triple, page, sentence))
+
+
+def _linked(triple: Triple, page: Page, sentence: range) -> tuple[int, int]:
     subjects = mentions(triple.subject, page, sentence) or [sentence[:1]]
     objects = object_mentions(triple, page, sentence) or [sentence[:1]]
     pairs = [(min(s.start, o.start), max(s.stop, o.stop)) for s, o in product(subjects, objects)]
     first, last = min(pairs, key=lambda pair: pair[1] - pair[0])
-    return _span(passage, page.words[first].start, page.words[last - 1].end)
+    return page.words[first].start, page.words[last - 1].end
 
 
 def support_among(triple: Triple, passages: Iterable[Passage]) -> Span | None:
@@ -53,15 +60,42 @@ def support_among(triple: Triple, passages: Iterable[Passage]) -> Span | None:
     return next((span for passage in passages if (span := find_support(triple, passage))), None)
 
 
-def fault_of(triple: Triple, span: Span, passage: Passage) -> str | None:
-    """Why a span of a passage is no support for a triple, in words; None if it is support."""
+def fault_of(triple: Triple, span: Span, passage: Passage, statement: str = "") -> str | None:
+    """Why a span of a passage is no support for a triple, or for a statement of the same fact; None if it is support.
+
+    The passage is read with its speakers, terms, lists and days written out (`resolve`), under its title or heading.
+    """
     if not 0 <= span.start < span.end <= len(passage.text) or passage.text[span.start : span.end] != span.text:
         return "the passage's text is not what the answer quotes"
-    claim = claim_of(triple, page_of(passage.text, passage.title), span.start, span.end)
+    resolved = resolve_passage(passage)
+    place = resolved.place(span.start, span.end)
+    titles = dict.fromkeys([passage.title, *passage.section.split(" › ")[-1:]])
+    faults = [
+        _fault_in(triple, statement, page_of(resolved.text, title), place, passage) for title in titles if title
+    ] or [_fault_in(triple, statement, page_of(resolved.text, ""), place, passage)]
+    return None if None in faults else faults[0]
+
+
+def _fault_in(triple: Triple, statement: str, page: Page, place: tuple[int, int], passage: Passage) -> str | None:
+    """Why a stretch of a page does not state a fact."""
+    sentence = page.sentences_of(*place)
+    if not sentence:
+        return "the quoted words are a question, or no sentence"
+    said = statement or str(triple)
+    start, end = page.words[sentence.start].start, page.words[sentence.stop - 1].end
+    first, last = _linked(triple, page, sentence)
+    if held := find_reservation(said, page.text[start:end], first - start, last - start):
+        return f"the quoted words do not assert it: they say {held!r}"
+    if statement and (other := find_addition(statement, triple, page, sentence, passage)):
+        return f"the quoted words do not hold {other!r}"
+    claim = claim_of(triple, page, *place)
+    if isinstance(claim, Claim) and states(claim):
+        return None
+    in_its_words = bool(statement) and restates(statement, page, sentence, passage)
+    if in_its_words and (isinstance(claim, str) or states(claim, LEAST_IN_ITS_WORDS)):
+        return None
     if isinstance(claim, str):
         return f"the quoted words do not hold {claim!r}"
-    if states(claim):
-        return None
     return f"the quoted words do not say {triple.predicate!r} of {triple.subject!r} and {triple.object!r}"
 
 

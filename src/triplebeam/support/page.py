@@ -1,8 +1,9 @@
 """A passage as words, in sentences."""
 
+import re
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from itertools import takewhile
+from itertools import chain, takewhile
 
 from triplebeam.text.names import strip_qualifier
 from triplebeam.text.sentences import sentence_spans
@@ -11,6 +12,8 @@ from triplebeam.text.words import Word, content, words_of
 
 #: In words. What is longer is a table or a list.
 _LONGEST_SENTENCE = 100
+#: Ends at an empty line.
+_PARAGRAPH = re.compile(r"(?:(?!\n[ \t]*\n).)+", re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -32,15 +35,17 @@ class Page:
 
     @cached_property
     def sentences(self) -> list[range]:
-        """The places of the words of each sentence that may state something: no question, condition or table."""
+        """The places of the words of each sentence that may state something: no question, no table."""
         sentences, place = [], 0
-        for _, end in sentence_spans(self.text):
+        for _, end in chain.from_iterable(
+            sentence_spans(self.text, *each.span()) for each in _PARAGRAPH.finditer(self.text)
+        ):
             first = place
             while place < len(self.words) and self.words[place].start < end:
                 place += 1
             if 0 < place - first <= _LONGEST_SENTENCE and "?" not in self.text[self.words[place - 1].end : end]:
                 sentences.append(range(first, place))
-        return [each for each in sentences if self.words[each.start].key not in ("if", "unless", "whether")]
+        return sentences
 
     def sentences_of(self, start: int, end: int) -> range:
         """The places of the words of the sentences that a stretch of the text is in."""

@@ -8,6 +8,7 @@ It began as GeAR's agent (`methods.gear`), and differs where that helps with a u
 - ``ranking``: the passages of the facts used come first, then, for an answer, others that say the same, then those of
   the other facts, then the best five of each search in turn, so that every link has its own, then GeAR's Eq. 9.
 - ``answer_from``: the answer is read from the passages of the facts used, with the facts beside them.
+- A list goes on while a step brings new items; an answer may also be that the question's premise is false.
 - ``stop_when_stuck``: the agent also stops, saying so, when a query repeats an earlier one, when a step brings neither
   a new fact nor a new passage, and when ``attempts`` steps in a row add nothing to the chain of facts. Small models
   repeat the question, whatever the prompt says: the first time, the question is searched for with the facts so far.
@@ -19,16 +20,16 @@ from functools import cached_property, partial
 from itertools import chain
 from typing import Literal, TypeAlias
 
-from triplebeam.answer import Answer, Step
+from triplebeam.answer import Answer, Step, split_parts
 from triplebeam.generate.language_model import LanguageModel
 from triplebeam.methods.agent.read import QuotingReader, Reader
 from triplebeam.methods.agent.reason import Reasoner, Verdict
 from triplebeam.methods.gear.agent import Gist
 from triplebeam.methods.gear.expand import SyncGE, derive_passage_link
 from triplebeam.methods.gear.link import PassageLink
-from triplebeam.methods.shared.facts import Fact, new_facts, passages_of_facts, raised, with_sources
+from triplebeam.methods.shared.facts import Fact, passages_of_facts, raise_passages, select_new_facts, with_sources
 from triplebeam.methods.shared.loop import ANSWERED, LAST_STEP, NO_QUERY
-from triplebeam.methods.shared.reading import AnsweringAgent, answer_from_evidence
+from triplebeam.methods.shared.reading import AnsweringAgent, answer_from_evidence, choose_within
 from triplebeam.ranking import Ranking
 from triplebeam.retrieve.fuse import in_turn, reciprocal_rank_fusion
 from triplebeam.text.names import entity_key
@@ -39,8 +40,11 @@ First: TypeAlias = Literal["evidence", "fusion"]
 #: Passages of each search that are ranked above Eq. 9: as many as an answer is read from. More would only come before
 #: what the walk or passageLink alone found.
 _BEST = 5
+#: Passages that a step reads however long they are.
+_FEWEST = 4
 
 _REPEATED = "the next query repeats an earlier one"
+_CONTRADICTED = "the facts contradict what the question takes for granted"
 _NOTHING_NEW = "the step brought nothing new"
 _GIVEN_UP = "what is missing was searched for in other words and not found"
 
@@ -61,7 +65,9 @@ class EvidenceAgent(AnsweringAgent):
     retrieved: int = 20
     """Passages that a step retrieves."""
     read: int = 15
-    """Passages that a step reads."""
+    """Passages that a step reads at most."""
+    read_tokens: int = 1600
+    """The tokens of the passages that a step reads, though it reads at least four."""
     linked: int = 10
     """Passages that a fact is linked to (Eq. 8)."""
     searches: int = 3
@@ -77,9 +83,9 @@ class EvidenceAgent(AnsweringAgent):
         loop = _Gist(question, self.retriever, queries=[(question,)])
         yield from loop.take_all(partial(self._step, loop))
         if self.answer_from == "fusion":
-            best = loop.fused().ids[: self.answered_from]
+            best = loop.fuse_rankings().ids[: self.answered_from]
             return loop.conclude(lambda: self._answerer.answer(question, best))
-        return loop.conclude(lambda: answer_from_evidence(self._answerer, loop, self.answered_from))
+        return loop.conclude(lambda: answer_from_evidence(self._answerer, loop, self.answered_from, self._passages))
 
     def _step(self, loop: "_Gist") -> Step:
         query = loop.search_lines[-1]
@@ -96,7 +102,7 @@ class EvidenceAgent(AnsweringAgent):
             ranking=ranking.top(self.retrieved),  # of several searches; Eq. 9 fuses all that they found
             so_far=loop.ranked(self.ranking),
             facts=tuple(fact.evidence() for fact in facts),
-            thought=loop.answer or loop.verdict.missing,
+            thought=loop.answer or loop.premise or loop.verdict.missing,
         )
 
     def _retrieve(self, loop: "_Gist") -> Ranking:
@@ -105,7 +111,7 @@ class EvidenceAgent(AnsweringAgent):
         lists = [below.retrieve(query, self.retrieved) for query in loop.queries[-1]]
         found = [each.ids for each in lists]
         loop.searched.extend(found)
-        return raised(in_turn(found), reciprocal_rank_fusion(lists)) if len(lists) > 1 else lists[0]
+        return raise_passages(in_turn(found), reciprocal_rank_fusion(lists)) if len(lists) > 1 else lists[0]
 
     def _expand(self, loop: "_Gist", found: Ranking, facts: Sequence[Fact]) -> Ranking:
         """Eq. 2, 3 from what the step read."""
@@ -118,18 +124,20 @@ class EvidenceAgent(AnsweringAgent):
         """What the step adds to the facts."""
         ids = self._unread(loop, ranking)
         loop.read.update(ids)
-        facts = new_facts(self._reader.read(loop.question, ids, loop.facts, query), loop.facts)
+        facts = select_new_facts(self._reader.read(loop.question, ids, loop.facts, query), loop.facts)
         return with_sources(facts, [self._passages[id_] for id_ in ids])
 
     def _unread(self, loop: "_Gist", ranking: Ranking) -> list[str]:
-        """The best that no earlier step has read, or, where those are few, some of the next best."""
+        """The best that no earlier step has read and that fit; where those are few, some of the next best."""
         unread = [id_ for id_ in ranking.ids if id_ not in loop.read]
         best = set(ranking.ids[: self.read]) - loop.read
-        return unread[: max(len(best), self.read // 2)]
+        return choose_within(unread[: max(len(best), self.read // 2)], self._passages, self.read_tokens, _FEWEST)
 
     def _decide(self, loop: "_Gist", stuck: bool) -> None:
         """Stop, and say why, or set the next queries."""
-        if loop.answer:
+        if loop.premise:
+            loop.ending = _CONTRADICTED
+        elif loop.answer and not self._goes_on(loop):
             loop.ending = ANSWERED
         elif loop.number >= self.max_steps:
             loop.ending = LAST_STEP
@@ -148,6 +156,10 @@ class EvidenceAgent(AnsweringAgent):
             loop.search_next([loop.with_facts])
         else:
             loop.ending = _REPEATED
+
+    def _goes_on(self, loop: "_Gist") -> bool:
+        """Is the answer a list that may have further items, and did the step bring some?"""
+        return loop.may_be_incomplete and loop.grown and loop.number < self.max_steps and bool(self._next_queries(loop))
 
     def _next_queries(self, loop: "_Gist") -> Sequence[str]:
         """What the model would search for, each query once."""
@@ -185,6 +197,8 @@ class _Gist(Gist):
     """Facts that a verdict has named."""
     in_vain: int = 0
     """Steps in a row, but for the first, that added nothing to the chain."""
+    grown: bool = False
+    """Whether the last verdict's answer has items that the one before did not have."""
     repeated: bool = False
     """Whether the model gave an earlier query again, and the facts were searched for instead."""
 
@@ -222,7 +236,12 @@ class _Gist(Gist):
     def judge(self, verdict: Verdict) -> None:
         """The verdict, and whether the chain has grown: by a new fact, or by one that was not needed before."""
         self.verdict = verdict
+        items = set(map(entity_key, split_parts(verdict.answer)))
+        self.grown = bool(items - set(map(entity_key, split_parts(self.answer))))
         self.answer = verdict.answer
+        self.premise = verdict.premise
+        self.contradicting = verdict.contradicting
+        self.may_be_incomplete = verdict.more
         self.others = verdict.others
         self.missing = (verdict.missing,) if verdict.missing else ()
         grown = {fact for fact in verdict.used if not fact.from_memory} - self.named
@@ -235,10 +254,10 @@ class _Gist(Gist):
         The facts used come first. Once they answer the question, others that say the same as they do are next; until
         then the other facts may be part of the chain, and are. What a search found and no list of Eq. 9 has comes last.
         """
-        fused = self.fused()
+        fused = self.fuse_rankings()
         if first == "fusion":
             return fused
         used, others = passages_of_facts(self.used), passages_of_facts(self.facts)
         same = in_turn(fact.also_in for fact in self.used) if self.answer else ()
         best = in_turn(ids[:_BEST] for ids in self.searched)
-        return raised([*used, *same, *others, *best, *fused.ids, *in_turn(self.searched)], fused)
+        return raise_passages([*used, *same, *others, *best, *fused.ids, *in_turn(self.searched)], fused)

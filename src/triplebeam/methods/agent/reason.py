@@ -13,9 +13,9 @@ from pydantic import BaseModel, BeforeValidator
 
 from triplebeam.generate.language_model import LanguageModel
 from triplebeam.generate.parse import Numbers, Text, Texts, TripleRows
-from triplebeam.generate.prompts import load, numbered_facts
+from triplebeam.generate.prompts import format_facts, load
 from triplebeam.methods.shared.facts import Fact, facts_from_memory
-from triplebeam.methods.shared.usable_replies import usable_reply
+from triplebeam.methods.shared.usable_replies import request_reply
 
 
 def _searches(value: object) -> list[str]:
@@ -32,6 +32,9 @@ class _Reply(BaseModel):
     # What a model may leave out is not worth a correction.
     from_memory: TripleRows = []
     others: Texts = []
+    more: bool = False
+    premise: Text = ""
+    contradicting: Numbers = []
     query: Text = ""
     also: Annotated[list[str], BeforeValidator(_searches)] = []
 
@@ -44,6 +47,12 @@ class Verdict:
     answer: str = ""
     used: tuple[Fact, ...] = ()
     others: tuple[str, ...] = ()
+    more: bool = False
+    """The answer is a list, and the documents may name further items."""
+    premise: str = ""
+    """What the facts say instead of what the question takes for granted."""
+    contradicting: tuple[Fact, ...] = ()
+    """Facts that contradict the used ones."""
     queries: tuple[str, ...] = ()
     """What to search for next: the query, and other searches to be made beside it."""
 
@@ -57,18 +66,24 @@ class Reasoner:
     def reason(self, facts: Sequence[Fact], question: str, searched: Sequence[str]) -> Verdict:
         """One call. An answer without words is no answer; fact numbers that do not exist are passed over."""
         prompt = load("gear/reason").fill(
-            facts=numbered_facts([fact.triple for fact in facts]),
+            facts=format_facts([fact.text for fact in facts]),
             question=question,
             searched="\n".join(f"- {query}" for query in searched),
         )
-        reply = usable_reply(self.model, prompt, _Reply)
+        reply = request_reply(self.model, prompt, _Reply)
         if reply is None:
             return Verdict()
-        used = [facts[number - 1] for number in dict.fromkeys(reply.used) if 1 <= number <= len(facts)]
+        used, contradicting = (
+            [facts[number - 1] for number in dict.fromkeys(numbers) if 1 <= number <= len(facts)]
+            for numbers in (reply.used, reply.contradicting)
+        )
         return Verdict(
             missing=reply.missing.strip(),
             answer=reply.answer.strip() if reply.answerable else "",
             used=(*used, *facts_from_memory(reply.from_memory)),
             others=tuple(filter(None, map(str.strip, reply.others))),
+            more=reply.more,
+            premise=reply.premise.strip() if used else "",
+            contradicting=tuple(fact for fact in contradicting if fact not in used),
             queries=tuple(filter(None, map(str.strip, (reply.query, *reply.also)))),
         )

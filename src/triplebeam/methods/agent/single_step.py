@@ -22,7 +22,7 @@ class SingleStep(AnsweringAgent):
         """GeAR's Eq. 1 to 3, then an answer from the passages of the facts."""
         loop = Loop(question, ending=ONE_STEP)
         yield loop.take(partial(self._step, loop))
-        return loop.conclude(lambda: answer_from_evidence(self._answerer, loop, self.answered_from))
+        return loop.conclude(lambda: answer_from_evidence(self._answerer, loop, self.answered_from, self._passages))
 
     def _step(self, loop: Loop) -> Step:
         question = loop.question

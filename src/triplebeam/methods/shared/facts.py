@@ -12,20 +12,25 @@ from typing import Annotated, TypeAlias
 from pydantic import BaseModel, BeforeValidator
 
 from triplebeam.answer import Evidence, Span
-from triplebeam.generate.accounting import remark
-from triplebeam.generate.parse import PARTS, Text, TripleRow, as_list
-from triplebeam.methods.shared.usable_replies import usable_triples
+from triplebeam.generate.accounting import note_warning
+from triplebeam.generate.parse import PARTS, Text, TripleRow, coerce_list
+from triplebeam.methods.shared.usable_replies import filter_triples
 from triplebeam.passage import Passage
 from triplebeam.ranking import Hit, Ranking
 from triplebeam.support import quoted, support_among
+from triplebeam.support.resolve import resolve_passage
 from triplebeam.text.names import entity_key
+from triplebeam.text.stop_words import ARTICLES, LIGHT_WORDS
+from triplebeam.text.words import words_of
 from triplebeam.triple import Triple
 
 #: Parts, passage and quotation, perhaps with the other passages.
 _PARTS_AND_SOURCE = (5, 6)
 _NUMBER = re.compile(r"(?<![\d-])\d{1,4}\b")
 #: From so many facts on, a remark says that most of them are not in the words that were quoted.
-_MANY = 3
+_MIN_UNQUOTED = 3
+#: In characters: so much of where a fact is from is shown.
+_MAX_SOURCE_CHARACTERS = 160
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,18 +44,39 @@ class Fact:
     from_memory: bool = False
     also_in: tuple[str, ...] = ()
     """Other passages that say the same, as far as the model names them."""
+    statement: str = ""
+    """The fact as a sentence that can stand alone, if it is one."""
+    date: str = ""
+    """The day that its passage is from."""
+    speaker: str = ""
+    source: str = ""
+    """The title, section and metadata of its passage, where it has more than a title."""
 
     @property
     def key(self) -> tuple[str, ...]:
-        """Two facts are one if their parts have the same normal form."""
-        return tuple(map(entity_key, self.triple))
+        """Two facts are one if their sentences or their parts have the same normal form."""
+        return (entity_key(self.statement),) if self.statement else tuple(map(entity_key, self.triple))
+
+    @property
+    def text(self) -> str:
+        """The fact in words, with where it is from in brackets: what a prompt shows."""
+        source = "; ".join(filter(None, (self.source, self.speaker and f"said by {self.speaker}")))
+        return f"{self.statement or self.triple}{f' [{source}]' if source else ''}"
 
     def evidence(self, note: str = "") -> Evidence:
         """Return the evidence that an answer shows."""
-        return Evidence(triple=self.triple, span=self.span, note=note, from_memory=self.from_memory)
+        return Evidence(
+            triple=self.triple,
+            span=self.span,
+            note=note,
+            from_memory=self.from_memory,
+            statement=self.statement,
+            date=self.date,
+            speaker=self.speaker,
+        )
 
 
-def _first_number(value: object) -> int:
+def _parse_number(value: object) -> int:
     """Parse a passage's number, however it is written; 0 is none."""
     found = _NUMBER.search(str(value))
     return int(found[0]) if found else 0
@@ -59,7 +85,7 @@ def _first_number(value: object) -> int:
 def _numbers(value: object) -> list[int]:
     """Parse the numbers of passages, however they are written; what is not one is left out."""
     if isinstance(value, list):
-        return list(map(_first_number, value))
+        return list(map(_parse_number, value))
     return list(map(int, _NUMBER.findall(str(value)))) if isinstance(value, str | int) else []
 
 
@@ -67,63 +93,100 @@ def _with_source(value: object) -> object:
     """Accept the parts side by side, in an array or an object, or a fact without its source, as models write them."""
     if isinstance(value, dict):
         parts = [value.get(part) for part in PARTS]
-        return {"triple": parts, "passage": 0, "quotation": "", **value}
+        return {"triple": parts if any(parts) else [], "passage": 0, "quotation": "", **value}
     if isinstance(value, list) and len(value) in _PARTS_AND_SOURCE:
         return {"triple": value[:3], **dict(zip(("passage", "quotation", "also"), value[3:], strict=False))}
-    return {"triple": value, "passage": 0, "quotation": ""}
+    return {"fact" if isinstance(value, str) else "triple": value, "passage": 0, "quotation": ""}
 
 
 class _CitedFact(BaseModel):
-    triple: TripleRow
-    passage: Annotated[int, BeforeValidator(_first_number)]
+    fact: Text = ""
+    triple: Annotated[TripleRow, BeforeValidator(coerce_list)] = []
+    passage: Annotated[int, BeforeValidator(_parse_number)]
     quotation: Text
     also: Annotated[list[int], BeforeValidator(_numbers)] = []
 
 
 #: The facts of a reply, each with the number of its passage and a quotation from it; null counts as none.
-CitedFacts: TypeAlias = Annotated[list[Annotated[_CitedFact, BeforeValidator(_with_source)]], BeforeValidator(as_list)]
+CitedFacts: TypeAlias = Annotated[
+    list[Annotated[_CitedFact, BeforeValidator(_with_source)]], BeforeValidator(coerce_list)
+]
 
 
-def cited_facts(rows: Sequence[_CitedFact], passages: Sequence[Passage]) -> tuple[Fact, ...]:
+def make_cited_facts(rows: Sequence[_CitedFact], passages: Sequence[Passage]) -> tuple[Fact, ...]:
     """Return the facts of a reply to a prompt that showed these passages."""
-    facts = tuple(_sourced(triple, row, passages) for row in rows for triple in usable_triples([row.triple]))
+    facts = tuple(_find_source(triple, row, passages) for row in rows for triple in _list_triples(row))
     unsaid = sum(fact.span is None for fact in facts)
-    if len(facts) >= _MANY and 2 * unsaid > len(facts):
-        remark(f"{unsaid} of {len(facts)} facts are not in the words that the model quotes for them")
+    if len(facts) >= _MIN_UNQUOTED and 2 * unsaid > len(facts):
+        note_warning(f"{unsaid} of {len(facts)} facts are not in the words that the model quotes for them")
     return facts
 
 
-def _sourced(triple: Triple, row: _CitedFact, passages: Sequence[Passage]) -> Fact:
+def _list_triples(row: _CitedFact) -> Sequence[Triple]:
+    """Return the triple of a fact; where a sentence is given without one, the sentence in three pieces."""
+    return [split_statement(row.fact)] if row.fact and not all(row.triple[:3]) else filter_triples([row.triple])
+
+
+def split_statement(statement: str) -> Triple:
+    """Cut a sentence into three pieces: what it begins with, up to the last light word, and the rest."""
+    words = words_of(statement)
+    places = range(1, len(words))
+    verb = next((n for n in places if not words[n].is_name and words[n - 1].key not in ARTICLES), 1)
+    last = next((n for n in reversed(places[verb:]) if words[n - 1].key in LIGHT_WORDS), verb + 1)
+    if len(words) <= last:
+        return Triple(statement, "is", "so")
+    cuts = words[verb].start, words[last].start
+    return Triple(statement[: cuts[0]].strip(), statement[slice(*cuts)].strip(), statement[cuts[1] :].strip(" ."))
+
+
+def _find_source(triple: Triple, row: _CitedFact, passages: Sequence[Passage]) -> Fact:
     """Find the quoted words, wherever they are; failing that, words of the named passage."""
     named = passages[row.passage - 1 : row.passage] if row.passage else ()
-    spans = (quoted(triple, row.quotation, passage) for passage in [*named, *passages] if row.quotation)
+    spans = (quoted(triple, row.quotation, passage, row.fact) for passage in [*named, *passages] if row.quotation)
     span = next(filter(None, spans), None) or support_among(triple, named or passages)
-    passage_id = span.passage_id if span else "".join(passage.id for passage in named)
     same = [passages[number - 1].id for number in row.also if 1 <= number <= len(passages)]
-    return Fact(triple, passage_id, span, also_in=tuple(id_ for id_ in dict.fromkeys(same) if id_ != passage_id))
+    fact = _add_place(Fact(triple, statement=row.fact.strip()), span, named[0] if named else None, passages)
+    return replace(fact, also_in=tuple(id_ for id_ in dict.fromkeys(same) if id_ != fact.passage_id))
 
 
-def found_in(triple: Triple, passages: Sequence[Passage]) -> Fact:
+def _add_place(fact: Fact, span: Span | None, named: Passage | None, passages: Sequence[Passage]) -> Fact:
+    """Add the passage, the day and the speaker to a fact."""
+    passage = next((each for each in passages if span and each.id == span.passage_id), named)
+    if passage is None:
+        return fact
+    speaker = resolve_passage(passage).speaker_at(span.start) if span else ""
+    told = passage.title if passage.date or speaker or passage.origin else ""
+    source = "; ".join(filter(None, (told, passage.origin)))
+    return replace(
+        fact,
+        passage_id=passage.id,
+        span=span,
+        date=passage.date,
+        speaker=speaker,
+        source=source[:_MAX_SOURCE_CHARACTERS],
+    )
+
+
+def find_support(triple: Triple, passages: Sequence[Passage]) -> Fact:
     """Return a fact without a source, with the words of a passage that say it, where there are any."""
-    return _looked_up(Fact(triple), passages)
+    return _look_up(Fact(triple), passages)
 
 
 def with_sources(facts: Iterable[Fact], passages: Sequence[Passage]) -> tuple[Fact, ...]:
     """Return the facts, each looked up in the passages if the model did not say where it is from."""
-    return tuple(fact if fact.passage_id else _looked_up(fact, passages) for fact in facts)
+    return tuple(fact if fact.passage_id else _look_up(fact, passages) for fact in facts)
 
 
-def _looked_up(fact: Fact, passages: Sequence[Passage]) -> Fact:
-    span = support_among(fact.triple, passages)
-    return replace(fact, passage_id=span.passage_id, span=span) if span else fact
+def _look_up(fact: Fact, passages: Sequence[Passage]) -> Fact:
+    return _add_place(fact, support_among(fact.triple, passages), None, passages)
 
 
 def facts_from_memory(rows: Sequence[Sequence[str]]) -> tuple[Fact, ...]:
     """Return everyday knowledge that a reply names."""
-    return tuple(Fact(triple, from_memory=True) for triple in usable_triples(rows))
+    return tuple(Fact(triple, from_memory=True) for triple in filter_triples(rows))
 
 
-def new_facts(read: Iterable[Fact], known: Iterable[Fact]) -> tuple[Fact, ...]:
+def select_new_facts(read: Iterable[Fact], known: Iterable[Fact]) -> tuple[Fact, ...]:
     """Select facts that are not known yet, each once, under the entities' normal form."""
     seen = {fact.key for fact in known}
     fresh: dict[tuple[str, ...], Fact] = {}
@@ -145,10 +208,10 @@ def sources_of(facts: Iterable[Fact]) -> Ranking:
 
 def evidence_first(facts: Iterable[Fact], ranking: Ranking) -> Ranking:
     """Put the passages of the facts before all others."""
-    return raised(passages_of_facts(facts), ranking)
+    return raise_passages(passages_of_facts(facts), ranking)
 
 
-def raised(passage_ids: Iterable[str], ranking: Ranking) -> Ranking:
+def raise_passages(passage_ids: Iterable[str], ranking: Ranking) -> Ranking:
     """Put these passages, in their order, before all others of the ranking."""
     first = dict.fromkeys(passage_ids)
     hits = {hit.passage_id: hit for hit in ranking}

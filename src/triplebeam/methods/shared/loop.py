@@ -49,6 +49,12 @@ class Loop:
     """Answers that fit as well as the loop's own."""
     missing: tuple[str, ...] = ()
     """What the loop has not found, a sentence each."""
+    premise: str = ""
+    """What was read instead of what the question takes for granted."""
+    contradicting: tuple[Fact, ...] = ()
+    """What was read and contradicts the facts used."""
+    may_be_incomplete: bool = False
+    """The loop's own answer is a list that may go on."""
     ending: str = ""
     """Why the loop stops, in words; empty while it goes on."""
     outside: Account = field(default_factory=Account)
@@ -84,7 +90,7 @@ class Loop:
         self.rankings.append(self.retriever.retrieve(query, k))
         return self.rankings[-1]
 
-    def fused(self) -> Ranking:
+    def fuse_rankings(self) -> Ranking:
         """Return the reciprocal rank fusion of all searches."""
         return reciprocal_rank_fusion(self.rankings)
 
@@ -115,18 +121,22 @@ class Loop:
         if self.answer and not read.counts and (not read.text or (read.guessed and read.text != self.answer)):
             # The loop found what the passages alone do not say: their "not found" would contradict the answer.
             read = ReadAnswer(self.answer, guessed=not self.grounded, others=self.others)
+        premise = read.premise or (self.premise if read.guessed or not read.text else "")
         outcome: Outcome = "answered" if self.so_far and not read.guessed and not self._invented else "guess"
         asked = (each for each in (spent.failure, self.failure, self.outside.failure) if each is not None)
-        failure = "" if read.text else next(asked, "")
+        failure = "" if read.text or premise else next(asked, "")
         if evidence is None:
             evidence = [fact.evidence() for fact in (*self.used, *read.from_memory)]
         return Answer(
             question=self.question,
-            text=read.text,
+            text="" if premise else read.text,
             sentence=read.sentence,
             outcome=outcome,
-            missing=() if failure or (read.text and outcome == "answered") else self._lacks(read),
+            missing=() if failure or premise or (read.text and outcome == "answered") else self._list_missing(read),
             others=read.others,
+            premise=premise,
+            contradicting=tuple(fact.evidence() for fact in self.contradicting),
+            may_be_incomplete=self.may_be_incomplete,
             ranking=self.so_far,
             evidence=tuple(dict.fromkeys(evidence)),
             steps=tuple(self.steps),
@@ -141,7 +151,7 @@ class Loop:
         """A fact that the answer rests on is from no passage, and the model does not call it everyday knowledge."""
         return any(not fact.passage_id and not fact.from_memory for fact in self.used)
 
-    def _lacks(self, read: ReadAnswer) -> tuple[str, ...]:
+    def _list_missing(self, read: ReadAnswer) -> tuple[str, ...]:
         if read.missing:
             return (read.missing,)
         return self.missing or (_NOT_QUOTED if read.text else _NOT_SAID,)

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from triplebeam.embed.embedder import Embedder
 from triplebeam.index.folder.passages import PassageTable
-from triplebeam.index.folder.vectors import top
+from triplebeam.index.folder.vectors import select_top
 from triplebeam.ranking import Hop, Ranking
 from triplebeam.retrieve.blend.links import FactLinks, OwnerLinks, TitleLinks
 from triplebeam.retrieve.blend.tail import Scores, Tail
@@ -94,7 +94,7 @@ class Blend:
         lists = self._walked(queries, depth) if self.share > 0 else [{} for _ in queries]
         for vector, scores, listed in zip(self.embedder.embed(queries, kind="query"), plain, lists, strict=True):
             self._follow_facts(vector, scores, listed, depth)
-            listed["plain"] = Listed(top(scores, depth), no_reasons)
+            listed["plain"] = Listed(select_top(scores, depth), no_reasons)
         near = [min_max(scores) for scores in scores_many(self.dense, queries)]
         rows = zip(queries, near, plain, lists, strict=True)
         return [
@@ -173,18 +173,18 @@ class Blend:
 
 def _positive(scores: NDArray[np.float32], depth: int) -> NDArray[np.int64]:
     """The best rows, without those of score 0: a walk never reached them."""
-    best = top(scores, depth)
+    best = select_top(scores, depth)
     return best[scores[best] > 0]
 
 
 def _keep(rows: NDArray[np.int64], scores: NDArray[np.floating]) -> None:
     """Raise these rows to the score of the third place, where they are below it."""
-    scores[rows] = np.maximum(scores[rows], scores[top(scores, _KEPT_AT)[-1:]])
+    scores[rows] = np.maximum(scores[rows], scores[select_top(scores, _KEPT_AT)[-1:]])
 
 
 def _linked(links: FactLinks, vector: NDArray[np.float32], leading: NDArray[np.floating], depth: int) -> Listed:
     """Where the facts of the leading passages lead."""
-    best = top(leading, links.followed)
+    best = select_top(leading, links.followed)
     best = best[leading[best] > 0]
     linked = {each.row: each for each in links.follow(vector, best, leading[best])[:depth] if each.worth > 0}
     return Listed(

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from triplebeam.index.folder.passages import PassageTable
-from triplebeam.index.folder.vectors import top
+from triplebeam.index.folder.vectors import select_top
 from triplebeam.retrieve.rare_terms import RareLink, RareTerms
 
 #: What a passage is worth: by its rank and its constant, by plain search, by the terms that it shares.
@@ -60,7 +60,7 @@ class Tail:
 
     def fill(self, query: str, scores: Scores, kept: Collection[int]) -> Filled:
         """Move passages up by changing their scores in the ranking; those of ``kept`` stay where they are."""
-        order: list[int] = top(scores.ranking, _DEPTH).tolist()
+        order: list[int] = select_top(scores.ranking, _DEPTH).tolist()
         links = {link.row: link for link in self.terms.follow(query, order)} if self.terms else {}
         worth = _Worth(scores, {row: rank for rank, row in enumerate(order, 1)}, links)
         filled = Filled([], [])

@@ -1,0 +1,68 @@
+"""Does a sentence assert what it says? Denials, orders to the reader, conditions, rumours and plans do not.
+
+A fact may be any of these as long as it says so: "Ann denied that she lives in Oslo" is a fact of a sentence that says
+she denied it. Some words count wherever they are in the sentence, others only where they govern what the fact links.
+"""
+
+import re
+
+#: These count in the whole sentence.
+_ANYWHERE = {
+    "denial": r"(?:it is|is|are|was|were|be|as) (?:simply |just |plainly |completely |entirely "
+    r"|quite )?(?:false|untrue|a lie|a myth|a hoax|a rumou?r|made up|fiction|nonsense|wrong|incorrect"
+    r"|mistaken)|false (?:claims?|rumou?rs?|statements?|reports?|stor(?:y|ies)|news|beliefs?|ideas?"
+    r"|impression)|falsely|untrue|hoax|myths?|fabricat\w+|fake|rumou?r(?:s|ed)?|gossip|wrongly"
+    r"|mistakenly|incorrectly|erroneously|contrary to|no (?:evidence|proof|truth|basis)|not true"
+    r"|(?:is|are|was|were)(?:n['’]t| not) (?:the case|true)|debunk\w*|disprov\w+|refut\w+|den(?:y|ies"
+    r"|ied|ying)|misconception|far from (?:the truth|it)|by no means|joke|lies? about|lied|made[- ]up"
+    r"|invented (?:story|claim)|spoof|satir\w+|parody article|conspiracy theor\w+|doubt(?:s|ed|ful)?"
+    r"|unconfirmed|unverified|unsubstantiated|retract\w+|correction:",
+    "instruction": r"(?:ignore|disregard|forget|override) (?:all|any|the|your|every|previous|prior|what|these"
+    r"|those)\b|(?:must|should|shall|please|always|will|you|to the user,?|now) (?:answer|reply"
+    r"|respond|say|claim|pretend|state|conclude|insist|tell (?:the|every|any|people|users?|them|me"
+    r"|him|her))\b|^\W*(?:[\w ]{1,20}: )?(?:answer|reply|respond|say|state|claim|pretend|conclude"
+    r"|repeat|tell|write|output|print|note to (?:the )?(?:ai|assistant|model)|system|assistant"
+    r"|instructions?)\b(?: that| with|:| to| the user| everyone| \"|,| [A-Z])|the (?:correct |right "
+    r"|only |expected )?answer (?:is|must|should|to)\b|when(?:ever)? (?:you are |you're )?asked"
+    r"|for the (?:grader|assistant|model)",
+    "condition": r"^\W*(?:[\w. -]{1,40}: )?(?:if|unless|whether|suppose|supposing|imagine|assuming|assume"
+    r"|let us say|what if|had|should|were)\b|would(?:n['’]t| not)? have|could have|might have|, if "
+    r"|\bif (?:he|she|it|they|only|the|you|we|i)\b|were (?:he|she|it|they) to|provided that"
+    r"|in the event|hypothetical\w*|in an? (?:alternate|parallel)|only if|as if|as though|wish(?:es"
+    r"|ed)? (?:that|he|she|they|i)\b|pretend\w*|dream(?:t|s|ed)? (?:that|of)",
+    "attribution": r"alleg\w+|purport\w+|supposed(?:ly)?|reputed(?:ly)?|so-called|legend (?:has|says)|(?:he|she|who"
+    r"|they|some|people|many|critics|fans|locals|opponents|[A-Z]\w+) (?:falsely |wrongly )?(?:claim"
+    r"|insist|speculat|suspect|assert|contend)(?:s|e|es|ed)?\b|claims? that|(?:it|is|are|was"
+    r"|were) (?:widely |often )?(?:said|believed|thought|claimed|rumou?red|assumed)\b|(?:wrote|posted"
+    r"|tweeted|argued|guess(?:es|ed)?|believes?|believed|thinks?|thought|suggest(?:s|ed)?) that"
+    r"|according to (?:a |some |the )?(?:rumou?rs?|legend|myth|gossip|critics|opponents|unnamed)",
+}
+#: These count between the two ends of a fact.
+_BETWEEN = {
+    "negation": r"not|n['’]t|never|no|nor|neither|cannot|without|hardly|barely|rarely|seldom|fail(?:s|ed)? to"
+    r"|refus\w+|declin\w+|reject\w+|almost|nearly(?! \d)|rather than|instead of|but not|except"
+    r"|apart from|other than|unlike|narrowly|turned down|stopped short|too \w+ to|avoid(?:s|ed)?"
+    r"|forb\w+|prevent\w*|stopp?(?:ed|s)? \w+ from",
+    "attempt": r"attempt\w*|tr(?:y|ies|ied|ying) to|about to|seek(?:s|ing)? to|sought to|nominated|candidate",
+    "plan": r"will|would|shall|plan(?:s|ned|ning)?(?: to)?|hop(?:e|es|ed|ing) to|intend\w*|want(?:s|ed)? to"
+    r"|expect\w* to|scheduled|propos\w+|promis\w+|going to|consider\w* \w+ing|may|might|could|can"
+    r"|perhaps|possibly|probably|likely|maybe|should|ought to|must|need(?:s|ed)? to|plans? for"
+    r"|rumou?red",
+}
+_ANYWHERE_IN = {kind: re.compile(rf"(?:\b|(?<=\s)|^)(?:{words})", re.IGNORECASE) for kind, words in _ANYWHERE.items()}
+_BETWEEN_ENDS = {kind: re.compile(rf"(?:\b|(?<=\w)(?=n['’]t))(?:{words})\b") for kind, words in _BETWEEN.items()}
+
+
+def find_reservation(statement: str, sentence: str, start: int, end: int) -> str | None:
+    """The words that keep a sentence from asserting what a statement says of it; None if nothing does.
+
+    ``start`` and ``end`` are the stretch of the sentence that the fact links. What the statement says itself, such as
+    that somebody denied it, is no reservation.
+    """
+    stretch = sentence[start:end]
+    for patterns, text in ((_ANYWHERE_IN, sentence), (_BETWEEN_ENDS, stretch)):
+        for pattern in patterns.values():
+            found = pattern.search(text)
+            if found and not pattern.search(statement):
+                return found[0].strip()
+    return None
