@@ -112,7 +112,7 @@ def measure(index: Index, method: str, questions: Sequence[dict[str, Any]], cloc
 
 
 def same(one: Sequence[set[str]], other: Sequence[set[str]]) -> float:
-    """The share of passages that both found, in percent."""
+    """Return the share of passages that both found, in percent."""
     return 100 * statistics.mean(len(a & b) / max(len(a), 1) for a, b in zip(one, other, strict=True))
 
 

@@ -19,7 +19,7 @@ _METHODS = {
 
 
 def made_up_evaluation(questions: int = 120, seed: int = 7) -> Evaluation:
-    """The same evaluation every time for the same seed."""
+    """Return the same evaluation every time for the same seed."""
     chance = random.Random(seed)
     asked = [_question(number, chance) for number in range(questions)]
     return Evaluation(

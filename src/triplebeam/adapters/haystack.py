@@ -4,7 +4,7 @@ import asyncio
 from pathlib import Path
 from typing import Any, Protocol
 
-from triplebeam.adapters.retriever import KnownPassages, OwnRetriever, Source, metadata_of, opened
+from triplebeam.adapters.retriever import KnownPassages, OwnRetriever, Source, metadata_of, open_or_keep
 from triplebeam.assemble import DEFAULT_METHOD, IndexReader
 from triplebeam.errors import BadInputError, ExtraMissingError
 from triplebeam.retrieve.retriever import Retriever
@@ -33,13 +33,13 @@ class TriplebeamRetriever:
 
         With a filter ``where``, only the passages for which it holds are searched.
         """
-        self.index = opened(index) if where is None else opened(index).filter(where)
+        self.index = open_or_keep(index) if where is None else open_or_keep(index).filter(where)
         self.method = method
         self.top_k = top_k
 
     @component.output_types(documents=list[Document])
     def run(self, query: str, top_k: int | None = None) -> dict[str, list[Document]]:
-        """The best passages for a query."""
+        """Return the best passages for a query."""
         found = self.index.search(query, k=self.top_k if top_k is None else top_k, method=self.method)
         documents = [
             Document(id=each.passage.id, content=each.passage.text, meta=metadata_of(each), score=each.score)
@@ -49,11 +49,11 @@ class TriplebeamRetriever:
 
     @component.output_types(documents=list[Document])
     async def run_async(self, query: str, top_k: int | None = None) -> dict[str, list[Document]]:
-        """The same, in a thread."""
+        """Run in a thread."""
         return await asyncio.to_thread(self.run, query, top_k)
 
     def to_dict(self) -> dict[str, Any]:
-        """What a pipeline is saved as: the folder, the method's name and the filter."""
+        """Return what a pipeline is saved as: the folder, the method's name and the filter."""
         if not isinstance(self.method, str):
             raise BadInputError(f"{self.method!r} has no name to be saved by: use a method that has one.")
         folder = str(self.index.location.state)

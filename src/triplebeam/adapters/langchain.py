@@ -7,7 +7,7 @@ from typing import Annotated
 from pydantic import Field, GetPydanticSchema
 from pydantic_core.core_schema import no_info_plain_validator_function
 
-from triplebeam.adapters.retriever import KnownPassages, OwnRetriever, Source, metadata_of, opened
+from triplebeam.adapters.retriever import KnownPassages, OwnRetriever, Source, metadata_of, open_or_keep
 from triplebeam.assemble import DEFAULT_METHOD, IndexReader
 from triplebeam.errors import ExtraMissingError
 from triplebeam.retrieve.retriever import Retriever
@@ -19,8 +19,8 @@ try:
 except ImportError as error:
     raise ExtraMissingError("langchain") from error
 
-#: The field's value is what `opened` makes of it; pydantic is kept from looking into an index for fields to check.
-_OPENED = GetPydanticSchema(lambda _, __: no_info_plain_validator_function(opened))
+#: The field's value is what `open_or_keep` makes of it; pydantic is kept from looking into an index.
+_OPENED = GetPydanticSchema(lambda _, __: no_info_plain_validator_function(open_or_keep))
 
 
 class TriplebeamRetriever(BaseRetriever):
@@ -38,7 +38,7 @@ class TriplebeamRetriever(BaseRetriever):
     def _get_relevant_documents(
         self, query: str, *, run_manager: CallbackManagerForRetrieverRun, k: int | None = None
     ) -> list[Document]:
-        found = opened(self.index).search(query, k=self.k if k is None else k, method=self.method)
+        found = open_or_keep(self.index).search(query, k=self.k if k is None else k, method=self.method)
         return [
             Document(id=each.passage.id, page_content=each.passage.text, metadata=metadata_of(each)) for each in found
         ]

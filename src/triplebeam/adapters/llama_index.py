@@ -3,7 +3,7 @@
 import asyncio
 from pathlib import Path
 
-from triplebeam.adapters.retriever import KnownPassages, OwnRetriever, Source, metadata_of, opened
+from triplebeam.adapters.retriever import KnownPassages, OwnRetriever, Source, metadata_of, open_or_keep
 from triplebeam.assemble import DEFAULT_METHOD, IndexReader
 from triplebeam.errors import ExtraMissingError
 from triplebeam.retrieve.retriever import Retriever
@@ -34,7 +34,7 @@ class TriplebeamRetriever(BaseRetriever):
     ) -> None:
         """Over an open index or an index folder; ``method`` is a name, or a retriever put together by hand."""
         super().__init__(callback_manager=callback_manager)
-        self._index = opened(index)
+        self._index = open_or_keep(index)
         self._method = method
         self._k = similarity_top_k
 

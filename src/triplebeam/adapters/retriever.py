@@ -36,8 +36,8 @@ def metadata_of(found: SearchResult) -> dict[str, object]:
     }
 
 
-def opened(index: IndexReader | str | Path) -> IndexReader:
-    """An open index as it is; an index folder is opened."""
+def open_or_keep(index: IndexReader | str | Path) -> IndexReader:
+    """Return an open index as it is; open an index folder."""
     return index if isinstance(index, IndexReader) else open_index(index)
 
 
@@ -49,7 +49,7 @@ class OwnRetriever:
     search: Search = field(repr=False)
 
     def retrieve(self, query: str, k: int = 10) -> Ranking:
-        """The first k passages of the search."""
+        """Return the first k passages of the search."""
         ids = list(dict.fromkeys(self.search(query, k)))[:k]
         return Ranking(Hit(passage_id, 1 / rank) for rank, passage_id in enumerate(ids, start=1))
 
@@ -70,7 +70,7 @@ class KnownPassages:
     """Where a document's metadata hold the id of its passage."""
 
     def find(self, ids: Sequence[object], text: str | None = None) -> str:
-        """The first of the ids that the index has, else the passage of that very text, with or without its title."""
+        """Return the first id that the index has, else that of the passage of this text, with its title or without."""
         for given in ids:
             if given is not None and str(given) in self._ids:
                 return str(given)

@@ -42,7 +42,7 @@ _LIKE_A_NAME = re.compile(r"[^\W\d_]\d|\d[^\W\d_]|\w[_/.:@]\w|^(?:-|/|\.|\$)+\w"
 _BARE = ARTICLES | word_set("is was are were be been being am became become becomes remains remained")
 _MENTION = words_in("mentions")
 #: The lists of `blend` that follow links.
-_LINKS = ("titles", "owners")
+_LINKS = ("titles", "owners", "terms")
 
 
 @dataclass(frozen=True)

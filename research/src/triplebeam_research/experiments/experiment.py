@@ -99,10 +99,10 @@ class Experiment(BaseModel):
         known = {"dataset": name, **values} if name else {}
         return Corpus(
             name=name,
-            index=find_location(Path(_filled(self.index, known))),
-            questions=Path(_filled(self.questions, known)),
-            query_entities=Path(_filled(self.query_entities, known)) if self.query_entities else None,
-            methods=tuple(dict.fromkeys(_filled(method, known) for method in self.methods)),
+            index=find_location(Path(_fill_values(self.index, known))),
+            questions=Path(_fill_values(self.questions, known)),
+            query_entities=Path(_fill_values(self.query_entities, known)) if self.query_entities else None,
+            methods=tuple(dict.fromkeys(_fill_values(method, known) for method in self.methods)),
             where=self.where,
         )
 
@@ -136,7 +136,7 @@ def _describe_problem(problem: Mapping[str, Any]) -> str:
             return f"{place}: {problem['msg']}"
 
 
-def _filled(text: str, values: Mapping[str, object]) -> str:
+def _fill_values(text: str, values: Mapping[str, object]) -> str:
     """Fill in the dataset's values and the environment's; a missing one is an error, not a literal."""
 
     def value(match: re.Match[str]) -> str:

@@ -13,9 +13,9 @@ from triplebeam.explain.passages import heading
 from triplebeam.explain.search_results import SearchResults
 from triplebeam.ranking import Ranking
 from triplebeam.serve.cli.answer_display import draw_answer, take_steps
-from triplebeam.serve.cli.console import out
 from triplebeam.serve.cli.display import draw_hit
 from triplebeam.serve.cli.options import Offline
+from triplebeam.serve.cli.output import Output
 from triplebeam.serve.cli.progress_display import shown_progress
 
 
@@ -34,7 +34,7 @@ def demo(
     with shown_progress() as progress:
         index = build(folder, assemble.read_settings(offline=offline or None), progress)
         comparisons = compare(index)
-    console = out()
+    console = Output().console
     counts = index.status.counts
     console.print(
         f"Indexed {counts['passages']} passages: {counts['triples']} triples between {counts['entities']} entities,"

@@ -1,6 +1,5 @@
 """`triplebeam search`: passages out."""
 
-import json
 from collections import Counter
 from typing import Annotated
 
@@ -9,9 +8,9 @@ import typer
 from triplebeam import assemble
 from triplebeam.explain.passages import headings
 from triplebeam.explain.search_results import SearchResults
-from triplebeam.serve.cli.console import err, out
 from triplebeam.serve.cli.display import draw_hit
 from triplebeam.serve.cli.options import AsJson, EmbedderName, IndexPlace, Offline, WhereText, complete_search_method
+from triplebeam.serve.cli.output import Output
 from triplebeam.serve.cli.progress_display import shown_progress
 
 
@@ -73,9 +72,13 @@ def show_passages(
 ) -> None:
     """Print what a search found."""
     if as_json:
-        typer.echo(json.dumps(results.to_dict(), ensure_ascii=False, indent=2))
-        return
-    console, copies = out(), Counter(each.like for each in results)
+        Output().json(results.to_dict())
+    else:
+        _draw(index, results, explain, full, verbose)
+
+
+def _draw(index: "assemble.IndexReader", results: SearchResults, explain: bool, full: bool, verbose: bool) -> None:
+    console, copies = Output().console, Counter(each.like for each in results)
     for result, heading in zip(results, headings(each.passage for each in results), strict=True):
         if result.like is None:
             whole = results.question if full else None
@@ -83,6 +86,6 @@ def show_passages(
             if more := copies[result.passage.id]:
                 console.print(f"    [dim]and {more} more like it[/dim]")
     if results.remark:
-        err().print(results.remark)
+        Output().note(results.remark)
     if not results:
-        err().print("No passage matches: try other words, or --method dense, which needs no words in common.")
+        Output().note("No passage matches: try other words, or --method dense, which needs no words in common.")
