@@ -5,6 +5,7 @@ Each processor works on a batch of its own: measured, that is a sixth faster tha
 of a text's tokens are pooled as the model asks and scaled to length one; rows come back in the order of the texts.
 """
 
+import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property, partial
@@ -32,6 +33,7 @@ _BATCHES_ON_GPU = 2
 _SLICE_ROWS = 8192
 #: Texts, tokens, dimensions.
 _AXES_OF_TOKENS = 3
+_FLOAT_BYTES = 4
 T = TypeVar("T")
 
 
@@ -257,6 +259,7 @@ def _open(graph: str | bytes, folder: ModelFolder, weights: Mapping[str, NDArray
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = 1  # a batch stays on the thread that brings it
     options.log_severity_level = 3  # its warnings are about how the graph is stored, not about its results
+    options.add_session_config_entry("session.model_external_initializers_file_folder_path", str(folder.path))
     values = [onnxruntime.OrtValue.ortvalue_from_numpy(array) for array in weights.values()]
     options.add_external_initializers(list(weights), values)
     run = partial(onnxruntime.InferenceSession, graph, options)
@@ -269,8 +272,20 @@ def _open(graph: str | bytes, folder: ModelFolder, weights: Mapping[str, NDArray
 
 
 def load_tensors(file: Path) -> dict[str, NDArray[np.float32]]:
-    """Load the weights by name; those published in half precision are widened."""
-    import ml_dtypes  # noqa: F401 - NumPy learns bfloat16 from it; a dependency of onnx
-    from safetensors.numpy import load_file
+    """Map the weights by name, without reading them; those not published in single precision are read and converted."""
+    from safetensors import safe_open
 
-    return {name: tensor.astype(np.float32, copy=False) for name, tensor in load_file(file).items()}
+    with safe_open(file, framework="numpy") as tensors:  # refuses a damaged file
+        with file.open("rb") as stream:
+            size = int.from_bytes(stream.read(8), "little")
+            header = json.loads(stream.read(size))
+        return {name: _load_tensor(file, header[name], 8 + size, tensors, name) for name in tensors.keys()}  # noqa: SIM118
+
+
+def _load_tensor(file: Path, entry: Mapping[str, Any], start: int, tensors: Any, name: str) -> NDArray[np.float32]:
+    begin, end = entry["data_offsets"]
+    if entry["dtype"] == "F32" and end > begin and (start + begin) % _FLOAT_BYTES == 0:
+        return np.memmap(file, np.float32, "r", start + begin, tuple(entry["shape"]))
+    import ml_dtypes  # noqa: F401 - NumPy learns bfloat16 from it; a dependency of onnx
+
+    return np.asarray(tensors.get_tensor(name)).astype(np.float32)

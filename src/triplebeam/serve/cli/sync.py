@@ -161,5 +161,5 @@ def _show(folder: Location, report: BuildReport, dry_run: bool) -> None:
             console.print(f"{folder} is in step: nothing has changed{anew}.", markup=False)
     if report.published and report.manifest:
         counts = report.manifest.counts
-        size = ", ".join(format_count(counts[f"{kind}s"], kind) for kind in ("document", "passage"))
-        console.print(f"{folder}: {size}.", markup=False)
+        document_count, passage_count = (format_count(counts[f"{kind}s"], kind) for kind in ("document", "passage"))
+        console.print(f"{folder}: {document_count}, {passage_count}.", markup=False)
