@@ -3,7 +3,7 @@
 usage: python train.py BANK.jsonl.gz FOLDER OUT.safetensors [--start ADAPTER] [--epochs 5] [--rate 2e-3] [--rank 32]
        [--minutes 60]
 
-FOLDER is granite-embedding-30m-english as `triplebeam doctor --install` leaves it. The learning rate falls to zero,
+FOLDER is granite-embedding-30m-english from `triplebeam doctor --install`. The learning rate falls to zero,
 at the latest when the minutes are over. Each epoch has new false claims. From a third of the way on, or
 from the beginning where it started from an adapter, claims whose label may be wrong are left out where the model is
 sure of the opposite: extracted triples are not all true, nor are falsified ones all false.

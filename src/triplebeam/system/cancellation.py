@@ -4,7 +4,6 @@ of texts to encode and no further step of a search.
 `run_in_thread` is the way from asyncio to the library, which is synchronous: a cancelled task cancels its thread.
 """
 
-import asyncio
 import threading
 import time
 from collections.abc import Callable
@@ -45,6 +44,8 @@ def check_cancelled() -> None:
 
 async def run_in_thread(work: Callable[[], T]) -> T:
     """Run ``work`` in a thread. Once the task that awaits it is cancelled, it sends no further request."""
+    import asyncio  # slow to import, and no command needs it
+
     stop = threading.Event()
 
     def run_cancellable() -> T:

@@ -1,12 +1,12 @@
 """`triplebeam research questions`: test questions written from an index's own triples."""
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from triplebeam.serve.cli.options import AsJson, IndexPlace
+from triplebeam.serve.cli.output import Output
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -62,7 +62,7 @@ def questions(
         check_shortcuts=check_shortcuts,
     )
     if as_json:
-        typer.echo(json.dumps(_make_json(destination, *made), ensure_ascii=False, indent=2))
+        Output().json(_make_json(destination, *made))
     else:
         _draw(destination, count, *made)
 
@@ -119,10 +119,9 @@ def _draw(
     from rich.markup import escape
 
     from triplebeam.serve.cli.answer_display import usage_line
-    from triplebeam.serve.cli.console import err, out
     from triplebeam.serve.cli.display import draw_triple
 
-    console = out()
+    console = Output().console
     for each in written.questions[:_MAX_EXAMPLES]:
         console.print(f"[bold]{escape(each.question.question)}[/bold]  {escape(each.question.answers[0])}")
         for triple, passage_id in zip(each.chain, each.question.gold, strict=True):
@@ -132,10 +131,9 @@ def _draw(
     for reason, number in written.rejected.most_common():
         console.print(f"[dim]{number:>5} rejected: {escape(reason)}[/dim]")
     if len(written.questions) < count:
-        err().print(
+        Output().note(
             f"{count} were requested: the index has no more chains, or three were tried for each. Try another --seed.",
             style="yellow",
-            markup=False,
         )
     cost = "" if dollars is None else f", ${dollars:.4f}"
     console.print(f"[dim]{usage_line(usage)}{cost}[/dim]")

@@ -1,12 +1,12 @@
 """`triplebeam research train`: the weights of GNN-Ret and RGNN-Ret, learned from questions with gold passages."""
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from triplebeam.serve.cli.options import AsJson, EmbedderName, IndexPlace, Offline
+from triplebeam.serve.cli.output import Output
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -95,7 +95,7 @@ def train(
     if output and weights:
         write_weights(output, weights)
     if as_json:
-        typer.echo(json.dumps(_make_json(output, weights, measured), indent=2))
+        Output().json(_make_json(output, weights, measured))
         return
     if measured:
         _draw_folds(base, measured)
@@ -170,10 +170,9 @@ def _make_json(output: Path | None, weights: "Weights | None", folds: "Sequence[
 
 
 def _draw_folds(base: str, folds: "Sequence[Fold]") -> None:
-    from triplebeam.serve.cli.console import out
     from triplebeam_research.training.trainer import DEPTHS, average_recall
 
-    console = out()
+    console = Output().console
     held = sum(fold.held for fold in folds)
     console.print(f"Recall on {held:,} questions, each held out of the training it is measured with:", markup=False)
     console.print(f"{'':>13}" + "".join(f"{f'R@{depth}':>8}" for depth in DEPTHS), style="dim")
@@ -186,10 +185,9 @@ def _draw_folds(base: str, folds: "Sequence[Fold]") -> None:
 
 
 def _draw_weights(output: Path, weights: "Weights") -> None:
-    from triplebeam.serve.cli.console import out
     from triplebeam.text.phrases import format_count
 
-    console, source = out(), weights.trained_on
+    console, source = Output().console, weights.trained_on
     console.print(
         f"{weights.method} over {source.base}: {_format_weights(weights.alpha, weights.beta)} from"
         f" {format_count(source.question_count, 'question')}; loss {weights.loss:.4f}"

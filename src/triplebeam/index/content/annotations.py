@@ -8,13 +8,16 @@ of some of the passages (`triplebeam.index.folder.view`).
 import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from triplebeam.index.arrays.array_set import ArraySet
 from triplebeam.index.arrays.csr import renumber
-from triplebeam.index.store.store import Store
+
+if TYPE_CHECKING:
+    from triplebeam.index.store.store import Store
 
 _EXTRACTIONS, _LINKS = "passage_extractions", "passage_links"
 
@@ -33,7 +36,7 @@ class Annotations:
     """Pairs of passages of which the first links to the second, sorted."""
 
     @classmethod
-    def of(cls, store: Store, row_of: Mapping[int, int], rename: Callable[[str], str]) -> "Annotations":
+    def of(cls, store: "Store", row_of: Mapping[int, int], rename: Callable[[str], str]) -> "Annotations":
         """Collect the annotations of all passages in the store, which has them by number; names and keywords are called
         what ``rename`` returns.
         """

@@ -8,6 +8,7 @@ from bisect import bisect_left, bisect_right
 from collections import Counter
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,9 +20,11 @@ from triplebeam.index.content.definitions import Definition, find_local_definiti
 from triplebeam.index.content.entities import number_entities
 from triplebeam.index.manifest import MAX_PASSAGES, CorrectionCounts
 from triplebeam.index.store.corrections import Corrections
-from triplebeam.index.store.store import Store
 from triplebeam.passage import SHARED_TITLE, Passage
 from triplebeam.triple import Triple
+
+if TYPE_CHECKING:
+    from triplebeam.index.store.store import Store
 
 
 @dataclass(frozen=True)
@@ -42,7 +45,7 @@ class Content:
     """A keyword of more passages joins none of them; 0: every keyword joins."""
 
     @classmethod
-    def of(cls, store: Store, *, in_context: bool = False, corrections: Corrections | None = None) -> "Content":
+    def of(cls, store: "Store", *, in_context: bool = False, corrections: Corrections | None = None) -> "Content":
         """Load everything that is in the store now, with its corrections, or with others."""
         passages = dict(store.passages())
         row_of = {number: row for row, number in enumerate(passages)}

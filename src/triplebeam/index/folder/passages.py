@@ -58,7 +58,7 @@ class PassageTable:
     def __init__(self, arrays: ArraySet) -> None:
         self._arrays = arrays
         self._columns = {name: arrays.strings(name) for name in _COLUMNS}
-        self._ids, self._texts, self.titles, self.documents, self._sections, self._metadata = self._columns.values()
+        self._ids, self._texts, self.titles, self.documents, self.sections, self._metadata = self._columns.values()
         self._places: NDArray[np.int64] = arrays.array("passage_places")
 
     def __len__(self) -> int:
@@ -73,7 +73,7 @@ class PassageTable:
     @property
     def has_sections(self) -> bool:
         """Is any passage in a section?"""
-        return len(self._sections.body) > 0
+        return len(self.sections.body) > 0
 
     @cached_property
     def _rows(self) -> Mapping[str, int]:
@@ -152,7 +152,7 @@ class PassageTable:
 
     def fields(self) -> Iterator[dict[str, str]]:
         """Yield the fields that filters compare, of every passage."""
-        columns = zip(self.titles, self._sections, self.documents, self._metadata, strict=True)
+        columns = zip(self.titles, self.sections, self.documents, self._metadata, strict=True)
         decode = cache(json.loads)  # many passages have the same
         for title, section, document, metadata in columns:
             yield collect_filter_fields(title, section, document, decode(metadata) if metadata else {})
@@ -170,5 +170,5 @@ class PassageTable:
             start,
             end,
             json.loads(metadata) if metadata else {},
-            self._sections[row],
+            self.sections[row],
         )

@@ -6,6 +6,7 @@ A generation is written and flushed beside the published one, described by a man
 import datetime
 from importlib.metadata import version
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -18,14 +19,16 @@ from triplebeam.index.folder.generation import write_derived, write_generation
 from triplebeam.index.folder.generation_files import create_generation, remove_generations
 from triplebeam.index.folder.manifest import MANIFEST, publish_manifest, remove_on_error
 from triplebeam.index.manifest import GraphStatistics, Manifest, VectorSpace
-from triplebeam.index.store.store import Store
 from triplebeam.system.durable import flush
 from triplebeam.system.progress import Progress, ignore_progress
+
+if TYPE_CHECKING:
+    from triplebeam.index.store.store import Store
 
 
 def publish_generation(
     folder: Path,
-    store: Store,
+    store: "Store",
     content: Content,
     encoded: VectorCache,
     previous: ArraySet,
@@ -49,7 +52,7 @@ def publish_generation(
 
 
 def describe(
-    store: Store, content: Content, space: VectorSpace, generation: str, passage_graph: GraphStatistics
+    store: "Store", content: Content, space: VectorSpace, generation: str, passage_graph: GraphStatistics
 ) -> Manifest:
     """Describe a generation in a manifest, without its files."""
     entities = len(content.entity_names)

@@ -12,13 +12,14 @@ from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
 
-from triplebeam.errors import INDEX_AGAIN, IndexDamagedError, IndexFormatError, SourceError
+from triplebeam.errors import INDEX_AGAIN, IndexFormatError, SourceError
 from triplebeam.index.store.corrections import Corrections
 from triplebeam.index.store.document_hash import content_hash, document_hash
 from triplebeam.index.store.extractions import ExtractionTable
 from triplebeam.index.store.files import FileTable
 from triplebeam.index.store.forgotten import Forgotten
 from triplebeam.index.store.links import find_linked_passages
+from triplebeam.index.store.lookup import make_damaged_error
 from triplebeam.index.store.meta import MetaTable
 from triplebeam.index.store.schema import IN_ORDER, SCHEMA
 from triplebeam.index.store.statistics import Statistics
@@ -31,13 +32,6 @@ def _serialize_fields(document: Document) -> tuple[str, str, str]:
     """Serialize metadata, positions of anchors, and links as JSON."""
     anchors = {heading.anchor: heading.start for heading in document.headings if heading.anchor}
     return json.dumps(dict(document.metadata)), json.dumps(anchors), json.dumps(document.links)
-
-
-def make_damaged_error(path: Path, error: sqlite3.DatabaseError) -> IndexDamagedError:
-    """Return the error for a store that cannot be read."""
-    return IndexDamagedError(
-        f"{path} is not a usable SQLite file ({error}): restore it from a copy, or index into a new folder."
-    )
 
 
 def _copy(source: Path, target: Path) -> None:

@@ -30,7 +30,7 @@ _NUMBER = re.compile(r"(?<![\d-])\d{1,4}\b")
 #: From so many facts on, a remark says that most of them are not in the words that were quoted.
 _MIN_UNQUOTED = 3
 #: In characters: so much of where a fact is from is shown.
-_MAX_SOURCE_LENGTH = 160
+_MAX_SOURCE_CHARACTERS = 160
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,11 +145,11 @@ def _find_source(triple: Triple, row: _CitedFact, passages: Sequence[Passage]) -
     spans = (quoted(triple, row.quotation, passage, row.fact) for passage in [*named, *passages] if row.quotation)
     span = next(filter(None, spans), None) or support_among(triple, named or passages)
     same = [passages[number - 1].id for number in row.also if 1 <= number <= len(passages)]
-    fact = _add_source(Fact(triple, statement=row.fact.strip()), span, named[0] if named else None, passages)
+    fact = _add_place(Fact(triple, statement=row.fact.strip()), span, named[0] if named else None, passages)
     return replace(fact, also_in=tuple(id_ for id_ in dict.fromkeys(same) if id_ != fact.passage_id))
 
 
-def _add_source(fact: Fact, span: Span | None, named: Passage | None, passages: Sequence[Passage]) -> Fact:
+def _add_place(fact: Fact, span: Span | None, named: Passage | None, passages: Sequence[Passage]) -> Fact:
     """Add the passage, the day and the speaker to a fact."""
     passage = next((each for each in passages if span and each.id == span.passage_id), named)
     if passage is None:
@@ -158,7 +158,12 @@ def _add_source(fact: Fact, span: Span | None, named: Passage | None, passages: 
     told = passage.title if passage.date or speaker or passage.origin else ""
     source = "; ".join(filter(None, (told, passage.origin)))
     return replace(
-        fact, passage_id=passage.id, span=span, date=passage.date, speaker=speaker, source=source[:_MAX_SOURCE_LENGTH]
+        fact,
+        passage_id=passage.id,
+        span=span,
+        date=passage.date,
+        speaker=speaker,
+        source=source[:_MAX_SOURCE_CHARACTERS],
     )
 
 
@@ -173,7 +178,7 @@ def with_sources(facts: Iterable[Fact], passages: Sequence[Passage]) -> tuple[Fa
 
 
 def _look_up(fact: Fact, passages: Sequence[Passage]) -> Fact:
-    return _add_source(fact, support_among(fact.triple, passages), None, passages)
+    return _add_place(fact, support_among(fact.triple, passages), None, passages)
 
 
 def facts_from_memory(rows: Sequence[Sequence[str]]) -> tuple[Fact, ...]:

@@ -19,7 +19,7 @@ _MAX_PASSAGES_READ = 5
 #: The tokens of the passages that an answer is read from; those of the facts used may have more.
 _MAX_ANSWER_TOKENS = 1000
 #: A passage repeats another if they share more of all their words than this.
-_MIN_OVERLAP = 0.8
+_MAX_OVERLAP = 0.8
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -104,7 +104,7 @@ def choose_within(passage_ids: Sequence[str], passages: Passages, tokens: int, l
         words = set(text.split())
         tokens -= estimate_tokens(text)
         if len(chosen) >= least and (
-            tokens < 0 or any(_MIN_OVERLAP * len(words | each) < len(words & each) for each in seen)
+            tokens < 0 or any(_MAX_OVERLAP * len(words | each) < len(words & each) for each in seen)
         ):
             tokens += estimate_tokens(text)
             continue

@@ -20,6 +20,7 @@ def main() -> None:
         if isinstance(stream, io.TextIOWrapper):  # a console that cannot show a character shows a question mark
             stream.reconfigure(errors="replace")
     try:
+        os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")  # they are searched for in every package
         _warn_of_variables()
         from triplebeam.serve.cli.app import app
 

@@ -20,7 +20,6 @@ from triplebeam.serve.cli.build_report import (
     tell_of_exit_code,
     tell_of_unknown_passages,
 )
-from triplebeam.serve.cli.console import err, warn
 from triplebeam.serve.cli.index_dry_run import dry_run as preview
 from triplebeam.serve.cli.options import (
     EmbedderName,
@@ -34,6 +33,7 @@ from triplebeam.serve.cli.options import (
     TextEncoding,
     TriplesPath,
 )
+from triplebeam.serve.cli.output import Output
 from triplebeam.serve.cli.progress_display import shown_progress
 from triplebeam.text.phrases import format_count
 
@@ -216,26 +216,27 @@ def _scan(sources: Sequence[Path], quiet: bool, follow_links: bool = False) -> i
 
 
 def _tell_scan(scan: Scan) -> None:
-    console, skipped = err(), sum(scan.skipped.values())
+    output, skipped = Output(), sum(scan.skipped.values())
     reading = f"Reading {format_count(sum(scan.read.values()), 'file')}"
-    console.print(
+    output.note(
         f"{reading}; skipping {format_count(skipped, 'file')} of other kinds:" if skipped else f"{reading}.",
         style="dim",
     )
     for line in scan.describe_skipped():
-        console.print(f"  {line}", style="dim", markup=False)
+        output.note(f"  {line}", style="dim")
     for line in scan.describe_missing_extras():
-        warn(line)
+        output.warn(line)
 
 
 def _name_each(readings: Iterable[Reading]) -> Iterator[Reading]:
     """The same readings; each is named as it is read."""
+    output = Output()
     for reading in readings:
         match reading:
             case Skipped():
-                err().print(f"skipped: {reading}", style="dim", markup=False)
+                output.note(f"skipped: {reading}", style="dim")
             case Unreadable():
-                warn(f"not read: {reading}")
+                output.warn(f"not read: {reading}")
             case _:
-                err().print(f"read: {reading.id} ({len(reading.text):,} characters)", style="dim", markup=False)
+                output.note(f"read: {reading.id} ({len(reading.text):,} characters)", style="dim")
         yield reading

@@ -1,6 +1,5 @@
 """`triplebeam status`: what is in an index."""
 
-import json
 from typing import Annotated
 
 import typer
@@ -10,9 +9,9 @@ from triplebeam.index.location import Location
 from triplebeam.index.manifest import FULL_WEIGHT_EXCLUSIVE, MIN_EXCLUSIVE, CorrectionCounts, GraphStatistics, Manifest
 from triplebeam.index.store.lookup import StoreState, read_store_state
 from triplebeam.index.stores import open_source
-from triplebeam.serve.cli.console import draw_rows
 from triplebeam.serve.cli.language_names import not_parsed
 from triplebeam.serve.cli.options import AsJson, IndexPlace
+from triplebeam.serve.cli.output import Output
 from triplebeam.text.phrases import format_count
 
 
@@ -33,9 +32,9 @@ def status(
     if deep:
         check_index(folder.state)
     if as_json:
-        typer.echo(json.dumps(manifest.model_dump() | {"store": store and store.model_dump()}, indent=2))
+        Output().json(manifest.model_dump() | {"store": store and store.model_dump()})
         return
-    draw_rows(_rows(folder, manifest, store), 13)
+    Output().rows(_rows(folder, manifest, store), 13)
 
 
 def _rows(folder: Location, manifest: Manifest, store: StoreState | None) -> dict[str, str]:
