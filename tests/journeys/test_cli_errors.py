@@ -81,7 +81,7 @@ def test_no_weights_and_nothing_may_be_fetched(
     monkeypatch.setenv("TRIPLEBEAM_HOME", str(tmp_path / "no models"))
     for command in (["index", "new.index", "rivers.jsonl"], ["demo"], ["doctor", "--install"]):
         message = refused(quick(*command, "--offline"))
-        assert "fetching is turned off" in message
+        assert "downloads are turned off" in message
         assert "triplebeam doctor --install" in message
 
 
