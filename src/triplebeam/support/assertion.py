@@ -23,7 +23,7 @@ _ANYWHERE = {
     r"|him|her))\b|^\W*(?:[\w ]{1,20}: )?(?:answer|reply|respond|say|state|claim|pretend|conclude"
     r"|repeat|tell|write|output|print|note to (?:the )?(?:ai|assistant|model)|system|assistant"
     r"|instructions?)\b(?: that| with|:| to| the user| everyone| \"|,| [A-Z])|the (?:correct |right "
-    r"|only |expected )?answer (?:is|must|should|to)\b|when(?:ever)? (?:you are |you're )?asked"
+    r"|only |expected )*answer (?:is|must|should|to)\b|when(?:ever)? (?:you are |you're )?asked"
     r"|for the (?:grader|assistant|model)",
     "condition": r"^\W*(?:[\w. -]{1,40}: )?(?:if|unless|whether|suppose|supposing|imagine|assuming|assume"
     r"|let us say|what if|had|should|were)\b|would(?:n['’]t| not)? have|could have|might have|, if "
@@ -51,6 +51,14 @@ _BETWEEN = {
 }
 _ANYWHERE_IN = {kind: re.compile(rf"(?:\b|(?<=\s)|^)(?:{words})", re.IGNORECASE) for kind, words in _ANYWHERE.items()}
 _BETWEEN_ENDS = {kind: re.compile(rf"(?:\b|(?<=\w)(?=n['’]t))(?:{words})\b") for kind, words in _BETWEEN.items()}
+_END = re.compile(r"[.!?](?=\W*(?:\s|$))")
+#: A question supports that it was asked, and no more.
+_ASKED = re.compile(
+    r"\b(?:ask|wonder|want|invit|suggest|propos|offer|told|tell|inquir|enquir|request|check|question|recommend)",
+    re.IGNORECASE,
+)
+#: Whoever asks says these of himself.
+_OF_QUESTIONS = (_ANYWHERE_IN["condition"], _BETWEEN_ENDS["plan"])
 
 
 def find_reservation(statement: str, sentence: str, start: int, end: int) -> str | None:
@@ -60,9 +68,12 @@ def find_reservation(statement: str, sentence: str, start: int, end: int) -> str
     that somebody denied it, is no reservation.
     """
     stretch = sentence[start:end]
+    mark, asked = _END.search(sentence, end), _ASKED.search(statement)
+    if mark and mark[0] == "?" and not asked:
+        return "?"
     for patterns, text in ((_ANYWHERE_IN, sentence), (_BETWEEN_ENDS, stretch)):
         for pattern in patterns.values():
             found = pattern.search(text)
-            if found and not pattern.search(statement):
+            if found and not pattern.search(statement) and not (asked and pattern in _OF_QUESTIONS):
                 return found[0].strip()
     return None

@@ -35,7 +35,7 @@ class Page:
 
     @cached_property
     def sentences(self) -> list[range]:
-        """The places of the words of each sentence that may state something: no question, no table."""
+        """The places of the words of each sentence that may state something: no table."""
         sentences, place = [], 0
         for _, end in chain.from_iterable(
             sentence_spans(self.text, *each.span()) for each in _PARAGRAPH.finditer(self.text)
@@ -43,7 +43,7 @@ class Page:
             first = place
             while place < len(self.words) and self.words[place].start < end:
                 place += 1
-            if 0 < place - first <= _LONGEST_SENTENCE and "?" not in self.text[self.words[place - 1].end : end]:
+            if 0 < place - first <= _LONGEST_SENTENCE:
                 sentences.append(range(first, place))
         return sentences
 

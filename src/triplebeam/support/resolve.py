@@ -132,6 +132,9 @@ def _said(text: str, turns: Sequence[re.Match[str]]) -> Iterator[Change]:
         me = _name(turn)
         [*others] = (each for each in speakers if each != me)
         yield Change(turn.start(), turn.end(), f"{chr(10) if turn.start() else ''}{me}: ")
+        yield from (
+            Change(start, start, f"{me}: ") for start, _ in sentence_spans(text, turn.end(), end) if start > turn.end()
+        )
         for person in _PERSONS.finditer(text, turn.end(), end):
             kind, ending = str(person.lastgroup).partition("_")[::2]
             named = _named(kind, me, others[0] if len(others) == 1 else "")

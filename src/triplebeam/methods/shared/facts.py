@@ -29,8 +29,8 @@ _PARTS_AND_SOURCE = (5, 6)
 _NUMBER = re.compile(r"(?<![\d-])\d{1,4}\b")
 #: From so many facts on, a remark says that most of them are not in the words that were quoted.
 _MANY = 3
-#: In characters: so much of where a fact is from is shown.
-_LONGEST_SOURCE = 160
+#: In characters: so much of its passage's title is shown with a fact.
+_LONGEST_TITLE = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +122,8 @@ def cited_facts(rows: Sequence[_CitedFact], passages: Sequence[Passage]) -> tupl
 
 def _triples(row: _CitedFact) -> Sequence[Triple]:
     """The triple of a fact; where a sentence is given without one, the sentence in three pieces."""
-    return [split_statement(row.fact)] if row.fact and not all(row.triple[:3]) else usable_triples([row.triple])
+    is_whole = len(row.triple) == len(PARTS) and all(row.triple)
+    return usable_triples([row.triple]) if is_whole or not row.fact else [split_statement(row.fact)]
 
 
 def split_statement(statement: str) -> Triple:
@@ -153,11 +154,9 @@ def _placed(fact: Fact, span: Span | None, named: Passage | None, passages: Sequ
     if passage is None:
         return fact
     speaker = resolve_passage(passage).speaker_at(span.start) if span else ""
-    told = passage.title if passage.date or speaker or passage.origin else ""
+    told = passage.title[:_LONGEST_TITLE] if passage.date or speaker or passage.origin else ""
     source = "; ".join(filter(None, (told, passage.origin)))
-    return replace(
-        fact, passage_id=passage.id, span=span, date=passage.date, speaker=speaker, source=source[:_LONGEST_SOURCE]
-    )
+    return replace(fact, passage_id=passage.id, span=span, date=passage.date, speaker=speaker, source=source)
 
 
 def found_in(triple: Triple, passages: Sequence[Passage]) -> Fact:
