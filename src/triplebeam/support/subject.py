@@ -13,7 +13,11 @@ from triplebeam.text.words import Word, content
 from triplebeam.triple import Triple
 
 _GOVERNING = word_set("of with by than against")
-_RELATIVE = word_set("who whose which that where")
+_RELATED = word_set(
+    "brother sister father mother son daughter wife husband cousin uncle aunt nephew niece parents parent friend rival"
+    " partner colleague teacher student boss widow child children grandfather grandmother owner agent critic fan"
+    " opponent successor predecessor neighbour neighbor"
+)
 _JOINING = word_set("and or but")
 
 
@@ -35,14 +39,19 @@ def _is_others(words: Sequence[Word], sentence: range, subject: range, verb: int
     """Is the verb at a place said of another than the subject before it?"""
     before = words[subject.start - 1] if subject.start > sentence.start else None
     breaks = "," in words[subject.start].gap or "," in words[subject.stop].gap
-    if before and before.key in _GOVERNING and not breaks:
+    if before and before.key in _GOVERNING and words[subject.start - 2].key in _RELATED and not breaks:
         return True
     earlier = any(words[place].is_name for place in range(sentence.start, subject.start))
     if words[subject.stop].key in _JOINING and subject.stop + 1 == verb and earlier:
         return True
-    for place in range(subject.stop, verb):
-        own = words[place].key != "whose" and place == subject.stop
-        clause = words[place + 1 : verb + 1]
-        if words[place].key in _RELATIVE and not own and not any("," in word.gap for word in clause):
-            return words[place].key == "whose" or words[place - 1].is_name
-    return False
+    return any(_begins_others(words, subject, place, verb) for place in range(subject.stop, verb))
+
+
+def _begins_others(words: Sequence[Word], subject: range, place: int, verb: int) -> bool:
+    """Does a clause begin at a place that is about somebody else, and goes on up to the verb?"""
+    if any("," in word.gap for word in words[place + 1 : verb + 1]):
+        return False
+    if words[place].key == "whose":
+        return words[place + 1].key in _RELATED
+    of_another = place > subject.stop and words[place - 1].is_name and "," in words[place].gap
+    return words[place].key in ("who", "which") and of_another

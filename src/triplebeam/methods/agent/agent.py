@@ -66,7 +66,7 @@ class EvidenceAgent(AnsweringAgent):
     """Passages that a step retrieves."""
     read: int = 15
     """Passages that a step reads at most."""
-    read_tokens: int = 1600
+    read_tokens: int = 1300
     """The tokens of the passages that a step reads, though it reads at least four."""
     linked: int = 10
     """Passages that a fact is linked to (Eq. 8)."""

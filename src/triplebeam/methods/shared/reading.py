@@ -17,7 +17,7 @@ from triplebeam.retrieve.retriever import Retriever, passages_of
 #: Passages that an answer is read from (GeAR, Table 3).
 _ANSWERED_FROM = 5
 #: The tokens of the passages that an answer is read from; those of the facts used may have more.
-_ANSWER_TOKENS = 1000
+_ANSWER_TOKENS = 700
 #: A passage repeats another if they share more of all their words than this.
 _REPEATED = 0.8
 

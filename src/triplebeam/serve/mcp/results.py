@@ -4,10 +4,11 @@ from operator import not_
 
 from pydantic import BaseModel, Field
 
-from triplebeam.answer import Answer, Evidence, Outcome, Step
+from triplebeam.answer import Answer, AnswerPart, Evidence, Outcome, Step
 from triplebeam.assemble import Index
 from triplebeam.explain.found import Found, heading
 from triplebeam.explain.graph import ScoredChain
+from triplebeam.explain.verdict import describe_fact, remarks
 from triplebeam.passage import Passages
 from triplebeam.serve.shapes import place_json
 from triplebeam.triple import Chain, Triple
@@ -86,6 +87,7 @@ class Quote(BaseModel):
     """A fact the answer relies on, and the words that state it."""
 
     fact: Fact
+    sentence: str = Field(description="The fact as a sentence, with its speaker and date where they are known.")
     passage_id: str | None = Field(description="Null if no passage was found that states it.")
     title: str | None = Field(description="That passage's title, with the headings above the passage.")
     words: str | None = Field(description="Verbatim from that passage.")
@@ -97,6 +99,7 @@ class Quote(BaseModel):
         span = evidence.span
         return cls(
             fact=Fact.of(evidence.triple),
+            sentence=describe_fact(evidence),
             passage_id=span.passage_id if span else None,
             title=heading(passages[span.passage_id]) if span else None,
             words=span.text if span else None,
@@ -130,10 +133,14 @@ class AskResult(BaseModel):
 
     outcome: Outcome = Field(
         description="answered: the documents say it; guess: `answer` is only a guess, say so; not_in_documents;"
+        " false_premise: the documents contradict the question, `premise` says how;"
         " model_failed: nothing is known, `ending` says why, use search and read_passage instead."
     )
     answer: str = Field(description="A few words; empty if the outcome is not_in_documents or model_failed.")
     sentence: str
+    premise: str = Field("", exclude_if=not_, description="What the documents say instead of the question's premise.")
+    parts: list[AnswerPart] = Field(description="Each part of `answer`, its facts by number from 1, and whether any.")
+    remarks: list[str] = Field(description="Contradictions with their dates, and whether a list may be incomplete.")
     others: list[str] = Field(description="Further answers that fit.")
     missing: list[str] = Field(description="What no document says.")
     supported: bool = Field(description="Every fact it relies on was found in a passage, word for word.")
@@ -151,6 +158,9 @@ class AskResult(BaseModel):
             outcome=answer.outcome,
             answer=answer.text,
             sentence=answer.sentence,
+            premise=answer.premise,
+            parts=list(answer.parts),
+            remarks=remarks(answer),
             others=list(answer.others),
             missing=list(answer.missing),
             supported=answer.supported,
