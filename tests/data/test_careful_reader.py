@@ -142,6 +142,9 @@ class Asked:
             retriever=self._walks(method),
             passages=self.passages,
             passage_link=link,
+            read_tokens=0,  # the draws were made when a step read fifteen passages, however long they were
+            answer_tokens=0,
+            fall_back=False,
             **parameters,
         )
 

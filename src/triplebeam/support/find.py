@@ -97,14 +97,26 @@ def _fault_in(triple: Triple, statement: str, page: Page, place: tuple[int, int]
     claim = claim_of(triple, page, *place)
     if isinstance(claim, Claim) and states(claim):
         return None
-    if statement and restates(statement, page, sentence, passage):
-        # The model has read no text that was resolved, and no triple in another order than its sentence.
-        is_new_to_model = isinstance(claim, str) or is_verbatim(statement, page, sentence) or page.text != passage.text
-        if is_new_to_model or states(claim, LEAST_IN_ITS_WORDS):
-            return None
+    if statement and _is_in_its_words(statement, claim, page, sentence, place, passage):
+        return None
     if isinstance(claim, str):
         return f"the quoted words do not hold {claim!r}"
     return f"the quoted words do not say {triple.predicate!r} of {triple.subject!r} and {triple.object!r}"
+
+
+def _is_in_its_words(
+    statement: str, claim: Claim | str, page: Page, sentence: range, place: tuple[int, int], passage: Passage
+) -> bool:
+    """Does a statement repeat the quoted words, and does the model not contradict it?
+
+    The model has read no text that was resolved, and no triple in another order than its sentence: it is not asked
+    """
+    is_resolved = page.text != passage.text
+    quote = sentence if is_resolved else page.words_within(sentence, *place)
+    is_new_to_model = is_resolved or is_verbatim(statement, page, quote)
+    if not restates(statement, page, quote, passage, exactly=not is_new_to_model):
+        return False
+    return is_new_to_model or isinstance(claim, str) or states(claim, LEAST_IN_ITS_WORDS)
 
 
 def _span(passage: Passage, start: int, end: int) -> Span:

@@ -53,6 +53,11 @@ class Page:
         inside = [each for each in self.sentences if words[each.start].start < end and start < words[each.stop - 1].end]
         return range(inside[0].start, inside[-1].stop) if inside else range(0)
 
+    def words_within(self, sentence: range, start: int, end: int) -> range:
+        """The places of those words of a sentence that are in a stretch of the text."""
+        inside = [n for n in sentence if start <= self.words[n].start and self.words[n].end <= end]
+        return range(inside[0], inside[-1] + 1) if inside else range(0)
+
     @cached_property
     def about_title(self) -> set[int]:
         """Where sentences begin that do not begin with another name and a verb, or with a pronoun behind such a one."""

@@ -103,7 +103,8 @@ def resolve(text: str, day: str = "") -> Resolved:
     """Write out what the sentences of a text leave to its layout; the day is the one that the text is from."""
     turns = list(_TURN.finditer(text))
     lines = sum(map(bool, map(str.strip, text.splitlines())))
-    if turns and 2 * len(turns) >= lines:
+    spoken = len(turns) > 1 or any(str(each.lastgroup)[0] in "im" for each in _PERSONS.finditer(text))
+    if turns and spoken and 2 * len(turns) >= lines:
         changes = [*_said(text, turns), *_days(text, day)]
         speakers = [(each.start(), _name(each)) for each in turns]
     else:

@@ -40,16 +40,21 @@ _ISO_DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 _CLAUSE = re.compile(r"[,;:()—–.\n]")
 
 
-def restates(statement: str, page: Page, sentence: range, passage: Passage) -> bool:
-    """Is a statement made of a sentence's words, in its order, with the title, the section and the date at most?"""
-    inside, around = [page.words[place] for place in sentence], _around(page, sentence, passage)
+def restates(statement: str, page: Page, quote: range, passage: Passage, *, exactly: bool) -> bool:
+    """Is a statement made of quoted words, in their order, with the title, the section and the date at most?
+
+    ``exactly`` allows no other words.
+    """
+    if not quote:
+        return False
+    inside, around = [page.words[place] for place in quote], _around(page, quote, passage)
     spoken = bool(speakers_of(passage))
     words = [word for word in content(statement) if word.key not in (_KINDS | _SPEECH if spoken else _KINDS)]
     places = _matched(words, inside, _persons(passage))
     others = [n for n, place in enumerate(places) if place < 0 and words[n].folded not in around]
     found = [place for place in places if place >= 0]
     is_others = not words or (places[0] < 0 and words[0].folded in _persons(passage))
-    if is_others or any(_is_fixed(words, n) for n in others):
+    if is_others or any(exactly or _is_fixed(words, n) for n in others):
         return False
     if len(others) > _OTHER_WORDS * len(words) or len(found) < _FEWEST_SHARE * len(words):
         return False
