@@ -125,7 +125,7 @@ def test_a_step_reads_what_fits_and_nothing_twice() -> None:
     long = {str(n): Passage(str(n), f"{n} words {n} " * 50 * (n + 1)) for n in range(4)}
     long["same"] = Passage("same", long["0"].text)
     assert choose_within(["0", "same", "1", "2", "3"], long, 500, 1) == ["0", "1"]
-    assert choose_within(["0", "same"], long, 0, 1) == ["0", "same"]
+    assert choose_within(["0", "same"], long, None, 1) == ["0", "same"]
 
 
 def test_a_sentence_without_a_triple_is_split_into_one() -> None:

@@ -72,9 +72,9 @@ class EvidenceAgent(AnsweringAgent):
     """Passages that a step retrieves."""
     read: int = 15
     """Passages that a step reads at most."""
-    read_tokens: int = 1300
-    """The tokens of the passages that a step reads, though it reads at least four; 0: no limit."""
-    answer_tokens: int = 700
+    read_tokens: int | None = 1300
+    """The tokens of the passages that a step reads, though it reads at least four; None: no limit."""
+    answer_tokens: int | None = 700
     """The tokens of the passages that the answer is read from; those of the facts used may have more."""
     linked: int = 10
     """Passages that a fact is linked to (Eq. 8)."""

@@ -83,7 +83,7 @@ class AnsweringAgent(RetrievingAgent):
 
 
 def answer_from_evidence(
-    answerer: Answerer, loop: Loop, passages: int, texts: Passages | None = None, tokens: int = 0
+    answerer: Answerer, loop: Loop, passages: int, texts: Passages | None = None, tokens: int | None = None
 ) -> ReadAnswer:
     """Read from the passages of the facts used, filled up with the best others, and the facts beside them.
 
@@ -95,12 +95,12 @@ def answer_from_evidence(
     return answerer.answer(loop.question, chosen, loop.used)
 
 
-def choose_within(passage_ids: Sequence[str], passages: Passages, tokens: int, least: int) -> list[str]:
+def choose_within(passage_ids: Sequence[str], passages: Passages, tokens: int | None, least: int) -> list[str]:
     """The best passages that fit into so many tokens, but ``least`` in any case, and none that repeats another.
 
-    With 0 tokens there is no limit, and repetitions stay.
+    Without ``tokens`` there is no limit, and repetitions stay.
     """
-    if not tokens:
+    if tokens is None:
         return list(passage_ids)
     chosen: list[str] = []
     seen: list[set[str]] = []
