@@ -29,7 +29,7 @@ from triplebeam.retrieve.retriever import Retriever
 from triplebeam.serve.langchain import from_langchain
 from triplebeam.serve.own_retriever import from_function
 from triplebeam.settings import read_settings
-from triplebeam_research.experiments.output import across
+from triplebeam_research.experiments.output import render_across
 from triplebeam_research.experiments.results_file import add_results
 
 MEASURES = ("R@5", "R@15")
@@ -121,7 +121,7 @@ def main() -> None:
             else [Question(id=each.id, question=each.question, gold=each.gold) for each in demo.questions()]
         )[: arguments.count]
         evaluation = compared(collection, find_gold(questions, collection.passages))
-        print(across([evaluation], [index.name], MEASURES))
+        print(render_across([evaluation], [index.name], MEASURES))
         if arguments.results:
             add_results(arguments.results, index, "", evaluation)
 

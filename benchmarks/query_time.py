@@ -44,7 +44,7 @@ def show_others(collection: assemble.Index, questions: list[str]) -> None:
 
 
 def show_ratios(measured: dict[str, Measured], collection: assemble.Index, questions: list[str]) -> None:
-    """What does not depend on the machine so much."""
+    """Print what depends little on the machine."""
     table = Table("ratio", "value")
     for method, result in measured.items():
         ratio = result.rest / result.yardstick

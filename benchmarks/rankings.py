@@ -82,7 +82,7 @@ def rank_questions(index: Any, questions: list[str]) -> Iterator[tuple[str, list
 
 def rank(index: Any, question: str, method: str) -> list[tuple[str, float]]:
     """Rank passages by one method."""
-    return [(hit.passage_id, round(hit.score, DIGITS)) for hit in index.search(question, method=method, k=15)]
+    return [(hit.passage.id, round(hit.score, DIGITS)) for hit in index.search(question, method=method, k=15)]
 
 
 def main() -> None:

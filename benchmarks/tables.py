@@ -17,7 +17,6 @@ PAGES = [HERE.parent / "README.md", *sorted((HERE.parent / "docs").rglob("*.md")
 #: Heading, datasets, measures, and the embedder where a column has its own.
 Column: TypeAlias = tuple[str, list[str], list[str], dict[str, str]]
 _FORMATS = {"encodings": ".0f", "nodes": ",.0f", "edges_per_node": ".2f", "density": ".4f", "alpha": ""}
-_COUNTS = re.compile(r"all_\d+|of_\d+")
 _MARKED = re.compile(r"(?<=<!-- table: )(?P<name>[\w-]+)(?P<open> -->\n).*?(?=<!-- /table -->)", re.DOTALL)
 
 
@@ -30,11 +29,11 @@ class Tables:
         self._results = {tuple(row.get(name, "") for name in KEY): row for row in rows}
 
     def rewritten(self, page: str) -> str:
-        """The text of a page with its tables as they should be."""
+        """Return the text of a page with its tables as they should be."""
         return _MARKED.sub(lambda found: f"{found['name']}{found['open']}{self.table(found['name'])}", page)
 
     def table(self, name: str) -> str:
-        """A table in Markdown."""
+        """Return a table in Markdown."""
         if not isinstance(table := self._layout.get(name), dict):
             raise SystemExit(f"tables.toml has no table {name!r}.")
         defaults = {key: value for key, value in self._layout.items() if not isinstance(value, dict)}
@@ -100,7 +99,7 @@ def _written(figures: list[Any], measures: list[str]) -> str:
 
 
 def _format(measure: str) -> str:
-    return ".0f" if _COUNTS.fullmatch(measure) else _FORMATS.get(measure, ".1f")
+    return _FORMATS.get(measure, ".1f")
 
 
 def _named(figures: list[Any], measures: list[str]) -> list[tuple[Any, str]]:

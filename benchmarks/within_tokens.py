@@ -26,7 +26,7 @@ def main() -> None:
 
 
 def measure(folder: Path, dataset: str, path: Path, method: str) -> dict[str, object]:
-    """A row of the results."""
+    """Return a row of the results."""
     index = open_index(folder)
     snapshot = index.snapshot
     questions = find_gold(read_questions(path), snapshot.passages)

@@ -5,6 +5,7 @@ import json
 import logging
 import threading
 from collections.abc import Sequence
+from copy import deepcopy
 from pathlib import Path
 
 import pytest
@@ -54,7 +55,7 @@ class TestDocumentsIn:
         empty.add(["The first text.", "The second."], extractor="none")
         empty.add([{"text": "A row without an id."}, "And a third text."], extractor="none")
         assert empty.documents() == ["text-1", "text-2", "text-3", "text-4"]
-        assert empty.search("third", "bm25")[0].text == "And a third text."
+        assert empty.search("third", "bm25")[0].passage.text == "And a third text."
 
     def test_a_text_that_is_too_long_for_the_name_of_a_file(self, empty: triplebeam.Index) -> None:
         empty.add(["The lake is deep. " * 20], extractor="none")
@@ -162,18 +163,25 @@ class TestSearch:
     def test_a_hit_carries_its_text(self, index: triplebeam.Index) -> None:
         hits = index.search("Edward Cahn died", k=1)
         (hit,) = hits
-        assert (hit.passage_id, hit.title, hit.text) == (
-            "director",
-            "Edward Cahn",
-            "Edward Cahn died on 25 August 1963.",
-        )
+        assert (hit.rank, hit.passage.id, hit.passage.title) == (1, "director", "Edward Cahn")
+        assert hit.passage.text == hit.snippet.text == "Edward Cahn died on 25 August 1963."
         assert hit.score > 0
         assert "Edward Cahn" in repr(hit)
 
-    def test_the_hits_are_a_ranking(self, index: triplebeam.Index) -> None:
-        hits = index.search("Edward Cahn", "bm25")
-        assert hits == index.retriever("bm25").retrieve("Edward Cahn")
-        assert hits.top(1)[0].text == hits[0].text
+    def test_results_are_explained_when_that_is_read_and_keep_it(
+        self, index: triplebeam.Index, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        question = "When did the director of Laughter in Hell die?"
+        hits = index.search(question)
+        assert hits.ids == index.retriever("blend").retrieve(question).ids
+        director = next(hit for hit in hits if hit.passage.id == "director")
+        copied = deepcopy(director)
+        assert copied.chains == director.chains
+        assert copied.to_dict() == director.to_dict()
+        assert [each["id"] for each in hits.to_dict()["passages"]] == hits.ids  # type: ignore[attr-defined]
+        monkeypatch.setattr("triplebeam.explain.search_results.explain_hits", pytest.fail)
+        assert hits[0].chains == hits[0].chains
+        assert index.search(question) == hits
 
     def test_a_method_may_be_parsed_before(self, index: triplebeam.Index) -> None:
         method = triplebeam.Method.parse("hybrid+naive_ge")

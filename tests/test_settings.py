@@ -234,3 +234,11 @@ def test_one_setting_says_how_and_where_texts_are_encoded(
 def test_another_way_of_encoding_is_refused(compute: str) -> None:
     with pytest.raises(BadInputError, match="the setting compute cannot be used"):
         read_settings(compute=compute)
+
+
+def test_a_table_in_the_environment_is_json(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("triplebeam_parameters", '{"reasoning_effort": "low"}')
+    assert read_settings().parameters == {"reasoning_effort": "low"}
+    monkeypatch.setenv("triplebeam_parameters", "reasoning_effort=low")
+    with pytest.raises(BadInputError, match=r"TRIPLEBEAM_PARAMETERS is not JSON .*write a table as"):
+        read_settings()

@@ -85,7 +85,7 @@ def _dense(
 
 @contextmanager
 def _recorded_walks() -> Iterator[list[tuple[PersonalizedPageRank, Reset]]]:
-    """The walks that are made while this lasts, with what they are reset to."""
+    """Return the walks that are made while this lasts, with what they are reset to."""
     original, walks = PersonalizedPageRank.probabilities, []
 
     def record(self: PersonalizedPageRank, resets: Sequence[Reset]) -> NDArray[Any]:

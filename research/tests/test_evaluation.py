@@ -22,7 +22,7 @@ from triplebeam.testing.scripted import Scripted
 from triplebeam_research.commands.experiment import tell_written
 from triplebeam_research.experiments.evaluator import ExperimentEvaluator
 from triplebeam_research.experiments.experiment import Experiment
-from triplebeam_research.experiments.output import across, file_name, write_evaluation
+from triplebeam_research.experiments.output import file_name, render_across, write_evaluation
 from triplebeam_research.experiments.trec import read_run
 from triplebeam_research.report import markdown_report
 
@@ -71,7 +71,7 @@ def test_methods_side_by_side_and_everything_written(
     run = read_run(tmp_path / "out" / "runs" / f"{file_name('hybrid+naive_ge')}.trec")
     assert run["death"] == evaluation.runs[1].results[0].passage_ids
     assert (tmp_path / "out" / "qrels.txt").read_text().count("\n") == 3
-    assert across([evaluation], ["small"], ["R@5"]).count("\n") == 6
+    assert render_across([evaluation], ["small"], ["R@5"]).count("\n") == 6
 
 
 def test_gold_by_file_and_phrase_gives_the_figures_of_gold_by_id(

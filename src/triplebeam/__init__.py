@@ -5,7 +5,7 @@
     index = triplebeam.create("my.index")
     index.add("docs/")
     for hit in index.search("When did the director of Laughter in Hell die?", k=5):
-        print(hit.score, hit.title, hit.text)
+        print(hit.score, hit.passage.title, hit.snippet.text)
 
 Names are listed in ``__init__.pyi`` and loaded when they are first used: importing the package costs next to nothing.
 """

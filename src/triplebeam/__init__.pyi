@@ -7,6 +7,8 @@ from triplebeam.assemble.index import Index as Index
 from triplebeam.assemble.index import create_index, open_index
 from triplebeam.assemble.method import Method as Method
 from triplebeam.errors import TriplebeamError as TriplebeamError
+from triplebeam.explain.search_results import SearchResult as SearchResult
+from triplebeam.explain.search_results import SearchResults as SearchResults
 from triplebeam.methods.ge_reasoning import GEReasoning as GEReasoning
 from triplebeam.methods.gear import Cascade as Cascade
 from triplebeam.methods.gear import Exact as Exact
@@ -19,7 +21,6 @@ from triplebeam.passage import Document as Document
 from triplebeam.passage import Passage as Passage
 from triplebeam.ranking import Hit as Hit
 from triplebeam.ranking import Ranking as Ranking
-from triplebeam.ranking import Result as Result
 from triplebeam.retrieve.hybrid import Hybrid as Hybrid
 from triplebeam.retrieve.retriever import Retriever as Retriever
 from triplebeam.settings import Settings as Settings

@@ -7,9 +7,6 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple, overload
 
-from typing_extensions import TypeVar
-
-from triplebeam.passage import Passage, Passages
 from triplebeam.triple import Chain
 
 
@@ -36,16 +33,12 @@ def _order(hit: Hit) -> tuple[float, str]:
     return -hit.score, hit.passage_id
 
 
-#: What a ranking is made of: hits, or hits that carry more, such as their texts.
-H = TypeVar("H", bound=Hit, covariant=True, default=Hit)
-
-
-class Ranking(Sequence[H]):
+class Ranking(Sequence[Hit]):
     """Hits in falling score, ties by id, no id twice, no NaN."""
 
     __slots__ = ("_hits",)
 
-    def __init__(self, hits: Iterable[H] = ()) -> None:
+    def __init__(self, hits: Iterable[Hit] = ()) -> None:
         self._hits = tuple(hits)
         if any(math.isnan(hit.score) for hit in self._hits):
             raise ValueError("a score in a ranking is not a number")
@@ -69,28 +62,28 @@ class Ranking(Sequence[H]):
         """The passages' ids, best first."""
         return [hit.passage_id for hit in self._hits]
 
-    def top(self, k: int) -> "Ranking[H]":
-        """The best k."""
+    def top(self, k: int) -> "Ranking":
+        """Return the best k."""
         return _as_checked(self._hits[:k])
 
     def replaced(self, hits: Iterable[Hit]) -> "Ranking":
-        """The same passages with the same scores, with more said of them: chains, or who found them."""
+        """Return the same passages with the same scores, and more about them: chains, or who found them."""
         replaced = _as_checked(tuple(hits))
         if [hit[:2] for hit in replaced] != [hit[:2] for hit in self]:
             raise ValueError("hits were replaced by others")
         return replaced
 
     @overload
-    def __getitem__(self, index: int) -> H: ...
+    def __getitem__(self, index: int) -> Hit: ...
     @overload
-    def __getitem__(self, index: slice) -> "Ranking[H]": ...
-    def __getitem__(self, index: int | slice) -> "H | Ranking[H]":
+    def __getitem__(self, index: slice) -> "Ranking": ...
+    def __getitem__(self, index: int | slice) -> "Hit | Ranking":
         return Ranking(self._hits[index]) if isinstance(index, slice) else self._hits[index]
 
     def __len__(self) -> int:
         return len(self._hits)
 
-    def __iter__(self) -> Iterator[H]:
+    def __iter__(self) -> Iterator[Hit]:
         return iter(self._hits)
 
     def __eq__(self, other: object) -> bool:
@@ -103,43 +96,8 @@ class Ranking(Sequence[H]):
         return f"Ranking({list(self._hits)!r})"
 
 
-_Checked = TypeVar("_Checked", bound=Hit)
-
-
-def _as_checked(hits: tuple[_Checked, ...]) -> Ranking[_Checked]:
+def _as_checked(hits: tuple[Hit, ...]) -> Ranking:
     """Hits of a ranking that was checked: checking the lists of a fusion over and over takes longer than fusing."""
-    ranking: Ranking[_Checked] = Ranking.__new__(Ranking)
+    ranking = Ranking.__new__(Ranking)
     ranking._hits = hits
     return ranking
-
-
-class Result(Hit):
-    """A hit with its passage: ``score``, ``title``, ``text``, ``passage_id``, ``chains``. It equals the hit alone."""
-
-    passage: Passage
-
-    @classmethod
-    def of(cls, hit: Hit, passage: Passage) -> "Result":
-        """The hit, with its passage looked up."""
-        result = cls(*hit)
-        result.passage = passage
-        return result
-
-    @property
-    def text(self) -> str:
-        """The text of the passage."""
-        return self.passage.text
-
-    @property
-    def title(self) -> str:
-        """The title of the passage's document."""
-        return self.passage.title
-
-    def __repr__(self) -> str:
-        """One line."""
-        return f"Result(score={self.score:.4f}, title={self.title!r}, passage_id={self.passage_id!r})"
-
-
-def with_passages(ranking: Ranking, passages: Passages) -> Ranking[Result]:
-    """A ranking with its passages, each looked up once."""
-    return Ranking(Result.of(hit, passages[hit.passage_id]) for hit in ranking)

@@ -1,22 +1,17 @@
 """Settings, read once, at the edge: flag, then environment, then ``triplebeam.toml``, then default."""
 
+import json
 import logging
 import os
+import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
 import platformdirs
-from pydantic import Field, SecretStr, ValidationError, field_validator
-from pydantic_settings import (
-    BaseSettings,
-    InitSettingsSource,
-    PydanticBaseSettingsSource,
-    SettingsConfigDict,
-    SettingsError,
-    TomlConfigSettingsSource,
-)
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, field_validator, model_validator
+from pydantic.fields import FieldInfo
 
 from triplebeam.errors import BadInputError, nearest
 from triplebeam.generate.accounting import Price
@@ -39,7 +34,7 @@ def _openai_key(settings: dict[str, object]) -> SecretStr | None:
 
 
 def _keys_for(file: Mapping[str, Any], user: Mapping[str, Any]) -> dict[str, Any]:
-    """The keys of endpoints that only ``triplebeam.toml`` names: those in the file itself.
+    """Return the keys of endpoints that only ``triplebeam.toml`` names: those in the file itself.
 
     The folder may be somebody else's, and the user's own key must not be sent to whatever address it names.
     """
@@ -68,17 +63,10 @@ class Endpoint:
     api_key: SecretStr | None
 
 
-class Settings(BaseSettings):
+class Settings(BaseModel):
     """What a user can set for all commands. Each field is ``TRIPLEBEAM_<NAME>`` in the environment."""
 
-    model_config = SettingsConfigDict(
-        env_prefix=_PREFIX,
-        env_ignore_empty=True,
-        toml_file=CONFIG_FILE,
-        frozen=True,
-        extra="forbid",
-        populate_by_name=True,
-    )
+    model_config = ConfigDict(frozen=True, extra="forbid")
 
     home: Path = Field(default_factory=lambda: platformdirs.user_cache_path("triplebeam"))
     """Where model weights are kept."""
@@ -168,23 +156,46 @@ class Settings(BaseSettings):
     def _expand_home(cls, path: Path | None) -> Path | None:
         return path.expanduser() if path else None
 
+    @model_validator(mode="before")
     @classmethod
-    def settings_customise_sources(
-        cls,
-        settings_cls: type[BaseSettings],
-        init_settings: PydanticBaseSettingsSource,
-        env_settings: PydanticBaseSettingsSource,
-        dotenv_settings: PydanticBaseSettingsSource,
-        file_secret_settings: PydanticBaseSettingsSource,
-    ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """The order of precedence."""
-        file = TomlConfigSettingsSource(settings_cls)
-        keys = InitSettingsSource(settings_cls, _keys_for(file(), {**env_settings(), **init_settings()}))
-        return keys, init_settings, env_settings, file
+    def _add_sources(cls, given: dict[str, Any]) -> dict[str, Any]:
+        """Add what the environment and the file set, in the order of precedence."""
+        file = _read_file()
+        user = _read_environment(cls.model_fields) | given
+        return file | user | _keys_for(file, user)
+
+
+def _read_file() -> dict[str, Any]:
+    path = Path(CONFIG_FILE)
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+    except (OSError, ValueError) as error:
+        raise BadInputError(f"{CONFIG_FILE} cannot be read: {error}.") from error
+
+
+def _read_environment(fields: Mapping[str, FieldInfo]) -> dict[str, Any]:
+    """Read the settings among the environment's variables, in any case; an empty one is not set, a table is JSON."""
+    set_here = {name.lower(): value for name, value in os.environ.items() if value}
+    found: dict[str, Any] = {}
+    for name, field in fields.items():
+        value = set_here.get(_PREFIX.lower() + name)
+        if value is not None:
+            found[name] = _parse_table(name, value) if isinstance(field.default, dict) else value
+    return found
+
+
+def _parse_table(name: str, value: str) -> Any:
+    try:
+        return json.loads(value)
+    except ValueError as error:
+        raise BadInputError(
+            f"the environment variable {_PREFIX}{name.upper()} is not JSON ({error}): write a table as"
+            ' {"name": value}.'
+        ) from None
 
 
 def unknown_variables(environment: Iterable[str]) -> list[str]:
-    """A line for each variable that looks like a setting and is none, probably by a slip of the keyboard."""
+    """Return a line for each variable that looks like a setting and is none, probably by a slip of the keyboard."""
     known = [_PREFIX + name.upper() for name in Settings.model_fields] + list(_OTHERS)
     strange = [name for name in environment if name.upper().startswith(_PREFIX) and name.upper() not in known]
     return [
@@ -194,7 +205,7 @@ def unknown_variables(environment: Iterable[str]) -> list[str]:
 
 
 def read_settings(**flags: object) -> Settings:
-    """Settings, with the command line's flags first; a flag of None was not used."""
+    """Read settings, with the command line's flags first; a flag of None was not used."""
     used = {name: value for name, value in flags.items() if value is not None}
     try:
         return Settings(**used)  # type: ignore[arg-type]
@@ -204,5 +215,3 @@ def read_settings(**flags: object) -> Settings:
         raise BadInputError(
             f"the setting {place} cannot be used: {first['msg']} (in a flag, the environment, or {CONFIG_FILE})."
         ) from None
-    except (SettingsError, ValueError) as error:
-        raise BadInputError(f"{CONFIG_FILE} cannot be read: {error}.") from error

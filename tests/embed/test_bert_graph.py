@@ -9,11 +9,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
+from safetensors.numpy import save_file
 from scipy.special import erf, softmax
 from tiny_model import CONFIG
 
 from triplebeam.embed.bert_graph import AssembledGraph, assemble
 from triplebeam.embed.mpnet import position_bias
+from triplebeam.embed.onnx_embedder import load_tensors
 from triplebeam.errors import BadInputError
 
 Weights = dict[str, NDArray[np.float32]]
@@ -186,3 +188,22 @@ def _published(name: str) -> str:
     for berts, mpnets in _MPNETS_NAMES.items():
         name = name.replace(berts, mpnets)
     return name
+
+
+def test_a_damaged_cached_graph_is_assembled_again(tiny_bert: Weights, tmp_path: Path) -> None:
+    whole = assemble(CONFIG, tiny_bert, cache=tmp_path).model
+    (cached,) = tmp_path.glob("graph-*")
+    cached.write_bytes(cached.read_bytes()[:-1])
+    assert assemble(CONFIG, tiny_bert, cache=tmp_path).model == whole
+    assert cached.read_bytes().endswith(whole)
+
+
+def test_mapped_weights_are_named_by_their_place_and_computed_ones_are_given(
+    tiny_bert: Weights, tmp_path: Path
+) -> None:
+    save_file(tiny_bert, tmp_path / "model.safetensors")
+    mapped = load_tensors(tmp_path / "model.safetensors")
+    assert assemble(CONFIG, mapped, cache=tmp_path).weights == {}
+    changed = "encoder.layer.0.output.dense.weight"
+    assert list(assemble(CONFIG, {**mapped, changed: mapped[changed] + 1}, cache=tmp_path).weights) == [changed]
+    assert list(assemble(CONFIG, {**mapped, changed: mapped[changed][:]}, cache=tmp_path / "..").weights)

@@ -8,8 +8,8 @@ import pytest
 from small_world import WordEmbedder
 from triplebeam.assemble import Index, open_index
 from triplebeam.explain.cross_references import CrossReferences, called, is_made_by, telling_facts
-from triplebeam.explain.found import found
 from triplebeam.explain.graph import around_entity
+from triplebeam.explain.search_results import SearchResults
 from triplebeam.extract.extractor import Extraction
 from triplebeam.index.build.build import IndexBuilder
 from triplebeam.passage import Document, Heading, Link, Passage
@@ -47,7 +47,8 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Index:
 
 
 def shown(index: Index, question: str, *ids: str) -> list[tuple[Chain, ...]]:
-    return [each.chains for each in found(index.source, question, [Hit(id_, 1.0 / n) for n, id_ in enumerate(ids, 1)])]
+    hits = [Hit(id_, 1.0 / n) for n, id_ in enumerate(ids, 1)]
+    return [each.chains for each in SearchResults(index.source, question, "", hits)]
 
 
 def test_the_first_hit_leads_to_what_it_names_or_links_to(index: Index) -> None:

@@ -8,7 +8,8 @@ import pytest
 from small_world import TableExtractor, WordEmbedder
 from triplebeam.assemble import Index, open_index
 from triplebeam.explain.explanation import Explanation
-from triplebeam.explain.found import found, headings
+from triplebeam.explain.passages import headings
+from triplebeam.explain.search_results import SearchResults
 from triplebeam.index.build.build import IndexBuilder
 from triplebeam.passage import Document, Passage
 from triplebeam.ranking import Hit, Hop
@@ -102,10 +103,10 @@ def test_a_chain_that_has_nothing_of_the_question_is_not_shown(shows: Shows) -> 
 
 def test_hits_show_only_such_chains(index: Index) -> None:
     hits = [Hit("people", 1.0, ((LEADS, BORN), (WROTE, BORN))), Hit("ledger", 0.5)]
-    first, second = found(index.source, QUESTION, hits)
+    first, second = SearchResults(index.source, QUESTION, "", hits)
     assert first.chains == ((WROTE, BORN),)
     assert second.chains == ()
-    assert [first.heading, second.heading] == ["Handbook (people.md)", "Handbook (ledger.md)"]
+    assert headings([first.passage, second.passage]) == ["Handbook (people.md)", "Handbook (ledger.md)"]
 
 
 def reached(
@@ -128,15 +129,14 @@ def reached(
     ],
 )
 def test_a_link_that_was_followed_explains_a_hit_without_a_chain(index: Index, hit: Hit, chains: Chain) -> None:
-    (shown,) = found(index.source, "How tall is the mast?", [hit])
+    (shown,) = SearchResults(index.source, "How tall is the mast?", "", [hit])
     assert shown.chains == ((tuple(Triple(*fact) for fact in chains),) if chains else ())
 
 
 def test_the_fact_that_was_followed_explains_more_than_that_it_is_mentioned(index: Index) -> None:
     fact = Triple("Handbook", "is installed by", "dpkg")
-    (shown,) = found(
-        index.source, "How tall is the mast?", [reached(Hop("ledger", "dpkg"), chains=((LEADS,), (fact,)))]
-    )
+    hit = reached(Hop("ledger", "dpkg"), chains=((LEADS,), (fact,)))
+    (shown,) = SearchResults(index.source, "How tall is the mast?", "", [hit])
     assert shown.chains == ((fact,),)
 
 
@@ -155,10 +155,7 @@ def test_the_third_hop_is_explained(tmp_path: Path) -> None:
     documents = [Document(id=title, title=title, text=text, is_passage=True) for title, text in pages.items()]
     IndexBuilder(folder=tmp_path, embedder=WordEmbedder(), extractor=TableExtractor(table)).build(documents)
     index, question = open_index(tmp_path, embedder=WordEmbedder()), "Whom do we call about what Harbour Dairy uses?"
-    shown = {
-        each.passage.id: each.chains
-        for each in found(index.source, question, index.search(question, "blend[share=1]", 43))
-    }
+    shown = {each.passage.id: each.chains for each in index.search(question, "blend[share=1]", 43)}
     assert shown["Vento"] == ((Triple("Kestrel", "is made by", "Vento"),),)
 
 
@@ -184,5 +181,6 @@ def test_the_demo_keeps_its_chain(tmp_path: Path) -> None:
     IndexBuilder(folder=tmp_path, embedder=WordEmbedder(), extractor=TableExtractor(table)).build(documents)
     chain = (table["uranus"][0], table["herschel"][0])
     index = open_index(tmp_path, embedder=WordEmbedder())
-    hits = found(index.source, "Where was the discoverer of Uranus born?", [Hit("herschel", 1.0, (chain,))])
-    assert hits[0].chains == (chain,)
+    hits = [Hit("herschel", 1.0, (chain,))]
+    (shown,) = SearchResults(index.source, "Where was the discoverer of Uranus born?", "", hits)
+    assert shown.chains == (chain,)

@@ -7,7 +7,7 @@ import pytest
 
 from small_world import WordEmbedder
 from triplebeam.assemble import Index, open_index
-from triplebeam.explain.found import first_alike
+from triplebeam.explain.passages import first_alike
 from triplebeam.index.build.build import IndexBuilder
 from triplebeam.passage import Document
 from triplebeam.serve.cli.search import show_passages

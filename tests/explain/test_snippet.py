@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 from small_world import WordEmbedder
 from triplebeam.answer import Answer
 from triplebeam.assemble import create_index
-from triplebeam.explain.found import Found, found, remark, stemmers
 from triplebeam.explain.layout import blocks, filled
+from triplebeam.explain.search_results import find_stemmers
 from triplebeam.explain.snippet import WIDTH, Snippet, snippet
 from triplebeam.passage import Passage
-from triplebeam.ranking import Hit, Ranking
+from triplebeam.ranking import Ranking
 from triplebeam.serve.answer_shapes import answer_json
 from triplebeam.text import terms as words
 from triplebeam.text.terms import stemmer_for
@@ -101,9 +101,6 @@ def test_scripts_without_spaces_are_matched_within_a_line() -> None:
 def test_words_are_compared_as_in_the_language_of_the_passage(text: str, question: str, marked: str) -> None:
     found = snippet(Passage("p", text), question, stemmer=stemmer_for(text))
     assert highlighted(found) == [marked]
-    hit = Found(Hit("p", 1.0), Passage("p", text), "", (), found, stemmer_for(text))
-    assert remark(question, "bm25", [hit]) == ""
-    assert remark("Quarz", "hybrid", [hit])
 
 
 GERMAN = {
@@ -117,13 +114,14 @@ def test_the_language_of_a_passage_is_the_one_it_was_indexed_with(
 ) -> None:
     index = create_index(tmp_path / "small.index", embedder=WordEmbedder())
     index.add([{"id": id_, "text": text} for id_, text in GERMAN.items()], extractor="none")
-    monkeypatch.setattr(words, "foreign_language", pytest.fail)
-    shown = found(index.source, "Schule", index.search("Schule", "bm25"))
+    monkeypatch.setattr(words, "detect_foreign_language", pytest.fail)
+    shown = index.search("Schule", "bm25")
     assert [each.stemmer for each in shown] == ["german", "german"]
     assert [highlighted(each.snippet) for each in shown] == [["Schulen"], ["Schulen"]]
-    assert remark("Schule", "bm25", shown) == ""
+    assert shown.remark == ""
+    assert index.search("Quarz", "hybrid").remark
     answer = Answer(question="Schule", text="", ranking=Ranking.from_scores({"ascii": 1.0}))
-    [passage] = answer_json(answer, index.passages, stemmers=stemmers(index.source, ["ascii"]))["passages"]
+    [passage] = answer_json(answer, index.passages, stemmers=find_stemmers(index.source, ["ascii"]))["passages"]
     assert passage["snippet"]["highlights"] == [(4, 11)]
 
 

@@ -97,7 +97,7 @@ def test_names_that_are_only_mentioned_are_merged(folder: Path) -> None:
     builder(folder).build([Document(id="c", text="seen: Sir W")])
     correct(folder, {"merge": ["sir w"], "into": "William Herschel"})
     entities = Snapshot.open(folder).entities
-    assert entities.named_in(2) == [entities.numbers["william herschel"]]
+    assert entities.list_named_entities(2) == [entities.numbers["william herschel"]]
     counts = read_manifest(folder).corrections
     assert counts
     assert (counts.triples, counts.unmatched) == ({"merge": 0}, [])
@@ -109,7 +109,7 @@ def test_a_question_may_use_any_name_of_a_merged_entity(folder: Path) -> None:
     assert entities.numbers["w herschel"] == entities.numbers["william herschel"]
     index = Index.of(Snapshot.open(folder), Settings(), HashedWords())
     found = index.search("Where did W. Herschel live?", "hipporag[entities=verbatim]")
-    assert {hit.passage_id for hit in found} == {"a#0", "b#0"}
+    assert set(found.ids) == {"a#0", "b#0"}
 
 
 def test_corrections_apply_to_what_comes_later(folder: Path) -> None:

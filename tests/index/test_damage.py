@@ -73,7 +73,7 @@ def test_a_file_of_another_size_is_refused_when_the_index_is_opened(folder: Path
 def test_one_file_that_is_too_large_to_be_checked_hides_no_other(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     sizes = {name: size for name, size in read_manifest(folder).files.items() if not name.endswith("_vectors.npy")}
     largest = max(sizes.values())
-    monkeypatch.setattr(manifest, "_CHECKED_WHEN_OPENED", sum(sizes.values()) - 1)
+    monkeypatch.setattr(manifest, "_MAX_BYTES_CHECKED", sum(sizes.values()) - 1)
     generation = generation_folder(folder, read_manifest(folder).generation)
     for name in [name for name, size in sizes.items() if 0 < size < largest]:
         flip(generation / name, 0.9)
@@ -93,7 +93,7 @@ def search_all(folder: Path) -> list[object]:
     """What methods find, with its texts and explanations."""
     index = Index.of(Snapshot.open(folder), Settings(model=None), WordEmbedder())
     methods = ("bm25", "dense", "hybrid+naive_ge", "gnn_ret", "hipporag2", "blend")
-    return [list(index.search(question, method)) for question in QUESTIONS for method in methods]
+    return [index.search(question, method).to_dict() for question in QUESTIONS for method in methods]
 
 
 def outcome(folder: Path) -> list[object] | str:

@@ -17,8 +17,8 @@ from triplebeam.extract.llm import LLMExtractor
 from triplebeam.generate.completion_cache import Cached, CompletionStore
 from triplebeam.generate.concurrency import Concurrent
 from triplebeam.generate.language_model import Completion, Prompt
-from triplebeam.index.arrays.keys import key_of
-from triplebeam.index.arrays.quantize import COARSE, FINE, quantized
+from triplebeam.index.arrays.keys import hash_texts
+from triplebeam.index.arrays.quantize import INT8, INT16, quantize
 from triplebeam.index.build.build import IndexBuilder
 from triplebeam.index.build.purge import purge
 from triplebeam.index.build.writing import open_for_write
@@ -79,9 +79,9 @@ def traces(index: Index) -> list[str]:
     facts = [" ".join(fact) for fact in FACTS]
     texts = [SECRET, f"vexmoor\n{SECRET}", *facts, *(fact[0] for fact in FACTS), *(fact[2] for fact in FACTS)]
     vectors = embedder.embed(texts)
-    forms = (vectors, quantized(vectors, COARSE), quantized(vectors, FINE))
+    forms = (vectors, quantize(vectors, INT8), quantize(vectors, INT16))
     numbers = [row.tobytes() for form in forms for row in form]
-    keys = [key_of(embedder.fingerprint, text) for text in texts]
+    keys = [hash_texts(embedder.fingerprint, text) for text in texts]
     found = []
     for path in sorted(index.folder.parent.rglob("*")):
         if path.is_file() and path.parent.name != "docs":

@@ -117,7 +117,7 @@ def assert_same_arrays(some: ArraySet, alone: ArraySet) -> None:
     assert isinstance(alone, FolderArrays)
     for file in alone.sizes():
         folder, _, name = file.rpartition("/")
-        one, two = (each.within(folder) if folder else each for each in (some, alone))
+        one, two = (each.open_subset(folder) if folder else each for each in (some, alone))
         if name.endswith(".npy") and not name.endswith("keys.npy"):
             found, expected = (each.array(name.removesuffix(".npy")) for each in (one, two))
             np.testing.assert_array_equal(found, expected, err_msg=file)
@@ -250,7 +250,7 @@ def test_a_title_that_many_passages_share_is_left_out_of_the_vectors_of_a_view_a
     builder(tmp_path / "all").build(shared)
     whole, some = opened(tmp_path / "all"), opened(tmp_path / "all").where("year <= 2001")
     np.testing.assert_array_equal(some.snapshot.passage_vectors.rows, whole.snapshot.passage_vectors.rows[:2])
-    assert [hit.title for hit in some.search("number", "dense")] == ["Bath", "Bath"]
+    assert [hit.passage.title for hit in some.search("number", "dense")] == ["Bath", "Bath"]
 
 
 @pytest.mark.parametrize("method", ["bm25", "dense", "hybrid", "blend", "hipporag2", "gnn_ret", "hybrid@triples"])

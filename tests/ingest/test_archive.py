@@ -39,7 +39,7 @@ def test_a_dense_archive_is_refused_from_some_size_on(tmp_path: Path) -> None:
 
 
 def test_more_elements_than_any_document_has_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(archive, "MOST_TAGS", 1000)
+    monkeypatch.setattr(archive, "MAX_TAGS", 1000)
     path = tmp_path / "paragraphs.docx"
     for count, fits in ((499, True), (501, False)):
         with zipfile.ZipFile(path, "w") as file:
@@ -60,16 +60,16 @@ def test_what_is_inflated_is_counted_too(tmp_path: Path, monkeypatch: pytest.Mon
     path = zipped(tmp_path / "a.docx", 3 * MEGABYTE)
     honest = archive._check
     monkeypatch.setattr(archive, "_check", lambda inflated, compressed: None)
-    monkeypatch.setattr(archive, "MOST_INFLATED", MEGABYTE)
+    monkeypatch.setattr(archive, "MAX_INFLATED_BYTES", MEGABYTE)
     with zipfile.ZipFile(path) as file, file.open("word/0.xml") as member:
-        assert archive._inflated(member, MEGABYTE)[0] < 3 * MEGABYTE, "it stops when it has seen enough"
+        assert archive._count_inflated(member, MEGABYTE)[0] < 3 * MEGABYTE, "it stops when it has seen enough"
     with pytest.raises(SourceError):
         honest(2 * MEGABYTE, 1)
 
 
 def test_lines_are_read_while_they_look_like_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(archive, "MOST_IN_A_LINE", 1000)
-    monkeypatch.setattr(archive, "MOST_INFLATED", 5000)
+    monkeypatch.setattr(archive, "MAX_LINE_BYTES", 1000)
+    monkeypatch.setattr(archive, "MAX_INFLATED_BYTES", 5000)
     path = tmp_path / "rows.jsonl.gz"
     for rows, reason in ((b" " * 2000, "a line of more than 1,000 bytes"), (b" \n" * 500_000, "looks like a trap")):
         path.write_bytes(gzip.compress(b'{"text": "Fine."}\n' + rows))

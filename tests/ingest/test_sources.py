@@ -92,7 +92,7 @@ def test_an_index_beside_the_documents_is_none_of_them(tmp_path: Path) -> None:
 
 
 def test_every_ending_of_the_table_has_a_reader(tmp_path: Path) -> None:
-    assert [formats.ending_of(tmp_path / f"a{ending.upper()}") for ending in ENDINGS] == list(ENDINGS)
+    assert [formats.find_ending(tmp_path / f"a{ending.upper()}") for ending in ENDINGS] == list(ENDINGS)
 
 
 def test_a_missing_path_is_refused_before_anything_is_read(tmp_path: Path) -> None:

@@ -18,4 +18,4 @@ class Watched:
 
     def retrieve(self, query: str, k: int = 10) -> Ranking:
         self.threads.append(threading.get_ident())
-        return self._index.search(query, "bm25", k)
+        return self._index.retriever("bm25").retrieve(query, k)

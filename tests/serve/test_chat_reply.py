@@ -1,17 +1,15 @@
 """The text of a chat's reply: citations for each hop, and what is not in the documents said as such."""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from triplebeam.answer import Answer, Evidence, Span
-from triplebeam.explain.found import Found
-from triplebeam.explain.snippet import snippet
 from triplebeam.passage import Passage
-from triplebeam.ranking import Hit
 from triplebeam.serve.answer_shapes import answer_json
 from triplebeam.serve.http.openai_api.reply import Reply, reply_of_answer, reply_of_search
-from triplebeam.serve.shapes import search_json
+from triplebeam.serve.shapes import place_json
 from triplebeam.triple import Triple
 
 PASSAGES = {"cahn": Passage("cahn", "Cahn made Hell. He died in Hollywood.", "Edward Cahn", section="Life")}
@@ -70,9 +68,9 @@ def test_an_answer_without_support_says_so() -> None:
     assert reply(replace(ANSWER, evidence=())).text.startswith("He died in Hollywood.\n\n(No fact was quoted for it")
 
 
-def searched(question: str, *passages: Passage) -> str:
-    shown = [Found(Hit(each.id, 1.0), each, each.title, (), snippet(each, question)) for each in passages]
-    return reply_of_search(search_json(question, "hybrid", shown)).text
+def searched(question: str, *passages: Passage, **more: Any) -> str:
+    shown: Any = [place_json(each) for each in passages]
+    return reply_of_search({"question": question, "method": "hybrid", "passages": shown, **more}).text
 
 
 @pytest.mark.parametrize("first", ["Edward Cahn", "EDWARD CAHN", "# Edward Cahn", "**Edward Cahn**"])
@@ -85,4 +83,4 @@ def test_a_title_that_the_text_begins_with_is_not_repeated(first: str) -> None:
 
 
 def test_a_search_that_matches_no_word_begins_with_saying_so() -> None:
-    assert searched("asdf", PASSAGES["cahn"]).startswith("No word of the question occurs in these passages")
+    assert searched("asdf", PASSAGES["cahn"], remark="No word of it.").startswith("No word of it.\n\n[1]")

@@ -24,7 +24,7 @@ def test_in_a_pipeline(index: Index) -> None:
     pipeline.add_component("retriever", TriplebeamRetriever(index, GRAPH))
     documents = pipeline.run({"retriever": {"query": QUESTION, "top_k": 6}})["retriever"]["documents"]
     ranking = index.search(QUESTION, GRAPH, 6)
-    assert [(each.id, each.score) for each in documents] == [(hit.passage_id, hit.score) for hit in ranking]
+    assert [(each.id, each.score) for each in documents] == [(hit.passage.id, hit.score) for hit in ranking]
 
 
 def test_a_pipeline_is_saved_and_opened_again(world: Snapshot) -> None:

@@ -253,7 +253,7 @@ def test_without_a_model_it_says_how_to_get_one(served: Served, by: str) -> None
 @pytest.mark.parametrize("by", ADAPTERS)
 def test_an_adapter_says_what_a_passage_is_and_why_it_is_here(by: str, index: Index) -> None:
     documents, ranking = ADAPTERS[by](index, Request(QUESTION, GRAPH, 6)), index.search(QUESTION, GRAPH, 6)
-    assert [(each.id, each.score) for each in documents] == [(hit.passage_id, hit.score) for hit in ranking]
+    assert [(each.id, each.score) for each in documents] == [(hit.passage.id, hit.score) for hit in ranking]
     film = documents[ranking.ids.index("film")]
     assert (film.text, film.fields["title"]) == (WORLD["film"][1], "Laughter in Hell")
     facts = [fact for chain in film.fields["chains"] for fact in chain]

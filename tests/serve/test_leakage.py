@@ -13,11 +13,10 @@ from planted_secrets import QUESTION, WHERE, Curious, build, leaked
 from triplebeam.assemble import Index
 from triplebeam.assemble.table import ask_methods, list_agents, list_retrievers, search_methods
 from triplebeam.errors import BadInputError
-from triplebeam.explain.found import found
 from triplebeam.explain.graph import around_entity, around_passage, find_entity, follow
 from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.serve.answer_shapes import answer_json
-from triplebeam.serve.shapes import document_json, passage_json, search_json
+from triplebeam.serve.shapes import document_json, passage_json
 from triplebeam.settings import Settings
 from triplebeam.testing.hashed_words import HashedWords
 from word_tokens import WordTokens
@@ -54,8 +53,8 @@ def asked(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str | None
 
 def shown(index: Index, method: str) -> list[object]:
     """All that a search shows, to people and to programs."""
-    ranking = index.search(QUESTION, method, 10)
-    return [repr(ranking), search_json(QUESTION, method, found(index.source, QUESTION, ranking))]
+    results = index.search(QUESTION, method, 10)
+    return [repr(results), results.to_dict()]
 
 
 @pytest.mark.parametrize("method", SEARCHES)

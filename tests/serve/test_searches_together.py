@@ -13,7 +13,6 @@ from triplebeam.assemble import Index
 from triplebeam.serve.library import Library
 from triplebeam.serve.limits import Limits
 from triplebeam.serve.running import Runner, Searched, TimeLimitError
-from triplebeam.serve.shapes import search_json
 from triplebeam.settings import Settings
 from triplebeam.testing.hashed_words import HashedWords
 
@@ -61,7 +60,7 @@ async def at_once(runner: Runner, asked: Sequence[tuple[Library, str, str | None
 
 
 def shown(searched: Searched) -> dict[str, Any]:
-    written: dict[str, Any] = {**search_json(searched.question, "", searched.found)}
+    written: dict[str, Any] = searched.results.to_dict()
     for passage in written["passages"]:
         passage["score"] = pytest.approx(passage["score"], rel=1e-4)
     return written
@@ -78,7 +77,7 @@ def test_nobody_gets_what_another_may_see(library: Library) -> None:
         own = asyncio.run(alone.over(view).search("papers", question, "blend", 3, where=where))
         assert shown(found) == shown(own)
         if view is not library:
-            assert not leaked(str(found.found))
+            assert not leaked(str(found.results.to_dict()))
 
 
 def test_a_caller_past_its_time_limit_is_left_out_and_hurts_nobody(
@@ -99,7 +98,7 @@ def test_a_caller_past_its_time_limit_is_left_out_and_hurts_nobody(
 
     error, searched = asyncio.run(scenario())
     assert isinstance(error, TimeLimitError)
-    assert searched.found
+    assert searched.results
     assert [batch for _, batch in calls] == [[QUESTIONS[1]]]
 
 

@@ -62,7 +62,7 @@ def wait_until_idle(runner: Runner) -> None:
 def test_a_walk_ends_at_its_time_limit(folder: Path) -> None:
     unhurried = HeldEmbedder()
     unhurried.free.set()
-    assert asyncio.run(runner(folder, unhurried, SECONDS).search("i", "Where does lake 1 flow to?", METHOD, 5)).found
+    assert asyncio.run(runner(folder, unhurried, SECONDS).search("i", "Where does lake 1 flow to?", METHOD, 5)).results
     assert unhurried.calls == 5, "one for each step after the first"
     held = HeldEmbedder()
     running = runner(folder, held, 0.2)

@@ -189,7 +189,7 @@ def stand_in_hub(monkeypatch: pytest.MonkeyPatch, content: dict[str, bytes]) -> 
         given.append(file)
         fill({file: content[file]})(pinned(), into)
 
-    monkeypatch.setattr(hub, "knock", lambda _: None)
+    monkeypatch.setattr(hub, "check_reachable", lambda _: None)
     monkeypatch.setattr(hub, "sizes", lambda _: {file: len(data) for file, data in sorted(content.items())})
     monkeypatch.setattr(hub, "download", download)
     return given

@@ -37,7 +37,7 @@ from triplebeam_research.late_interaction import LateInteraction, load_token_enc
 
 
 def late_interaction(context: Context, *, encoder: str = "minilm") -> LateInteraction:
-    """The best of hybrid, scored token by token; the encoder need not be the index's own embedder."""
+    """Build the reranker of the best of hybrid, token by token; the encoder need not be the index's own embedder."""
     settings = context.settings
     tokens = load_token_encoder(encoder, settings.home, offline=settings.offline, progress=context.progress)
     return LateInteraction(base=hybrid(context), encoder=tokens, passages=context.snapshot.passages)
@@ -46,32 +46,32 @@ def late_interaction(context: Context, *, encoder: str = "minilm") -> LateIntera
 def title_link(
     context: Context, *, followed: int = TitleLinks.followed, base_weight: float = TitleLinks.base_weight
 ) -> Retriever:
-    """What the facts of GNN-Ret's passages name."""
+    """Build the retriever of what the facts of GNN-Ret's passages name."""
     links = TitleLinks(**link_sources(context), followed=followed, base_weight=base_weight)
     base = gnn_ret(context, scaled_hybrid(context, title_bonus=TITLE_BONUS))
     return TitleLink(base=base, links=links, embedder=context.embedder)
 
 
 def gold(context: Context) -> FixedRanking:
-    """The upper bound: the gold passages themselves."""
+    """Build the upper bound: the gold passages themselves."""
     if not context.gold:
         raise BadInputError("'gold' needs questions whose gold passages are known: use it in `triplebeam bench`.")
     return FixedRanking(context.gold)
 
 
 def closed_book(below: Below) -> ClosedBook:
-    """The model alone."""
+    """Build the model alone."""
     below.no_retrieval("closed_book")
     return assembled(ClosedBook, below)
 
 
 def ircot(below: Below, *, question_first: bool = False) -> IRCoT:
-    """With ``question_first`` the last reading sees the question before the passages, too."""
+    """Build IRCoT. With ``question_first`` the last reading sees the question before the passages, too."""
     return assembled(IRCoT, below, **_question_before_last_reading(below, question_first))
 
 
 def self_ask(below: Below, *, retrieval: bool = True, question_first: bool = False) -> SelfAsk:
-    """``retrieval=no`` is the closed book of GE-Reasoning's Table 4.
+    """Build Self-Ask. ``retrieval=no`` is the closed book of GE-Reasoning's Table 4.
 
     With ``question_first`` a follow-up comes before its passages, too.
     """
@@ -81,13 +81,13 @@ def self_ask(below: Below, *, retrieval: bool = True, question_first: bool = Fal
 
 
 def iter_retgen(below: Below, *, question_first: bool = False) -> IterRetGen:
-    """With ``question_first`` the model sees the question before the passages, too."""
+    """Build ITER-RETGEN. With ``question_first`` the model sees the question before the passages, too."""
     agent = assembled(IterRetGen, below, **_question_before_last_reading(below, question_first))
     return replace(agent, template=before_passages(agent.template)) if question_first else agent
 
 
 def kgp(below: Below, *, question_first: bool = False) -> KGP:
-    """With ``question_first`` the last reading sees the question before the passages, too."""
+    """Build KGP. With ``question_first`` the last reading sees the question before the passages, too."""
     return assembled(KGP, below, **_question_before_last_reading(below, question_first))
 
 
@@ -96,17 +96,17 @@ def _question_before_last_reading(below: Below, question_first: bool) -> dict[st
 
 
 def chain_of_thought(below: Below) -> ChainOfThought:
-    """Alone, or with one retrieval where a retriever is named."""
+    """Build chain of thought, alone, or with one retrieval where a retriever is named."""
     return assembled(ChainOfThought, below, **({} if below.named else NO_RETRIEVAL))
 
 
 def zero_plus_few_shot(below: Below) -> ChainOfThought:
-    """Asked to think step by step."""
+    """Build the variant that is asked to think step by step."""
     return replace(chain_of_thought(below), step_by_step=True)
 
 
 def self_consistency(below: Below) -> ChainOfThought:
-    """Five lines of thought, sampled."""
+    """Build self-consistency: five sampled lines of thought."""
     return replace(chain_of_thought(below), paths=5, temperature=0.7)
 
 

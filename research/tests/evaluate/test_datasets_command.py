@@ -25,7 +25,7 @@ ROW = {"id": "2hop__1", "question": "Who founded Elm?", "paragraphs": PARAGRAPHS
 
 
 def run(*arguments: object) -> str:
-    """What the command tells."""
+    """Return what the command tells."""
     app = typer.Typer(pretty_exceptions_enable=False)
     app.command()(dataset)
     result = CliRunner().invoke(app, [str(argument) for argument in arguments])

@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 from triplebeam.errors import BadInputError, SourceError
 from triplebeam.ingest import Reading, check_plain_fields, read_sources, row_document, scan_sources
 from triplebeam.passage import Document
-from triplebeam.text.characters import storable
+from triplebeam.text.characters import replace_unstorable
 
 #: A path to read, a row with "text" (and "id", "title", whatever else), a text, or a document.
 Given: TypeAlias = Path | Mapping[str, Any] | str | Document
@@ -34,7 +34,7 @@ def read_given(
     are called what ``name`` returns.
     """
     paths = [each for each in listed if isinstance(each, Path)]
-    for line in scan_sources(paths, follow_links=follow_links).skipped_lines():
+    for line in scan_sources(paths, follow_links=follow_links).describe_skipped():
         logging.getLogger("triplebeam").info("skipped: %s", line)
     read_paths = partial(read_sources, encoding=encoding, name=name, follow_links=follow_links)
     if len(paths) == len(listed):
@@ -88,7 +88,7 @@ def _text(text: str, place: int, numbers: Iterator[str]) -> Document:
             f"item {place} is {text!r}, a file or folder that exists: write Path({text!r}) to read it, or"
             " Document(id=…, text=…) for those very words."
         )
-    return Document(id=next(numbers), text=storable(text))
+    return Document(id=next(numbers), text=replace_unstorable(text))
 
 
 def _row(row: Mapping[str, Any], place: int, numbers: Iterator[str]) -> Document:

@@ -12,6 +12,7 @@ from triplebeam.assemble.context import Context
 from triplebeam.assemble.method import Method, expand
 from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError, IndexMissingError, check_question
+from triplebeam.explain.search_results import SearchResults
 from triplebeam.extract.extractor import Extractor
 from triplebeam.generate.language_model import LanguageModel
 from triplebeam.index.folder.snapshot import Snapshot
@@ -21,11 +22,10 @@ from triplebeam.index.store.lookup import has_store, read_index_corrections
 from triplebeam.index.stores import is_published, open_source
 from triplebeam.ingest import FolderFiles
 from triplebeam.passage import Passage
-from triplebeam.ranking import Ranking, Result, with_passages
 from triplebeam.retrieve.retriever import Retriever, retrieve_many
 from triplebeam.settings import Settings, read_settings
-from triplebeam.system.cancellation import in_thread
-from triplebeam.system.progress import Progress, silent
+from triplebeam.system.cancellation import run_in_thread
+from triplebeam.system.progress import Progress, ignore_progress
 from triplebeam.where import Where, parse
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ class Index:
     settings: Settings = field(repr=False)
     given_embedder: Embedder | None = field(default=None, repr=False)
     given_model: LanguageModel | None = field(default=None, repr=False)
-    progress: Progress = field(default=silent, repr=False)
+    progress: Progress = field(default=ignore_progress, repr=False)
     _context: Context | None = field(default=None, init=False, repr=False)
 
     @classmethod
@@ -60,7 +60,7 @@ class Index:
         settings: Settings,
         embedder: Embedder | None = None,
         model: LanguageModel | None = None,
-        progress: Progress = silent,
+        progress: Progress = ignore_progress,
     ) -> "Index":
         """An index over a source that is already open."""
         index = cls(source.location, settings, embedder, model, progress)
@@ -303,7 +303,7 @@ class Index:
         k: int = 10,
         *,
         where: str | Where | None = None,
-    ) -> Ranking[Result]:
+    ) -> SearchResults:
         """The best k passages for a question, with their texts, among those for which the filter ``where`` holds.
 
         ``method`` may be a retriever of your own, too; where there is a filter, it is to be built over that view.
@@ -317,7 +317,7 @@ class Index:
         k: int = 10,
         *,
         where: str | Where | None = None,
-    ) -> list[Ranking[Result]]:
+    ) -> list[SearchResults]:
         """What `search` returns for each question, apart from the rounding of scores; several times faster together."""
         for question in questions:
             check_question(question)
@@ -326,7 +326,12 @@ class Index:
         if k < 1:
             raise BadInputError(f"k is {k}: ask for at least one passage.")
         retriever = self.retriever(method) if isinstance(method, str | Method) else method
-        return [with_passages(ranking, self.passages) for ranking in retrieve_many(retriever, questions, k)]
+        name = str(method) if isinstance(method, str | Method) else type(method).__name__
+        rankings = retrieve_many(retriever, questions, k)
+        return [
+            SearchResults(self.source, question, name, ranking)
+            for question, ranking in zip(questions, rankings, strict=True)
+        ]
 
     def ask(self, question: str, method: str | Method = DEFAULT_AGENT, *, where: str | Where | None = None) -> Answer:
         """The answer of an agent, with its evidence and its steps; it sees passages for which ``where`` holds alone."""
@@ -362,15 +367,15 @@ class Index:
         k: int = 10,
         *,
         where: str | Where | None = None,
-    ) -> Ranking[Result]:
+    ) -> SearchResults:
         """`search` for asyncio: in a thread; cancelling the task stops calls to a language model."""
-        return await in_thread(lambda: self.search(question, method, k, where=where))
+        return await run_in_thread(lambda: self.search(question, method, k, where=where))
 
     async def ask_async(
         self, question: str, method: str | Method = DEFAULT_AGENT, *, where: str | Where | None = None
     ) -> Answer:
         """`ask` for asyncio: in a thread; cancelling the task stops calls to a language model."""
-        return await in_thread(lambda: self.ask(question, method, where=where))
+        return await run_in_thread(lambda: self.ask(question, method, where=where))
 
     # -- methods by name
 
@@ -396,7 +401,7 @@ def open_index(
     embedder: Embedder | None = None,
     model: LanguageModel | None = None,
     settings: Settings | None = None,
-    progress: Progress = silent,
+    progress: Progress = ignore_progress,
 ) -> Index:
     """Open an index: a folder, or an address such as ``opensearch://host:9200/prefix``.
 
@@ -415,7 +420,7 @@ def create_index(
     embedder: Embedder | None = None,
     model: LanguageModel | None = None,
     settings: Settings | None = None,
-    progress: Progress = silent,
+    progress: Progress = ignore_progress,
 ) -> Index:
     """Create an empty index in a new or empty folder; `Index.add` adds documents."""
     settings = settings or read_settings()

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from triplebeam.assemble.index import Index
 from triplebeam.errors import BadInputError
-from triplebeam.evaluate.compare import SIGNIFICANT, Difference, paired_difference
+from triplebeam.evaluate.compare import MAX_P_VALUE, Difference, compare_paired
 from triplebeam.evaluate.measures import values
 from triplebeam.evaluate.questions import Question, find_gold
 from triplebeam.evaluate.run import QuestionResult
@@ -39,7 +39,7 @@ class Tuning:
     @property
     def chosen(self) -> float | None:
         """The share to use instead of the index's own; None: none is better beyond chance."""
-        better = self.difference.mean > 0 and self.difference.p_value < SIGNIFICANT
+        better = self.difference.mean > 0 and self.difference.p_value < MAX_P_VALUE
         return max(self.recall, key=self.recall.__getitem__) if better else None
 
 
@@ -53,7 +53,7 @@ def measure_shares(index: Index, questions: Sequence[Question]) -> Tuning:
     return Tuning(
         own,
         {share: float(each.mean()) for share, each in recall.items()},
-        paired_difference(recall[own], _cross_checked(recall)),
+        compare_paired(recall[own], _cross_checked(recall)),
     )
 
 

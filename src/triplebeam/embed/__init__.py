@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError
 from triplebeam.plugins import require_plugin
-from triplebeam.system.progress import Progress, silent
+from triplebeam.system.progress import Progress, ignore_progress
 
 if TYPE_CHECKING:
     from triplebeam.embed.onnx_embedder import Precision
@@ -27,14 +27,14 @@ def load_embedder(
     home: Path,
     *,
     offline: bool = False,
-    progress: Progress = silent,
+    progress: Progress = ignore_progress,
     precision: "Precision" = "fp32",
     on_gpu: bool = False,
     base_url: str | None = None,
     api_key: str | None = None,
     timeout: float | None = None,
 ) -> Embedder:
-    """The embedder called ``name``; weights that are not in ``home`` yet are downloaded there.
+    """Load the embedder called ``name``; weights that are not in ``home`` yet are downloaded there.
 
     A name is ``granite``, ``minilm``, a folder that holds a model, ``openai:MODEL`` at an endpoint, or
     ``organisation/model`` on the model hub. In ``int8`` a model computes faster and a little less exactly. What is not
@@ -57,7 +57,7 @@ def load_embedder(
 
 
 def find_model_folder(name: str, home: Path, *, offline: bool, progress: Progress) -> tuple[Path, str]:
-    """The folder of the model, and the name an index records for it."""
+    """Find the folder of the model, and the name an index records for it."""
     from triplebeam.weights import GRANITE, MINILM, ensure, ensure_from_hub
 
     for names, weights in ((_GRANITE, GRANITE), (_MINILM, MINILM)):
@@ -72,11 +72,11 @@ def find_model_folder(name: str, home: Path, *, offline: bool, progress: Progres
             f"{name!r} is no embedder: name 'granite', 'minilm', an existing folder, 'openai:MODEL' or"
             " 'organisation/model'."
         )
-    return ensure_from_hub(name, _needed, home, offline=offline, progress=progress), name
+    return ensure_from_hub(name, _select_files, home, offline=offline, progress=progress), name
 
 
-def _needed(names: Sequence[str]) -> list[str]:
-    """What an embedder reads, of all that a hub's repository may hold: one graph and the small files beside it."""
+def _select_files(names: Sequence[str]) -> list[str]:
+    """Select the files that an embedder reads from a hub's repository: one graph and the small files beside it."""
     graphs = _GRAPHS[::-1] if _COLBERT in names else _GRAPHS
     graph = next((graph for graph in graphs if graph in names), "")
     small = [name for name in names if name.endswith(".json") and name.rpartition("/")[0] in ("", "1_Pooling")]

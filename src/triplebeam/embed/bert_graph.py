@@ -3,9 +3,10 @@
 Sentence-embedding models are published as ``model.safetensors``, with the layers' shape in ``config.json``. The graph
 assembled here is the encoder alone: token ids and an attention mask in, one vector per token out, through a projection
 where the model has one. It uses the operators that ONNX Runtime fuses by hand (attention, bias + GELU, skip connection
-+ layer normalisation), with the exact GELU the models were trained with. Weights stay outside the graph, so that
-nothing is copied through protobuf. So the graph is small, and it is cached in a file, under a hash of its nodes: the
-library that serialises graphs takes longer to import than the model takes to load.
++ layer normalisation), with the exact GELU the models were trained with. Weights stay outside the graph: it names the
+bytes of ``model.safetensors``, which ONNX Runtime maps, and tensors that were computed are given to a session. So the
+graph is small, and it is cached in a file, under a hash of its nodes: the library that serialises graphs takes longer
+to import than the model takes to load.
 
 With ``int8`` the linear layers multiply integers. Weights are rounded per output channel; inputs are rounded per token,
 with a scale of their own, so that a text's vector does not depend on what else is in its batch. ONNX Runtime's dynamic
@@ -21,7 +22,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from triplebeam.embed.mpnet import BIAS, MPNET, in_berts_names, position_bias
+from triplebeam.embed.mpnet import BIAS, MPNET, position_bias, rename_to_bert
 from triplebeam.errors import BadInputError
 from triplebeam.system.durable import replace_file
 
@@ -31,7 +32,8 @@ _OPERATOR_SETS = {"": 17, _FUSED: 1}
 #: Seven bits: on processors without VNNI two products of eight bits could overflow the 16 bits they are added in.
 _WEIGHT_STEPS = 63
 _ZERO_POINT = 128
-_TINY = 1e-12
+_MIN_STEP = 1e-12
+_DIGEST_BYTES = 32
 #: The multilingual one differs by its vocabulary alone.
 _ROBERTA = ("roberta", "xlm-roberta")
 _PREFIXES = ("bert.", "roberta.", "question_encoder.bert_model.", "ctx_encoder.bert_model.")
@@ -42,6 +44,7 @@ class AssembledGraph(NamedTuple):
 
     model: bytes
     weights: dict[str, Weight]
+    """Those that are not in a file of the folder."""
 
 
 def assemble(
@@ -52,25 +55,27 @@ def assemble(
     int8: bool = False,
     cache: Path | None = None,
 ) -> AssembledGraph:
-    """The encoder that ``config`` (a BERT's ``config.json``) describes, with ``tensors`` by their published names.
+    """Assemble the encoder that ``config`` (BERT's ``config.json``) describes, with ``tensors`` by published names.
 
     ``projection`` names the weights of a last linear layer without a bias, such as ColBERT's ``linear``; ``cache`` is
-    the folder for the serialised graph.
+    the folder for the serialised graph, which names tensors that are mapped from a file there by their place in it.
     """
     _check(config)
-    tensors = in_berts_names(tensors) if config.get("model_type") == MPNET else tensors
+    tensors = rename_to_bert(tensors) if config.get("model_type") == MPNET else tensors
     drawing = _Drawing(tensors, heads=config["num_attention_heads"], epsilon=config["layer_norm_eps"], int8=int8)
     hidden = drawing.embeddings(first_position=position_offset(config))
     for number in range(config["num_hidden_layers"]):
         hidden = drawing.layer(hidden, f"encoder.layer.{number}.")
     dimension = config["hidden_size"]
     if projection is not None:
-        hidden, dimension = drawing.projected(hidden, projection), len(tensors[f"{projection}.weight"])
-    return AssembledGraph(drawing.serialize(hidden, dimension, cache), drawing.weights)
+        hidden, dimension = drawing.project(hidden, projection), len(tensors[f"{projection}.weight"])
+    places = {name: place for name in drawing.weights if (place := drawing.place(name, cache))}
+    graph = drawing.serialize(hidden, dimension, cache, places)
+    return AssembledGraph(graph, {name: array for name, array in drawing.weights.items() if name not in places})
 
 
 def position_offset(config: Mapping[str, Any]) -> int:
-    """The position of a text's first token: RoBERTa's and MPNet's begin behind the number of the padding token."""
+    """Return the position of a text's first token: RoBERTa's and MPNet's begin after the padding token's number."""
     return int(config["pad_token_id"]) + 1 if config.get("model_type") in (*_ROBERTA, MPNET) else 0
 
 
@@ -98,6 +103,13 @@ class _Node(NamedTuple):
     attributes: dict[str, Any]
 
 
+class _Place(NamedTuple):
+    """Where a tensor is: a file of the model's folder, and the first of its bytes."""
+
+    file: str
+    offset: int
+
+
 class _Drawing:
     """The nodes added so far, and the weights they name."""
 
@@ -113,21 +125,24 @@ class _Drawing:
         self._rounded: dict[str, tuple[str, str]] = {}
 
     def embeddings(self, first_position: int) -> str:
-        """Words plus positions plus the first segment, normalised; a lone text is all first segment."""
-        words = self._weight("words", self._tensors["embeddings.word_embeddings.weight"])
-        segment = self._tensors["embeddings.token_type_embeddings.weight"][0]
-        table = self._tensors["embeddings.position_embeddings.weight"][first_position:]
-        positions = self._weight("positions", table + segment)
+        """Add words, positions and the first segment, normalised; a single text is all first segment."""
+        words, table, segments = (
+            self._tensor(f"embeddings.{name}_embeddings.weight") for name in ("word", "position", "token_type")
+        )
+        longest = len(self._tensors[table]) - first_position
+        numbers = (self._node("Constant", [], value_ints=[number]) for number in (0, 1, first_position, 2**31))
+        first, second, at, end = numbers
+        segment = self._node("Slice", [segments, first, second])
+        positions = self._node("Add", [self._node("Slice", [table, at, end]), segment])
         length = self._node("Shape", ["input_ids"], start=1, end=2)
-        begin = self._node("Constant", [], value_ints=[0])
-        used = self._node("Slice", [positions, begin, length, begin])
+        used = self._node("Slice", [positions, first, length, first])
         total = self._node("Add", [self._node("Gather", [words, "input_ids"]), used])
         self._mask = self._node("Cast", ["attention_mask"], to=6)  # 6 is int32, which the fused attention wants
-        self._nearness = self._position_bias(len(table), length)
+        self._nearness = self._position_bias(longest, length)
         return self._node("LayerNormalization", [total, *self._norm("embeddings.")], axis=-1, epsilon=self._epsilon)
 
     def _position_bias(self, longest: int, length: str) -> list[str]:
-        """MPNet's, for as many tokens as the texts have; other models have none."""
+        """Return MPNet's position bias, for as many tokens as the texts have; other models have none."""
         if BIAS not in self._tensors:
             return []
         every = self._weight("position_bias", position_bias(self._tensors[BIAS], longest))
@@ -135,38 +150,48 @@ class _Drawing:
         return [self._node("Slice", [every, begin, self._node("Concat", [length, length], axis=0), axes])]
 
     def layer(self, hidden: str, at: str) -> str:
-        """One encoder layer: attention, then the two-step feed-forward network, each with its skip connection."""
+        """Add one encoder layer: attention, then the two-step feed-forward network, each with its skip connection."""
         attended = self._add_and_normalise(self._attention(hidden, f"{at}attention.self."), hidden, f"{at}attention.")
         wide = self._linear(attended, f"{at}intermediate.dense")
         active = self._node("BiasGelu", [wide, self._bias(f"{at}intermediate.dense")], domain=_FUSED)
         return self._add_and_normalise(active, attended, at)
 
-    def projected(self, hidden: str, at: str) -> str:
-        """A linear layer without a bias."""
+    def project(self, hidden: str, at: str) -> str:
+        """Add a linear layer without a bias."""
         return self._linear(hidden, at)
 
-    def serialize(self, hidden: str, dimension: int, cache: Path | None) -> bytes:
-        """Serialise the graph whose output is ``hidden``, or read it from the cache."""
-        weights = [(name, array.dtype.str, array.shape) for name, array in self.weights.items()]
+    def place(self, name: str, folder: Path | None) -> _Place | None:
+        """Return where a weight is, if it is mapped as it is from a file of the folder."""
+        array = self.weights[name]
+        if folder is None or not isinstance(array, np.memmap) or array is not self._tensors.get(name):
+            return None
+        file = Path(str(array.filename))
+        return _Place(file.name, array.offset) if file.parent == folder.resolve() else None
+
+    def serialize(self, hidden: str, dimension: int, cache: Path | None, places: Mapping[str, _Place]) -> bytes:
+        """Serialize the graph whose output is ``hidden``, or read it from the cache."""
+        weights = [(name, array.dtype.str, array.shape, places.get(name)) for name, array in self.weights.items()]
         if cache is None:
-            return _serialize(self._nodes, self.weights, hidden, dimension)
+            return _serialize(self._nodes, self.weights, hidden, dimension, places)
         said = repr((_OPERATOR_SETS, self._nodes, weights, hidden, dimension))
-        file = cache / f"graph-{hashlib.sha256(said.encode()).hexdigest()[:16]}.onnx"
+        file = cache / f"graph-{hashlib.sha256(said.encode()).hexdigest()[:16]}"
         with suppress(FileNotFoundError):
-            return file.read_bytes()
-        graph = _serialize(self._nodes, self.weights, hidden, dimension)
+            digest, graph = (read := file.read_bytes())[:_DIGEST_BYTES], read[_DIGEST_BYTES:]
+            if hashlib.sha256(graph).digest() == digest:
+                return graph
+        graph = _serialize(self._nodes, self.weights, hidden, dimension, places)
         with suppress(OSError):  # a folder that only allows reading, or a full disk
-            replace_file(file, graph)
+            replace_file(file, hashlib.sha256(graph).digest() + graph)
         return graph
 
     def _attention(self, hidden: str, at: str) -> str:
         parts = ("query", "key", "value")
-        bias = self._weight(f"{at}bias", np.concatenate([self._tensors[f"{at}{part}.bias"] for part in parts]))
+        bias = self._node("Concat", [self._tensor(f"{at}{part}.bias") for part in parts], axis=0)
         if self._int8:
             inputs = [*(self._linear(hidden, f"{at}{part}") for part in parts), bias, self._mask, *self._nearness]
             return self._node("MultiHeadAttention", inputs, domain=_FUSED, num_heads=self._heads)
-        joined = np.concatenate([self._tensors[f"{at}{part}.weight"] for part in parts])
-        weight = self._weight(f"{at}weight", joined.T)
+        joined = self._node("Concat", [self._tensor(f"{at}{part}.weight") for part in parts], axis=0)
+        weight = self._node("Transpose", [joined])
         past = [""] if self._nearness else []  # an input between, of decoders alone
         inputs = [hidden, weight, bias, self._mask, *past, *self._nearness]
         return self._node("Attention", inputs, domain=_FUSED, num_heads=self._heads)
@@ -178,22 +203,22 @@ class _Drawing:
 
     def _linear(self, inputs: str, at: str) -> str:
         """Multiply by the layer's weights; its bias is added by the fused operator that follows."""
-        weight = self._tensors[f"{at}.weight"]
         if not self._int8:
-            return self._node("MatMul", [inputs, self._weight(f"{at}.weight", weight.T)])
+            return self._node("MatMul", [inputs, self._node("Transpose", [self._tensor(f"{at}.weight")])])
+        weight = self._tensors[f"{at}.weight"]
         scales = np.abs(weight).max(axis=1) / _WEIGHT_STEPS
-        rounded = self._weight(f"{at}.weight", np.round(weight / np.maximum(scales, _TINY)[:, None]).T, np.int8)
-        values, steps = self._rounded_inputs(inputs)
+        rounded = self._weight(f"{at}.weight", np.round(weight / np.maximum(scales, _MIN_STEP)[:, None]).T, np.int8)
+        values, steps = self._quantize_inputs(inputs)
         zero = self._weight("zero_point", np.array(_ZERO_POINT), np.uint8)
         products = self._node("Cast", [self._node("MatMulInteger", [values, rounded, zero])], to=1)  # 1 is float
         return self._node("Mul", [self._node("Mul", [products, steps]), self._weight(f"{at}.scales", scales)])
 
-    def _rounded_inputs(self, inputs: str) -> tuple[str, str]:
-        """Inputs as whole numbers, and the step of each token; queries, keys and values share them."""
+    def _quantize_inputs(self, inputs: str) -> tuple[str, str]:
+        """Quantize inputs, with the step of each token; queries, keys and values share them."""
         if inputs not in self._rounded:
             largest = self._node("ReduceMax", [self._node("Abs", [inputs])], axes=[-1], keepdims=1)
             step = self._node("Mul", [largest, self._weight("per_step", np.array([1 / 127]))])
-            steps = self._node("Max", [step, self._weight("tiny", np.array([_TINY]))])
+            steps = self._node("Max", [step, self._weight("tiny", np.array([_MIN_STEP]))])
             shifted = self._node(
                 "Add", [self._node("Div", [inputs, steps]), self._weight("shift", np.array([_ZERO_POINT]))]
             )
@@ -201,14 +226,17 @@ class _Drawing:
         return self._rounded[inputs]
 
     def _bias(self, at: str) -> str:
-        return self._weight(f"{at}.bias", self._tensors[f"{at}.bias"])
+        return self._tensor(f"{at}.bias")
 
     def _norm(self, at: str) -> list[str]:
-        names = (f"{at}LayerNorm.weight", f"{at}LayerNorm.bias")
-        return [self._weight(name, self._tensors[name]) for name in names]
+        return [self._tensor(f"{at}LayerNorm.weight"), self._tensor(f"{at}LayerNorm.bias")]
+
+    def _tensor(self, name: str) -> str:
+        """Name one of the model's tensors as it is: what is joined or transposed, is so once, when a session opens."""
+        return self._weight(name, self._tensors[name])
 
     def _weight(self, name: str, array: NDArray[Any], dtype: DTypeLike = np.float32) -> str:
-        self.weights[name] = np.array(array, dtype=dtype, order="C")
+        self.weights[name] = np.require(array, dtype, ["C", "A"])
         return name
 
     def _node(self, operator: str, inputs: list[str], domain: str = "", **attributes: Any) -> str:
@@ -217,8 +245,14 @@ class _Drawing:
         return output
 
 
-def _serialize(nodes: Sequence[_Node], weights: Mapping[str, Weight], hidden: str, dimension: int) -> bytes:
-    """Serialise a graph that names its weights and does not hold them."""
+def _serialize(
+    nodes: Sequence[_Node],
+    weights: Mapping[str, Weight],
+    hidden: str,
+    dimension: int,
+    places: Mapping[str, _Place],
+) -> bytes:
+    """Serialize a graph that names its weights and does not hold them."""
     from onnx import TensorProto, helper
 
     declared = [helper.make_tensor_value_info(hidden, TensorProto.FLOAT, ["texts", "tokens", dimension])]
@@ -238,7 +272,11 @@ def _serialize(nodes: Sequence[_Node], weights: Mapping[str, Weight], hidden: st
             dims=array.shape,
             data_location=TensorProto.EXTERNAL,
         )
-        outside.external_data.add(key="location", value="given-at-run-time")
+        place = places.get(name)
+        outside.external_data.add(key="location", value=place.file if place else "given-at-run-time")
+        if place:
+            outside.external_data.add(key="offset", value=str(place.offset))
+            outside.external_data.add(key="length", value=str(array.nbytes))
     versions = [helper.make_opsetid(domain, version) for domain, version in _OPERATOR_SETS.items()]
     model = helper.make_model(graph, opset_imports=versions, ir_version=8)
     serialized: bytes = model.SerializeToString()

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from triplebeam.embed.embedder import Embedder, Kind, finite
+from triplebeam.embed.embedder import Embedder, Kind, require_finite
 from triplebeam.errors import BadInputError
 
 
@@ -41,20 +41,20 @@ class CachedEmbedder:
         return self._embedder.dimension
 
     def embed(self, texts: Sequence[str], kind: Kind = "passage") -> NDArray[np.float32]:
-        """One unit row per text, in order; queries seen before are not encoded again."""
+        """Return one unit row per text, in order; queries seen before are not encoded again."""
         if kind != "query":
-            return finite(self._embedder.embed(texts, kind), self)
-        known = self._cached(texts)
+            return require_finite(self._embedder.embed(texts, kind), self)
+        known = self._get_cached(texts)
         missing = list(dict.fromkeys(text for text in texts if text not in known))
         if missing:
             # Outside the lock: two threads may encode the same query, but none waits for another's.
-            vectors = finite(self._embedder.embed(missing, kind), self)
+            vectors = require_finite(self._embedder.embed(missing, kind), self)
             fresh = dict(zip(missing, vectors, strict=True))
             self._keep(fresh)
             known |= fresh
         return np.array([known[text] for text in texts], dtype=np.float32).reshape(len(texts), self.dimension)
 
-    def _cached(self, texts: Sequence[str]) -> dict[str, NDArray[np.float32]]:
+    def _get_cached(self, texts: Sequence[str]) -> dict[str, NDArray[np.float32]]:
         with self._lock:
             known = {text: self._vectors[text] for text in texts if text in self._vectors}
             for text in known:

@@ -36,7 +36,7 @@ class Embedder(Protocol):
         ...
 
     def embed(self, texts: Sequence[str], kind: Kind = "passage") -> NDArray[np.float32]:
-        """One unit row per text, in order. For an empty sequence, an array of no rows."""
+        """Return one unit row per text, in order. For an empty sequence, an array of no rows."""
         ...
 
 
@@ -52,15 +52,15 @@ class SpanEmbedder(Embedder, Protocol):
     def embed_spans(
         self, texts: Sequence[str], spans: Sequence[Sequence[Sequence[Span]]]
     ) -> tuple[NDArray[np.float32], list[NDArray[np.float32]]]:
-        """The passage vectors of `embed`, and for each text a unit row per group of its spans: their tokens' mean.
+        """Return the passage vectors of `embed`, and for each text a unit row per group of spans: their tokens' mean.
 
         A group without a token gets the mean of all.
         """
         ...
 
 
-def finite(vectors: NDArray[np.float32], embedder: Embedder) -> NDArray[np.float32]:
-    """The vectors of an embedder; raises where one of them cannot be compared with anything."""
+def require_finite(vectors: NDArray[np.float32], embedder: Embedder) -> NDArray[np.float32]:
+    """Return the vectors of an embedder; raises where one of them is not finite."""
     if not np.isfinite(vectors).all():
         raise BadInputError(
             f"The embedder {embedder.name!r} returned a vector with numbers that are not finite: its model or the text"
@@ -69,8 +69,8 @@ def finite(vectors: NDArray[np.float32], embedder: Embedder) -> NDArray[np.float
     return vectors
 
 
-def reads_tokens(embedder: Embedder) -> TypeGuard[SpanEmbedder]:
-    """Whether an embedder returns vectors of parts of a text."""
+def has_token_vectors(embedder: Embedder) -> TypeGuard[SpanEmbedder]:
+    """Return whether an embedder returns vectors of parts of a text."""
     return isinstance(embedder, SpanEmbedder) and embedder.reads_tokens
 
 
@@ -82,17 +82,17 @@ class Window:
     spans: Sequence[Sequence[Sequence[Span]]] = ()
 
 
-#: Encodes windows, each as `encoded` does, and yields their vectors in order, here or elsewhere.
+#: Encodes windows, each as `embed_window` does, and yields their vectors in order, here or elsewhere.
 EncodeWindows: TypeAlias = Callable[[Embedder, Iterable[Window]], Iterator[NDArray[np.float32]]]
 
 
 def encode_here(embedder: Embedder, windows: Iterable[Window]) -> Iterator[NDArray[np.float32]]:
-    """One window after the other, in this process."""
-    return (encoded(embedder, window) for window in windows)
+    """Encode one window after the other, in this process."""
+    return (embed_window(embedder, window) for window in windows)
 
 
-def encoded(embedder: Embedder, window: Window) -> NDArray[np.float32]:
-    """A row per text, then a row per group of spans."""
+def embed_window(embedder: Embedder, window: Window) -> NDArray[np.float32]:
+    """Return a row per text, then a row per group of spans."""
     if not window.spans:
         return embedder.embed(window.texts)
     vectors, of_spans = _span_embedder(embedder).embed_spans(window.texts, window.spans)
@@ -100,7 +100,7 @@ def encoded(embedder: Embedder, window: Window) -> NDArray[np.float32]:
 
 
 def _span_embedder(embedder: Embedder) -> SpanEmbedder:
-    if reads_tokens(embedder):
+    if has_token_vectors(embedder):
         return embedder
     raise EmbedderMismatchError(
         f"the triples of this index are encoded in the context of their passages, and the embedder {embedder.name!r}"

@@ -89,12 +89,12 @@ class ModelFolder:
         positions = self.config.get("max_position_embeddings")
         return None if positions is None else positions - position_offset(self.config)
 
-    def says(self, name: str) -> dict[str, Any]:
-        """What a small JSON file of the folder says; nothing where there is none."""
+    def read_config(self, name: str) -> dict[str, Any]:
+        """Read a small JSON file of the folder; empty where there is none."""
         return dict(self._json(name, {}))
 
-    def holds_weights(self, name: str) -> bool:
-        """Does ``model.safetensors`` hold weights of this name? Only its table of contents is read."""
+    def has_weights(self, name: str) -> bool:
+        """Return whether ``model.safetensors`` holds weights of this name. Only its table of contents is read."""
         from safetensors import SafetensorError, safe_open
 
         file = self.path / _WEIGHTS
@@ -107,13 +107,13 @@ class ModelFolder:
             raise ModelMissingError(f"{file} cannot be read ({error}): get the model's files again.") from error
 
     def prompt(self, *names: str) -> str:
-        """What the model expects in front of a text; the first of the names that the folder has."""
+        """Return what the model expects in front of a text; the first of the names that the folder has."""
         default = _E5_PROMPTS if _E5.search(self.path.name) else {}
         prompts = self._json("config_sentence_transformers.json", {}).get("prompts") or default
         return next((str(prompts[name]) for name in names if prompts.get(name)), "")
 
     def fingerprint(self) -> str:
-        """SHA-256 of the weights, as recorded at installation or computed now."""
+        """Return the SHA-256 of the weights, as recorded at installation or computed now."""
         file = self.weights_file
         recorded = self.path / CHECKSUMS
         if recorded.is_file() and recorded.stat().st_mtime >= file.stat().st_mtime:

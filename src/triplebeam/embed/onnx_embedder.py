@@ -5,6 +5,7 @@ Each processor works on a batch of its own: measured, that is a sixth faster tha
 of a text's tokens are pooled as the model asks and scaled to length one; rows come back in the order of the texts.
 """
 
+import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property, partial
@@ -29,9 +30,10 @@ TOKENS_PER_BATCH_ON_GPU = 4096
 #: One is computed while another is copied and pooled.
 _BATCHES_ON_GPU = 2
 #: Texts tokenised at a time: sorting a slice pads hardly more than sorting all, and memory stays bounded.
-_SLICE = 8192
+_SLICE_ROWS = 8192
 #: Texts, tokens, dimensions.
 _AXES_OF_TOKENS = 3
+_FLOAT_BYTES = 4
 T = TypeVar("T")
 
 
@@ -94,19 +96,19 @@ class OnnxEmbedder:
         return declared if isinstance(declared, int) else int(self._run([[0]]).shape[1])
 
     def embed(self, texts: Sequence[str], kind: Kind = "passage") -> NDArray[np.float32]:
-        """One unit row per text, in order."""
+        """Return one unit row per text, in order."""
         return self._rows(self._run, texts, kind)
 
     def encode(self, texts: Sequence[str], kind: Kind = "passage") -> NDArray[np.float32]:
-        """One row per text as the model gives it, of whatever length."""
+        """Return one row per text as the model gives it, of whatever length."""
         return self._rows(self._run_to_length, texts, kind)
 
     def _rows(
         self, run: Callable[[Sequence[Sequence[int]]], NDArray[np.float32]], texts: Sequence[str], kind: Kind
     ) -> NDArray[np.float32]:
         vectors = np.empty((len(texts), self.dimension), dtype=np.float32)
-        for start in range(0, len(texts), _SLICE):
-            tokens = self._tokenise(texts[start : start + _SLICE], kind)
+        for start in range(0, len(texts), _SLICE_ROWS):
+            tokens = self._tokenise(texts[start : start + _SLICE_ROWS], kind)
             for rows, found in self._run_all(run, tokens):
                 vectors[start + rows] = found
         return vectors
@@ -119,13 +121,15 @@ class OnnxEmbedder:
     def embed_spans(
         self, texts: Sequence[str], spans: Sequence[Sequence[Sequence[Span]]]
     ) -> tuple[NDArray[np.float32], list[NDArray[np.float32]]]:
-        """The rows of `embed`, and from the same reading a unit row for each group of spans of a text."""
+        """Return the rows of `embed`, and from the same inference a unit row for each group of spans of a text."""
         prompt = self._prompts["passage"]
         encodings = self._tokenizer.encode_batch([prompt + text for text in texts])
         vectors = np.empty((len(texts), self.dimension), dtype=np.float32)
         pooled: list[NDArray[np.float32]] = [vectors[:0]] * len(texts)
-        for rows, (hidden, mask) in self._run_all(self._hidden, [encoding.ids or [0] for encoding in encodings]):
-            vectors[rows] = unit_rows(_pooled(hidden, mask, self._pooling))
+        for rows, (hidden, mask) in self._run_all(
+            self._compute_hidden, [encoding.ids or [0] for encoding in encodings]
+        ):
+            vectors[rows] = unit_rows(_pool_tokens(hidden, mask, self._pooling))
             for row, of_tokens in zip(rows.tolist(), hidden, strict=True):
                 chosen = _tokens_within(encodings[row].offsets, spans[row], len(prompt))
                 pooled[row] = unit_rows(chosen @ of_tokens[: chosen.shape[1]])
@@ -134,17 +138,17 @@ class OnnxEmbedder:
     def _run_all(
         self, run: Callable[[Sequence[Sequence[int]]], T], tokens: Sequence[Sequence[int]]
     ) -> Iterator[tuple[NDArray[np.intp], T]]:
-        """What a run gives for each batch, with the rows of its texts."""
+        """Yield what a run gives for each batch, with the rows of its texts."""
         most = TOKENS_PER_BATCH_ON_GPU if self._on_gpu else TOKENS_PER_BATCH
         chosen = list(batches([len(ids) for ids in tokens], most))
         inputs = ([tokens[row] for row in rows] for rows in chosen)
         check_cancelled()
         if len(chosen) == 1 or self._threads == 1:
-            yield from _until_cancelled(zip(chosen, map(run, inputs), strict=True))
+            yield from _stop_if_cancelled(zip(chosen, map(run, inputs), strict=True))
             return
         with ThreadPoolExecutor(self._threads) as workers:
             try:
-                yield from _until_cancelled(zip(chosen, workers.map(run, inputs), strict=True))
+                yield from _stop_if_cancelled(zip(chosen, workers.map(run, inputs), strict=True))
             finally:
                 workers.shutdown(wait=False, cancel_futures=True)
 
@@ -155,16 +159,16 @@ class OnnxEmbedder:
         return [encoding.ids or [0] for encoding in encodings]
 
     def _run(self, tokens: Sequence[Sequence[int]]) -> NDArray[np.float32]:
-        return unit_rows(_pooled(*self._hidden(tokens), self._pooling))
+        return unit_rows(_pool_tokens(*self._compute_hidden(tokens), self._pooling))
 
     def _run_to_length(self, tokens: Sequence[Sequence[int]]) -> NDArray[np.float32]:
-        hidden, mask = self._hidden(tokens)
-        pooled = _pooled(hidden, mask, self._pooling)
+        hidden, mask = self._compute_hidden(tokens)
+        pooled = _pool_tokens(hidden, mask, self._pooling)
         summed = self._pooling == "mean" and self.reads_tokens
         return pooled / mask.sum(axis=1, keepdims=True).astype(np.float32) if summed else pooled
 
-    def _hidden(self, tokens: Sequence[Sequence[int]]) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
-        """The vectors of the tokens, and which of them are not padding."""
+    def _compute_hidden(self, tokens: Sequence[Sequence[int]]) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
+        """Compute the vectors of the tokens, and which of them are not padding."""
         lengths = np.array([len(ids) for ids in tokens])
         mask = (np.arange(lengths.max()) < lengths[:, None]).astype(np.int64)
         input_ids = np.zeros_like(mask)
@@ -175,7 +179,7 @@ class OnnxEmbedder:
         return hidden, mask
 
 
-def _until_cancelled(results: Iterator[T]) -> Iterator[T]:
+def _stop_if_cancelled(results: Iterator[T]) -> Iterator[T]:
     """Pass the results of batches on, and begin no other once the search that needs them is past its time limit."""
     for result in results:
         yield result
@@ -183,7 +187,7 @@ def _until_cancelled(results: Iterator[T]) -> Iterator[T]:
 
 
 def _tokens_within(offsets: Sequence[Span], groups: Sequence[Sequence[Span]], behind: int) -> NDArray[np.float32]:
-    """A row per group: 1 for each token in one of its spans, all where none is; ``behind`` is the prompt's length."""
+    """Return a row per group: 1 for each token in its spans, all where none is; ``behind`` is the prompt's length."""
     starts, ends = np.array(offsets, np.int64).reshape(-1, 2).T - behind
     chosen = np.zeros((len(groups), len(starts)), np.float32)
     for row, group in zip(chosen, groups, strict=True):
@@ -193,7 +197,7 @@ def _tokens_within(offsets: Sequence[Span], groups: Sequence[Sequence[Span]], be
     return chosen
 
 
-def _pooled(hidden: NDArray[np.float32], mask: NDArray[np.int64], pooling: str) -> NDArray[np.float32]:
+def _pool_tokens(hidden: NDArray[np.float32], mask: NDArray[np.int64], pooling: str) -> NDArray[np.float32]:
     if hidden.ndim == 2:
         return hidden
     if pooling == "cls":
@@ -204,14 +208,14 @@ def _pooled(hidden: NDArray[np.float32], mask: NDArray[np.int64], pooling: str) 
 
 
 def unit_rows(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Rows scaled to length one; a row of zeros stays zero."""
+    """Scale rows to length one; a row of zeros stays zero."""
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
     unit: NDArray[np.float32] = vectors / np.maximum(lengths, np.finfo(np.float32).tiny)
     return unit
 
 
 def batches(lengths: Sequence[int], most: int = TOKENS_PER_BATCH) -> Iterator[NDArray[np.intp]]:
-    """Rows of about equal length, longest first, with at most ``most`` tokens (or a single row)."""
+    """Yield rows of about equal length, longest first, with at most ``most`` tokens (or a single row)."""
     order = np.argsort(-np.asarray(lengths, dtype=np.int64), kind="stable")
     start = 0
     while start < len(order):
@@ -221,7 +225,7 @@ def batches(lengths: Sequence[int], most: int = TOKENS_PER_BATCH) -> Iterator[ND
 
 
 def open_tokenizer(folder: ModelFolder) -> Any:
-    """The folder's tokenizer, without padding and cut at the model's limit."""
+    """Open the folder's tokenizer, without padding and cut at the model's limit."""
     from tokenizers import Tokenizer
 
     tokenizer = Tokenizer.from_file(str(folder.path / "tokenizer.json"))
@@ -232,16 +236,16 @@ def open_tokenizer(folder: ModelFolder) -> Any:
 
 
 def open_session(folder: ModelFolder, precision: Precision = "fp32", *, on_gpu: bool = False) -> Any:
-    """The folder's graph, ready to run on one thread per call; a graph the folder brings keeps its own precision."""
+    """Open the folder's graph, to run on one thread per call; a graph the folder brings keeps its own precision."""
     if folder.weights_file.suffix != ".safetensors":
         return _open(str(folder.weights_file), folder, {}, on_gpu=on_gpu)
-    return assembled_session(folder, load_tensors(folder.weights_file), precision, on_gpu=on_gpu)
+    return assemble_session(folder, load_tensors(folder.weights_file), precision, on_gpu=on_gpu)
 
 
-def assembled_session(
+def assemble_session(
     folder: ModelFolder, tensors: Mapping[str, NDArray[Any]], precision: Precision = "fp32", *, on_gpu: bool = False
 ) -> Any:
-    """A graph for the folder's model with these tensors, which may be the folder's own or adapted ones."""
+    """Assemble a graph for the folder's model with these tensors, which may be the folder's own or adapted ones."""
     from triplebeam.embed.bert_graph import assemble
 
     graph, weights = assemble(folder.config, tensors, folder.projection, int8=precision == "int8", cache=folder.path)
@@ -255,6 +259,7 @@ def _open(graph: str | bytes, folder: ModelFolder, weights: Mapping[str, NDArray
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = 1  # a batch stays on the thread that brings it
     options.log_severity_level = 3  # its warnings are about how the graph is stored, not about its results
+    options.add_session_config_entry("session.model_external_initializers_file_folder_path", str(folder.path))
     values = [onnxruntime.OrtValue.ortvalue_from_numpy(array) for array in weights.values()]
     options.add_external_initializers(list(weights), values)
     run = partial(onnxruntime.InferenceSession, graph, options)
@@ -267,8 +272,20 @@ def _open(graph: str | bytes, folder: ModelFolder, weights: Mapping[str, NDArray
 
 
 def load_tensors(file: Path) -> dict[str, NDArray[np.float32]]:
-    """The weights by name; those published in half precision are widened."""
-    import ml_dtypes  # noqa: F401 - NumPy learns bfloat16 from it; a dependency of onnx
-    from safetensors.numpy import load_file
+    """Map the weights by name, without reading them; those not published in single precision are read and converted."""
+    from safetensors import safe_open
 
-    return {name: tensor.astype(np.float32, copy=False) for name, tensor in load_file(file).items()}
+    with safe_open(file, framework="numpy") as tensors:  # refuses a damaged file
+        with file.open("rb") as stream:
+            size = int.from_bytes(stream.read(8), "little")
+            header = json.loads(stream.read(size))
+        return {name: _load_tensor(file, header[name], 8 + size, tensors, name) for name in tensors.keys()}  # noqa: SIM118
+
+
+def _load_tensor(file: Path, entry: Mapping[str, Any], start: int, tensors: Any, name: str) -> NDArray[np.float32]:
+    begin, end = entry["data_offsets"]
+    if entry["dtype"] == "F32" and end > begin and (start + begin) % _FLOAT_BYTES == 0:
+        return np.memmap(file, np.float32, "r", start + begin, tuple(entry["shape"]))
+    import ml_dtypes  # noqa: F401 - NumPy learns bfloat16 from it; a dependency of onnx
+
+    return np.asarray(tensors.get_tensor(name)).astype(np.float32)

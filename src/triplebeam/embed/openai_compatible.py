@@ -61,7 +61,7 @@ class OpenAICompatibleEmbedder:
         return self.dimensions or int(self._request(["dimension"]).shape[1])
 
     def embed(self, texts: Sequence[str], kind: Kind = "passage") -> NDArray[np.float32]:
-        """One unit row per text, in order."""
+        """Return one unit row per text, in order."""
         vectors = np.empty((len(texts), self.dimension), dtype=np.float32)
         for start in range(0, len(texts), self.batch):
             # Endpoints refuse an empty text, and a blank one is just as empty to a model.
@@ -93,7 +93,7 @@ class OpenAICompatibleEmbedder:
         return limits.retry(lambda: self._rows(self._send(texts), len(texts)))
 
     def _send(self, texts: list[str]) -> str:
-        """The reply's body."""
+        """Send a request and return the reply's body."""
         from openai import APIConnectionError, APIStatusError, omit
 
         # `from None`: these errors quote the endpoint's words, and some endpoints quote the key.
@@ -111,14 +111,14 @@ class OpenAICompatibleEmbedder:
         return reply.text
 
     def _rows(self, body: str, count: int) -> NDArray[np.float32]:
-        """The vectors of a reply in the order of the texts, each scaled to length one."""
+        """Return the vectors of a reply in the order of the texts, each scaled to length one."""
         try:
             data = {int(item["index"]): item["embedding"] for item in json.loads(body)["data"]}
             rows = np.array([list(data[number]) for number in sorted(data)], dtype=np.float32)
         except (ValueError, KeyError, TypeError, RecursionError):
             raise EndpointError(
                 f"The reply of {self._endpoint.place} holds no embeddings; it begins with"
-                f" {self._endpoint.quoted(body)}: check the base URL, which usually ends in '/v1'."
+                f" {self._endpoint.quote_reply(body)}: check the base URL, which usually ends in '/v1'."
             ) from None
         if sorted(data) != list(range(count)) or rows.ndim != 2:
             raise EndpointError(

@@ -16,8 +16,8 @@ from triplebeam.errors import BadInputError
 
 RESAMPLES = 10_000
 #: Below this a p-value is called significant.
-SIGNIFICANT = 0.05
-_COUNTS_AT_ONCE = 2**20  # 8 MiB
+MAX_P_VALUE = 0.05
+_MAX_COUNTS = 2**20  # 8 MiB
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,29 +42,29 @@ class Difference:
 
 
 def interval(values: ArrayLike, *, resamples: int = RESAMPLES, seed: int = 0, confidence: float = 0.95) -> Interval:
-    """The mean of one value per question, NaN left out, with its bounds; of a single question, of width 0."""
-    known = _known(np.asarray(values, dtype=np.float64))
-    low, high = _bounds(_resampled_means(known, resamples, seed), confidence)
+    """Compute the mean of one value per question, NaN left out, with its bounds; of a single question, of width 0."""
+    known = _drop_missing(np.asarray(values, dtype=np.float64))
+    low, high = _bounds(_resample_means(known, resamples, seed), confidence)
     return Interval(float(known.mean()), low, high)
 
 
-def paired_difference(
+def compare_paired(
     first: ArrayLike, second: ArrayLike, *, resamples: int = RESAMPLES, seed: int = 0, confidence: float = 0.95
 ) -> Difference:
-    """Second minus first, question by question; a question that either has no value for (NaN) is left out."""
+    """Subtract first from second, question by question; a question that either has no value for (NaN) is left out."""
     before, after = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
     if before.shape != after.shape:
         raise BadInputError(
             f"{before.size} values cannot be compared with {after.size}: give one value for each of the same questions."
         )
-    differences = _known(after - before)
-    means = _resampled_means(differences, resamples, seed)
+    differences = _drop_missing(after - before)
+    means = _resample_means(differences, resamples, seed)
     low, high = _bounds(means, confidence)
     return Difference(float(differences.mean()), low, high, _p_value(differences, means), len(differences))
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
-    """Holm's adjustment, in the order given: below 0.05, the chance of any false finding among them all is too."""
+    """Apply Holm's adjustment, in the order given: below 0.05, the chance of any false finding among all is too."""
     if not all(0 <= p_value <= 1 for p_value in p_values):
         raise BadInputError(f"P-values lie between 0 and 1, not all of {list(p_values)} do.")
     adjusted, largest = [0.0] * len(p_values), 0.0
@@ -74,7 +74,7 @@ def holm(p_values: Sequence[float]) -> list[float]:
     return adjusted
 
 
-def _known(values: NDArray[np.float64]) -> NDArray[np.float64]:
+def _drop_missing(values: NDArray[np.float64]) -> NDArray[np.float64]:
     known = values[~np.isnan(values)]
     if values.ndim != 1 or not known.size:
         raise BadInputError(
@@ -83,14 +83,14 @@ def _known(values: NDArray[np.float64]) -> NDArray[np.float64]:
     return known
 
 
-def _resampled_means(values: NDArray[np.float64], resamples: int, seed: int) -> NDArray[np.float64]:
+def _resample_means(values: NDArray[np.float64], resamples: int, seed: int) -> NDArray[np.float64]:
     if resamples < 1:
         raise BadInputError(f"A bootstrap takes one resample or more, not {resamples}.")
     distinct, first, counts = np.unique(values, return_index=True, return_counts=True)
     # In the order they come, so that swapping two methods makes the same draws.
     order = np.argsort(first)
     distinct, shares = distinct[order], counts[order] / len(values)
-    generator, rows = np.random.default_rng(seed), max(1, _COUNTS_AT_ONCE // len(distinct))
+    generator, rows = np.random.default_rng(seed), max(1, _MAX_COUNTS // len(distinct))
     draws = (
         generator.multinomial(len(values), shares, size=min(rows, resamples - start)) @ distinct
         for start in range(0, resamples, rows)
@@ -106,7 +106,7 @@ def _bounds(means: NDArray[np.float64], confidence: float) -> tuple[float, float
 
 
 def _p_value(differences: NDArray[np.float64], means: NDArray[np.float64]) -> float:
-    """Two-sided, from the differences centred on 0, as they would be if neither method were better.
+    """Compute the two-sided p-value from the differences centred on 0, as they would be if neither method were better.
 
     Centring a resample is centring its mean. Equal differences leave nothing to resample and would look certain even
     for a single question; hence a floor: were the signs of n differences a matter of chance, all would agree in

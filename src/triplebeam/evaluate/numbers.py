@@ -8,33 +8,33 @@ _MINUS = "−"
 
 
 def percent(share: float) -> str:
-    """0.523 as 52.3."""
+    """Format 0.523 as 52.3."""
     return NOTHING if math.isnan(share) else f"{100 * share:.1f}"
 
 
 def points(difference: float) -> str:
-    """A difference of shares in percentage points, always with its sign: 0.041 as +4.1."""
+    """Format a difference of shares in percentage points, always with its sign: 0.041 as +4.1."""
     text = f"{100 * difference:+.1f}"
     return "0.0" if text in ("+0.0", "-0.0") else text.replace("-", _MINUS)
 
 
 def probability(p_value: float) -> str:
-    """A p-value with its sign of relation: three decimals, never a bare zero."""
+    """Format a p-value with its sign of relation: three decimals, never a bare zero."""
     return "p < 0.001" if p_value < 0.001 else f"p = {p_value:.3f}"
 
 
 def count(number: float) -> str:
-    """A number of things, on average: a decimal below ten unless it is whole, thousands apart above."""
+    """Format a mean count: a decimal below ten unless it is whole, thousands apart above."""
     if math.isnan(number):
         return NOTHING
     return f"{number:,.1f}" if number < 10 and number != int(number) else f"{number:,.0f}"
 
 
 def milliseconds(seconds: float) -> str:
-    """Seconds as milliseconds: 0.0034 as 3.4, 1.2 as 1,200."""
+    """Format seconds as milliseconds: 0.0034 as 3.4, 1.2 as 1,200."""
     return f"{1000 * seconds:,.1f}" if seconds < 0.01 else f"{1000 * seconds:,.0f}"
 
 
 def dollars(amount: float) -> str:
-    """Two significant digits, since a question costs far less than a cent: 0.00124 as 0.0012."""
+    """Format dollars with two significant digits, since a question costs far less than a cent: 0.00124 as 0.0012."""
     return f"{amount:.{max(2, 1 - math.floor(math.log10(amount)))}f}" if amount > 0 else "0"

@@ -61,13 +61,13 @@ class Question:
         return MultipleChoice(self.question, self.choices) if self.choices else self.question
 
     def row(self) -> dict[str, object]:
-        """The row of a questions file, without the fields of which nothing is known."""
+        """Return the row of a questions file, without the fields of which nothing is known."""
         return {name: value for name, value in asdict(self).items() if value}
 
 
 def read_questions(path: Path) -> list[Question]:
-    """Questions from JSON lines, plain or gzipped: ``id``, ``question``, ``gold``, and where there are any ``answers``,
-    ``hops``, ``type``, ``choices``.
+    """Read questions from JSON lines, plain or gzipped: ``id``, ``question``, ``gold``, and where there are any
+    ``answers``, ``hops``, ``type``, ``choices``.
 
     A repeated question counts once: a row is left out that says it is the ``duplicate_of`` another, or that has the
     words, the gold passages and the choices of an earlier one.
@@ -123,7 +123,7 @@ def _entries(passage_ids: Sequence[str]) -> tuple[Entry, ...]:
 
 @contextmanager
 def open_text(path: Path) -> Iterator[TextIO]:
-    """The file's text; what goes wrong while reading is reported with the file's name."""
+    """Open the file's text; what goes wrong while reading is reported with the file's name."""
     try:
         with cast(IO[bytes], gzip.open(path)) if path.suffix == ".gz" else path.open("rb") as data:
             yield io.TextIOWrapper(data, encoding="utf-8-sig", newline="")
@@ -189,7 +189,7 @@ def _gold(path: Path, line: int, row: dict[str, object]) -> tuple[Entry, ...]:
 
 
 def _ids(entries: Sequence[Entry]) -> tuple[str, ...]:
-    """The gold passages, where every entry is the id of one."""
+    """Return the gold passages, where every entry is the id of one."""
     ids = [entry[0] for entry in entries if len(entry) == 1 and isinstance(entry[0], str)]
     return tuple(ids) if len(ids) == len(entries) else ()
 
@@ -215,7 +215,7 @@ def _alternative(path: Path, line: int, value: object) -> str | Place:
 
 
 def _strings(path: Path, line: int, row: dict[str, object], name: str) -> tuple[str, ...]:
-    """A list of texts or numbers, each once."""
+    """Return a list of texts or numbers, each once."""
     values = row.get(name) or []
     if not isinstance(values, list) or not all(isinstance(value, str | int | float) for value in values):
         raise BadInputError(f"{path}, line {line}: {name!r} is not a list of texts.")

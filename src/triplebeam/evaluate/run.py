@@ -45,13 +45,13 @@ class QuestionResult:
     judged: float | None = None
     """1 where a model found the answer right, 0 where not; None where none was asked or its reply could not be used."""
 
-    def as_json(self) -> dict[str, object]:
-        """As an object of JSON values."""
+    def to_json(self) -> dict[str, object]:
+        """Return the result as an object of JSON values."""
         return asdict(self)
 
     @classmethod
     def from_json(cls, row: Mapping[str, object]) -> "QuestionResult":
-        """What `as_json` wrote. ValueError where it did not."""
+        """Read what `to_json` wrote. ValueError where it did not."""
         return _RESULT.validate_python(row)
 
 

@@ -15,14 +15,14 @@ from pathlib import Path
 from triplebeam.errors import BadInputError
 from triplebeam.evaluate.questions import Question
 from triplebeam.evaluate.run import QuestionResult
-from triplebeam.generate.prompts import in_full
+from triplebeam.generate.prompts import format_question
 
 #: Rooms whose code does not change what a method finds.
 _NOT_METHODS = ("serve", "demo", "evaluate", "testing")
 
 
 def run_key(what: Mapping[str, object], packages: Iterable[str] = ()) -> str:
-    """A name for everything that results depend on; the code is part of it, and that of other packages' methods."""
+    """Return a name for everything that results depend on, including the code, also of other packages' methods."""
     others = {package: code_version(package) for package in packages if package != "triplebeam"}
     text = json.dumps({**what, "code": code_version(), **others}, sort_keys=True)
     return hashlib.blake2b(text.encode(), digest_size=10).hexdigest()
@@ -30,7 +30,7 @@ def run_key(what: Mapping[str, object], packages: Iterable[str] = ()) -> str:
 
 @cache
 def code_version(package: str = "triplebeam") -> str:
-    """A hash over a package's source and prompts: after a change of the code no old result is taken for a new one."""
+    """Hash a package's source and prompts: after a change of the code no old result is taken for a new one."""
     digest = hashlib.blake2b(digest_size=10)
 
     def add(folder: Traversable) -> None:
@@ -52,13 +52,13 @@ class RunFile:
         self._known = self._read()
 
     def get(self, question: Question) -> QuestionResult | None:
-        """What is kept for this question, under the id it has now."""
-        row = self._known.get(in_full(question.asked))
+        """Return the result stored for this question, under the id it has now."""
+        row = self._known.get(format_question(question.asked))
         return QuestionResult.from_json({**row, "question_id": question.id}) if row else None
 
     def keep(self, question: Question, result: QuestionResult) -> None:
         """Write one result out at once."""
-        row = {"question": in_full(question.asked), **result.as_json()}
+        row = {"question": format_question(question.asked), **result.to_json()}
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)
             with self._path.open("a", encoding="utf-8") as file:

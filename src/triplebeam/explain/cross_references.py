@@ -10,15 +10,18 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain, islice
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from triplebeam.index.content.definitions import defined_terms, is_code
+from triplebeam.index.content.definitions import find_defined_terms, is_code
 from triplebeam.index.content.references import LINK
-from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.passage import Passage
 from triplebeam.text.names import entity_key
 from triplebeam.triple import Chain, Triple
+
+if TYPE_CHECKING:
+    from triplebeam.index.folder.snapshot import Snapshot
 
 #: What a chain says of a reference.
 MENTIONS, DESCRIBED_IN, LINKS_TO = "mentions", "is described in", "links to"
@@ -28,7 +31,7 @@ MENTIONS, DESCRIBED_IN, LINKS_TO = "mentions", "is described in", "links to"
 class CrossReferences:
     """Those among the hits of one question, best first."""
 
-    graph: Snapshot = field(repr=False)
+    graph: "Snapshot" = field(repr=False)
     question: str
     hits: Sequence[Passage] = field(repr=False)
 
@@ -39,7 +42,7 @@ class CrossReferences:
         return tuple(islice(found, 1))
 
     def _asked_for(self, passage: Passage) -> Iterator[Chain]:
-        for term in defined_terms(passage):
+        for term in find_defined_terms(passage):
             if entity_key(term) in self.graph.entities.numbers and self._is_asked(term):
                 yield (Triple(term, DESCRIBED_IN, called(passage)),)
 

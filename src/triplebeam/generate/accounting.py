@@ -2,7 +2,7 @@
 
 A retriever returns a ranking and nothing else, yet its reader may have called a model. An agent opens an account for a
 step; models wrapped in `Accounted` charge their usage to it, and code that had to go on without a model's reply notes
-that there. `price` turns usage into US dollars, where the model's price is known.
+that there. `compute_cost` turns usage into US dollars, where the model's price is known.
 """
 
 import re
@@ -36,7 +36,7 @@ _OPEN: ContextVar[tuple[Account, ...]] = ContextVar("open_accounts", default=())
 
 @contextmanager
 def account() -> Iterator[Account]:
-    """An account for the calls inside; an outer account sees them too."""
+    """Open an account for the calls inside; an outer account sees them too."""
     opened = Account()
     token = _OPEN.set((*_OPEN.get(), opened))
     try:
@@ -49,10 +49,10 @@ def note_problem(problem: Exception) -> None:
     """Note what went wrong on the open accounts; where none is open, it is raised instead of lost."""
     if not _OPEN.get():
         raise problem
-    remark(str(problem))
+    note_warning(str(problem))
 
 
-def remark(words: str) -> None:
+def note_warning(words: str) -> None:
     """Note a small loss on the open accounts: something to report, nothing to stop for."""
     for opened in _OPEN.get():
         opened.problems.append(words)
@@ -68,11 +68,11 @@ class Accounted(Wrapper):
     """A model whose calls count towards the open accounts; it is not called once the caller's thread is cancelled."""
 
     def complete(self, prompts: Sequence[Prompt]) -> list[Completion]:
-        """The wrapped model's completions; what was completed is charged even if another prompt of the batch fails."""
+        """Return the wrapped model's completions; they are charged even if another prompt of the batch fails."""
         return completions(self.outcomes(prompts))
 
     def outcomes(self, prompts: Sequence[Prompt]) -> list[Outcome]:
-        """What became of each prompt."""
+        """Return the outcome of each prompt."""
         check_cancelled()
         outcomes = outcomes_of(self.model, prompts)
         for opened in _OPEN.get():
@@ -88,21 +88,21 @@ class Price(NamedTuple):
 
 
 @cache
-def known_prices() -> Mapping[str, Price]:
-    """The prices that come with the package."""
+def load_prices() -> Mapping[str, Price]:
+    """Load the prices that come with the package."""
     text = resources.files("triplebeam.generate").joinpath("prices.toml").read_text(encoding="utf-8")
     return {model: Price(**entry) for model, entry in tomllib.loads(text).items()}
 
 
-def price_of(model: str, own_prices: Mapping[str, Price] | None = None) -> Price | None:
-    """A model's price: the user's own, else the package's; a dated release has the price of its model."""
-    prices = {**known_prices(), **(own_prices or {})}
+def find_price(model: str, own_prices: Mapping[str, Price] | None = None) -> Price | None:
+    """Find a model's price: the user's own, else the package's; a dated release has the price of its model."""
+    prices = {**load_prices(), **(own_prices or {})}
     return prices.get(model) or prices.get(_DATE.sub("", model))
 
 
-def price(usage: Usage, model: str, own_prices: Mapping[str, Price] | None = None) -> float | None:
-    """What a usage cost in US dollars, or None where the model's price is not known. What was cached cost nothing."""
-    known = price_of(model, own_prices)
+def compute_cost(usage: Usage, model: str, own_prices: Mapping[str, Price] | None = None) -> float | None:
+    """Compute the cost of a usage in US dollars; None where the model's price is unknown. Cached calls cost nothing."""
+    known = find_price(model, own_prices)
     if known is None:
         return None
     return (usage.tokens_in * known.input + usage.tokens_out * known.output) / 1_000_000

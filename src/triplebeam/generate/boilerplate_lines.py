@@ -36,7 +36,7 @@ def _texts(folder: Traversable) -> Iterator[str]:
 
 
 def _words(value: object) -> Iterator[str]:
-    """Every text in a value of TOML."""
+    """Yield every text in a value of TOML."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, dict):

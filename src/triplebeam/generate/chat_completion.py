@@ -9,8 +9,8 @@ from typing import Annotated, TypeAlias
 
 from pydantic import BaseModel, BeforeValidator, Field
 
-from triplebeam.generate.language_model import Completion, Prompt, TokenLogProbability, Usage, estimated_tokens
-from triplebeam.text.characters import storable
+from triplebeam.generate.language_model import Completion, Prompt, TokenLogProbability, Usage, estimate_tokens
+from triplebeam.text.characters import replace_unstorable
 
 #: Gateways pass on other vendors' words for a reply that was cut off.
 _CUT = ("length", "max_tokens", "MAX_TOKENS", "model_length")
@@ -19,7 +19,7 @@ _OPEN, _CLOSE = "<think>", "</think>"
 
 
 def _count(value: object) -> int | None:
-    """A number of tokens, or None for what cannot be one: a reply that was paid for is not thrown away for that."""
+    """Return a number of tokens, or None for what cannot be one: a paid reply is not discarded for that."""
     return value if isinstance(value, int) and value >= 0 else None
 
 
@@ -75,15 +75,15 @@ class _Reply(BaseModel):
 
 
 def completion_from(body: str, prompt: Prompt) -> Completion:
-    """The completion in the body of a successful reply. An empty text is a completion too.
+    """Parse the completion in the body of a successful reply. An empty text is a completion too.
 
     A body that is no chat completion raises ValueError; the caller writes the message.
     """
     reply = _Reply.model_validate(json.loads(body))
     choice, usage = reply.choices[0], reply.usage or _Usage()
     # A reply may be cut off inside a character.
-    whole = storable(choice.message.text)
-    text, thought = without_thoughts(whole)
+    whole = replace_unstorable(choice.message.text)
+    text, thought = strip_thoughts(whole)
     details = usage.completion_tokens_details or _Details()
     apart = choice.message.reasoning_content or choice.message.reasoning or details.reasoning_tokens
     return Completion(
@@ -104,7 +104,7 @@ def _finish_reason(choice: _Choice) -> str:
 def _usage(counted: _Usage, prompt: Prompt, text: str) -> Usage:
     if counted.prompt_tokens is not None and counted.completion_tokens is not None:
         return Usage(calls=1, tokens_in=counted.prompt_tokens, tokens_out=counted.completion_tokens)
-    tokens_in, tokens_out = prompt.estimated_tokens, estimated_tokens(text)
+    tokens_in, tokens_out = prompt.estimated_tokens, estimate_tokens(text)
     return Usage(calls=1, tokens_in=tokens_in, tokens_out=tokens_out, estimated=True)
 
 
@@ -112,12 +112,12 @@ def _log_probabilities(found: _LogProbabilities | None) -> tuple[TokenLogProbabi
     if found is None or not found.content:
         return None
     return tokens_without_thoughts(
-        [TokenLogProbability(storable(token.token), token.logprob) for token in found.content]
+        [TokenLogProbability(replace_unstorable(token.token), token.logprob) for token in found.content]
     )
 
 
-def without_thoughts(text: str) -> tuple[str, bool]:
-    """What a reply says, and whether it had thoughts before that.
+def strip_thoughts(text: str) -> tuple[str, bool]:
+    """Return the reply without its thoughts, and whether it had any.
 
     Some chat templates open the thoughts themselves, so that only their end is seen. Thoughts that do not end were cut
     off at the limit of tokens: nothing is said then.
@@ -131,7 +131,7 @@ def without_thoughts(text: str) -> tuple[str, bool]:
 
 
 def tokens_without_thoughts(tokens: Sequence[TokenLogProbability]) -> tuple[TokenLogProbability, ...]:
-    """The tokens after the thoughts: how sure a model was of its reply, not of its musings."""
+    """Return the tokens after the thoughts: how sure a model was of its reply, not of its musings."""
     text = "".join(token.token for token in tokens)
     start = text.rfind(_CLOSE) + len(_CLOSE) if _CLOSE in text else 0
     kept, position = [], 0

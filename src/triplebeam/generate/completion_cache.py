@@ -47,7 +47,7 @@ _QUOTING = "SELECT key FROM line WHERE number = ?"
 
 
 def completion_key(model: str, prompt: Prompt, endpoint: str = "") -> bytes:
-    """The key of a completion: the model, its endpoint and all of the prompt, with version, parameters, seed, sample.
+    """Return the key of a completion: model, endpoint and all of the prompt, with version, parameters, seed, sample.
 
     Two endpoints may have different models of one name. ``endpoint`` is an address without secrets.
     """
@@ -67,7 +67,7 @@ class CompletionStore:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._lock = threading.Lock()
-        with self._explained():
+        with self._explain_errors():
             make_folder(path.parent)
             # SQLite's timeout does not cover the change to write-ahead logging, so processes open the file in turn.
             with FileLock(f"{path}.lock"):
@@ -77,8 +77,8 @@ class CompletionStore:
         return f"CompletionStore({str(self.path)!r})"
 
     def get(self, key: bytes) -> Completion | None:
-        """The completion under that key, with the usage it had when it was paid for."""
-        with self._explained(), self._lock:
+        """Return the completion under that key, with the usage it had when it was paid for."""
+        with self._explain_errors(), self._lock:
             row = self._db.execute("SELECT reply FROM completion WHERE key = ?", (key,)).fetchone()
         return _read(row[0]) if row else None
 
@@ -86,13 +86,13 @@ class CompletionStore:
         """Keep a completion, replacing an older one with that key."""
         row = (key, model, prompt.template, prompt.version, _write(completion))
         quoted = line_numbers([prompt.user, *(prompt.correction or ())]) | replies_shown()
-        with self._explained(), self._lock, transaction(self._db):
+        with self._explain_errors(), self._lock, transaction(self._db):
             self._db.execute("INSERT OR REPLACE INTO completion VALUES (?, ?, ?, ?, ?)", row)
             self._db.executemany("INSERT OR IGNORE INTO line VALUES (?, ?)", ((number, key) for number in quoted))
 
     def drop(self, key: bytes) -> None:
         """Remove the completion under that key, if there is one; its lines stay where later replies depend on them."""
-        with self._explained(), self._lock, transaction(self._db):
+        with self._explain_errors(), self._lock, transaction(self._db):
             self._db.execute("DELETE FROM completion WHERE key = ?", (key,))
             if not self._find_keys([_number(key)]):
                 self._db.execute("DELETE FROM line WHERE key = ?", (key,))
@@ -104,7 +104,7 @@ class CompletionStore:
         themselves, such as ``Passages:``, are no quotations.
         """
         quoted = set(lines) - load_boilerplate_lines()
-        with self._explained(), self._lock:
+        with self._explain_errors(), self._lock:
             with transaction(self._db):
                 keys = self._add_later_replies(self._find_keys({*quoted, UNKNOWN_ORIGIN})) if quoted else []
                 removed = self._db.executemany("DELETE FROM completion WHERE key = ?", keys).rowcount
@@ -126,8 +126,8 @@ class CompletionStore:
         return [(key,) for key in found]
 
     def count(self) -> int:
-        """How many completions there are."""
-        with self._explained(), self._lock:
+        """Count the completions."""
+        with self._explain_errors(), self._lock:
             return int(self._db.execute("SELECT count(*) FROM completion").fetchone()[0])
 
     def close(self) -> None:
@@ -144,7 +144,7 @@ class CompletionStore:
         self.close()
 
     @contextmanager
-    def _explained(self) -> Iterator[None]:
+    def _explain_errors(self) -> Iterator[None]:
         try:
             yield
         except (sqlite3.Error, OSError) as error:
@@ -169,7 +169,7 @@ class Cached(Wrapper):
     _turns: "_Turns" = field(default_factory=lambda: _Turns(), init=False, repr=False, compare=False)
 
     def complete_one(self, prompt: Prompt) -> Completion:
-        """The completion; the usage of one that was there already says so."""
+        """Return the completion; the usage of a cached one says so."""
         key = self._key(prompt)
         with self._turns.turn(key):
             known = None if self.refresh else self.store.get(key)
@@ -177,7 +177,7 @@ class Cached(Wrapper):
                 [completion] = self.model.complete([prompt])
                 self.store.put(key, self.name, prompt, completion)
             else:
-                completion = replace(known, usage=known.usage.as_cached())
+                completion = replace(known, usage=known.usage.mark_cached())
             note_reply(_number(key))
             return completion
 

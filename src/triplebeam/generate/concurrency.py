@@ -37,11 +37,11 @@ class Concurrent(Wrapper):
             raise BadInputError(f"The concurrency is {self.concurrency}: it must be at least 1.")
 
     def complete(self, prompts: Sequence[Prompt]) -> list[Completion]:
-        """One completion per prompt, in order; the first error in that order is raised when the batch is done."""
+        """Return one completion per prompt, in order; the first error in order is raised when the batch is done."""
         return completions(self.outcomes(prompts))
 
     def outcomes(self, prompts: Sequence[Prompt]) -> list[Outcome]:
-        """One completion or error per prompt, in order. Prompts that were not started have the endpoint's error."""
+        """Return one completion or error per prompt, in order. Those not started have the endpoint's error."""
         if len(prompts) == 1:
             return [self._outcome(prompts[0])]
         tasks: list[_Task] = [(prompt, Future()) for prompt in prompts]
@@ -75,7 +75,7 @@ class Concurrent(Wrapper):
                 stop.set()
                 future.set_exception(bug)
             else:
-                if _ends_the_batch(outcome):
+                if _is_fatal(outcome):
                     stop.set()
                 future.set_result(outcome)
 
@@ -86,11 +86,11 @@ class Concurrent(Wrapper):
             return error
 
 
-def _ends_the_batch(outcome: Outcome) -> bool:
+def _is_fatal(outcome: Outcome) -> bool:
     return not isinstance(outcome, Completion | PromptFailedError | WorkCancelledError)
 
 
 def _with_the_error_that_ended_it(outcomes: list[Outcome]) -> list[Outcome]:
-    """Prompts that were not asked have the error that ended the batch."""
-    end = next(filter(_ends_the_batch, outcomes), None)
+    """Give the prompts that were not sent the error that ended the batch."""
+    end = next(filter(_is_fatal, outcomes), None)
     return [end if end and isinstance(outcome, WorkCancelledError) else outcome for outcome in outcomes]

@@ -9,7 +9,7 @@ from triplebeam.generate.language_model import Completion, LanguageModel, Prompt
 from triplebeam.generate.openai_compatible import OpenAICompatible
 from triplebeam.generate.outcomes import Wrapper, drop_replies
 from triplebeam.generate.pacing import Limited, Retrying
-from triplebeam.system.retries import Notify, silent
+from triplebeam.system.retries import Notify, ignore_retries
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,7 +26,7 @@ class WithParameters(Wrapper):
     """For prompts that have none."""
 
     def complete_one(self, prompt: Prompt) -> Completion:
-        """The model's completion of the prompt with the parameters."""
+        """Return the model's completion of the prompt with the parameters."""
         return self.model.complete([self._with_parameters(prompt)])[0]
 
     def drop_reply(self, prompt: Prompt) -> None:
@@ -56,9 +56,10 @@ def connect(
     tokens_per_minute: float | None = None,
     cache: CompletionStore | None = None,
     refresh: bool = False,
-    notify: Notify = silent,
+    notify: Notify = ignore_retries,
 ) -> Concurrent:
-    """A chat model: concurrent, with parameters, cached, retrying and limited, in this order from the outside.
+    """Connect to a chat model: concurrent, with parameters, cached, retrying and limited, in this order from the
+    outside.
 
     Every try counts against the limits; a completion from the cache counts against none and is never retried.
     """

@@ -23,13 +23,13 @@ class _Level:
     item: int
 
     def is_whole(self, text: str) -> bool:
-        """Does the item end where the text does? A number may go on, and a field has more than its name."""
+        """Return whether the item ends where the text does. A number may go on, and a field has more than its name."""
         has_value = self.bracket == "[" or ":" in text[self.item :]
         return text.endswith(('"', "]", "}")) and has_value
 
 
-def without_cut_item(text: str) -> str:
-    """The text up to its last whole item; as it is where its brackets are closed.
+def drop_cut_item(text: str) -> str:
+    """Return the text up to its last whole item; as it is where its brackets are closed.
 
     A quotation mark too many turns texts and brackets inside out, so an end before prose is looked for first.
     """

@@ -38,14 +38,14 @@ class Dialect:
         """Whether it answered at all: one that never did is probably not there."""
 
     def learn(self, refused: frozenset[str]) -> None:
-        """A request without these parts was answered."""
+        """Record that a request without these parts was answered."""
         with self._lock:
             self.answered = True
             self.refused |= refused
 
 
 def request_for(model: str, prompt: Prompt, refused: frozenset[str] = frozenset()) -> dict[str, Any]:
-    """The body of a request, without what the endpoint refuses."""
+    """Build the body of a request, without what the endpoint refuses."""
     response_format = _response_format(prompt, refused)
     request: dict[str, Any] = {"model": model, "messages": _messages(prompt, response_format)}
     limit = next((name for name in _LIMITS if name not in refused), None)
@@ -65,25 +65,26 @@ def request_for(model: str, prompt: Prompt, refused: frozenset[str] = frozenset(
 
 
 def _seed(seed: int, sample: int) -> int:
-    """One seed would give the same sample every time; neighbouring seeds must not share samples either."""
+    """Derive a seed per sample: one seed would repeat the sample, and neighbouring seeds must not share any."""
     if not sample:
         return seed
     return int.from_bytes(hashlib.blake2b(f"{seed} {sample}".encode(), digest_size=4).digest()) >> 1
 
 
 def part_to_blame(request: Mapping[str, Any], words: str) -> str | None:
-    """What of a request its refusal is about, as ``request_for`` names it; None where it is the prompt itself.
+    """Return which part of a request its refusal is about, as ``request_for`` names it; None where it is the prompt
+    itself.
 
     A refusal that names nothing may be about the response format, since endpoints word it differently.
     """
     words = words.casefold()
     if _TOO_LONG.search(words):
         return None
-    part = _named(request, words) or ("response_format" if "response_format" in request else None)
+    part = _find_named_part(request, words) or ("response_format" if "response_format" in request else None)
     return str(request[part]["type"]) if part == "response_format" else part
 
 
-def _named(request: Mapping[str, Any], words: str) -> str | None:
+def _find_named_part(request: Mapping[str, Any], words: str) -> str | None:
     parameter = _parameter(words)
     if parameter in _PARTS and parameter in request:
         return parameter
@@ -92,7 +93,7 @@ def _named(request: Mapping[str, Any], words: str) -> str | None:
 
 
 def _parameter(words: str) -> str | None:
-    """The parameter that OpenAI's form of an error has in a field of its own."""
+    """Return the parameter that OpenAI's form of an error has in a field of its own."""
     try:
         parameter = json.loads(words)["error"]["param"]
     except (ValueError, KeyError, TypeError, RecursionError):

@@ -10,7 +10,7 @@ from triplebeam.generate.chat_completion import completion_from
 from triplebeam.generate.dialect import Dialect, part_to_blame, request_for
 from triplebeam.generate.language_model import Completion, Prompt, PromptRefusedError
 from triplebeam.system.endpoint import OPENAI, Endpoint
-from triplebeam.system.endpoint_faults import REFUSED, body_fault, connection_fault, status_fault
+from triplebeam.system.endpoint_faults import REFUSED_STATUS, body_fault, connection_fault, status_fault
 
 if TYPE_CHECKING:
     from openai import OpenAI
@@ -51,7 +51,7 @@ class OpenAICompatible:
         return sorted(self._dialect.refused)
 
     def complete(self, prompts: Sequence[Prompt]) -> list[Completion]:
-        """One completion per prompt, in order; the first error ends the batch.
+        """Return one completion per prompt, in order; the first error ends the batch.
 
         Faults that a retry may get past are raised as TransientError.
         """
@@ -84,7 +84,7 @@ class OpenAICompatible:
             raise body_fault(body, self._endpoint) from None
 
     def _send(self, request: dict[str, Any]) -> tuple[str, PromptRefusedError | None]:
-        """The reply's body, with an error if it refuses the request."""
+        """Send a request and return the reply's body, with an error if it refuses the request."""
         from openai import APIConnectionError, APIStatusError
 
         # `from None`: these errors quote the endpoint's words, and some endpoints quote the key.
@@ -93,7 +93,7 @@ class OpenAICompatible:
             return self._client.chat.completions.with_raw_response.create(**request).text, None
         except APIStatusError as error:
             fault = status_fault(error, self._endpoint, self.model)
-            if error.status_code in REFUSED:
+            if error.status_code in REFUSED_STATUS:
                 return error.response.text, PromptRefusedError(str(fault))
             raise fault from None
         except APIConnectionError as error:

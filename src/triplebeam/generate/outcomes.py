@@ -15,12 +15,12 @@ class GivesOutcomes(Protocol):
     """A model that reports the outcome of each prompt itself."""
 
     def outcomes(self, prompts: Sequence[Prompt]) -> list[Outcome]:
-        """One outcome per prompt, in order."""
+        """Return one outcome per prompt, in order."""
         ...
 
 
 def outcomes_of(model: LanguageModel, prompts: Sequence[Prompt]) -> list[Outcome]:
-    """One outcome per prompt, in order, of any model.
+    """Return one outcome per prompt, in order, of any model.
 
     A model that only completes whole batches does not say which prompt failed, so each is then asked alone.
     """
@@ -53,7 +53,7 @@ def drop_replies(model: LanguageModel, prompts: Iterable[Prompt]) -> None:
 
 
 def completions(outcomes: Iterable[Outcome]) -> list[Completion]:
-    """All completions; raises the first error among the outcomes."""
+    """Return all completions; raises the first error among the outcomes."""
     done = []
     for outcome in outcomes:
         if isinstance(outcome, EndpointError):
@@ -74,11 +74,11 @@ class Wrapper:
         return self.model.name
 
     def complete(self, prompts: Sequence[Prompt]) -> list[Completion]:
-        """One completion per prompt, in order; the first error ends the batch."""
+        """Return one completion per prompt, in order; the first error ends the batch."""
         return [self.complete_one(prompt) for prompt in prompts]
 
     def complete_one(self, prompt: Prompt) -> Completion:
-        """The wrapped model's completion."""
+        """Return the wrapped model's completion."""
         return self.model.complete([prompt])[0]
 
     def drop_reply(self, prompt: Prompt) -> None:

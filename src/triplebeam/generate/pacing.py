@@ -17,7 +17,7 @@ class Retrying(Wrapper, Retries):
     """Asks ``model`` again after a fault that may pass."""
 
     def complete_one(self, prompt: Prompt) -> Completion:
-        """The model's completion, after as many retries as it takes; EndpointError where they are used up."""
+        """Return the model's completion, after as many retries as it takes; EndpointError where they are used up."""
         return self.retry(lambda: self.model.complete([prompt])[0])
 
 
@@ -68,13 +68,13 @@ class Limited(Wrapper):
 
     @classmethod
     def per_minute(cls, model: LanguageModel, requests: float | None = None, tokens: float | None = None) -> "Limited":
-        """Limits by the minute."""
+        """Limit requests and tokens per minute."""
         return cls(
             model, Bucket(requests) if requests is not None else None, Bucket(tokens) if tokens is not None else None
         )
 
     def complete_one(self, prompt: Prompt) -> Completion:
-        """The model's completion, as soon as the limits allow it."""
+        """Return the model's completion, as soon as the limits allow it."""
         expected = prompt.estimated_tokens + (prompt.max_tokens or 0)
         seconds = max(_take(self.requests, 1), _take(self.tokens, expected))
         used = 0

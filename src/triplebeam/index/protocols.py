@@ -122,11 +122,11 @@ class TripleStore(Protocol):
         ...
 
     def neighbours(self, triple_ids: Numbers, query: NDArray[np.float32], limit: int) -> list[NDArray[np.int64]]:
-        """For each triple, return the ``limit`` others that share an end and are most similar to the query."""
+        """Return for each triple the ``limit`` others that share an end and are most similar to the query."""
         ...
 
     def nearest(self, vectors: NDArray[np.float32], k: int) -> NDArray[np.int64]:
-        """For each vector, return the k triples nearest to it, best first: an array of one row per vector."""
+        """Return for each vector the k triples nearest to it, best first: an array of one row per vector."""
         ...
 
     def vectors(self, triple_ids: Numbers) -> NDArray[np.float32]:

@@ -4,10 +4,10 @@ import re
 from collections.abc import Iterator
 
 from triplebeam.ingest.compose import Composer
-from triplebeam.ingest.front_matter import front_matter
+from triplebeam.ingest.front_matter import parse_front_matter
 from triplebeam.ingest.text import Content
 
-_LOOKED_AT = 20_000
+_HEAD_CHARACTERS = 20_000
 _SIGNS_OF_IT = (
     re.compile(r"^={1,5} \S.*$", re.MULTILINE),
     re.compile(r"^\[(?:verse|quote|source|NOTE|TIP|options|cols|horizontal|listing|id=|\[)[^\n]*\]$", re.MULTILINE),
@@ -15,7 +15,7 @@ _SIGNS_OF_IT = (
     re.compile(r"^[\w`<>*'-][^\n]{0,80}::$", re.MULTILINE),
     re.compile(r"^:[\w-]+: \S", re.MULTILINE),
 )
-_ENOUGH_SIGNS = 2
+_MIN_SIGNS = 2
 
 _TITLE = re.compile(r"(={1,6})\s+(\S.*)")
 _UNDERLINES = "=-~^+"
@@ -41,15 +41,15 @@ _ATTRIBUTE = re.compile(r"\{([a-z][\w-]*)\}")
 _QUOTED = re.compile(r"(?<![\w`*_+'])(``|`|\*\*|\*|__|_|\+\+|\+|')(?=\S)([^\n]{1,200}?)(?<=\S)\1(?![\w`*_+'])")
 
 
-def looks_like_asciidoc(text: str) -> bool:
-    """Two kinds of its markup or more at the head of a text."""
-    head = text[:_LOOKED_AT]
-    return sum(bool(sign.search(head)) for sign in _SIGNS_OF_IT) >= _ENOUGH_SIGNS
+def is_asciidoc(text: str) -> bool:
+    """Return whether the head of a text has two kinds of its markup or more."""
+    head = text[:_HEAD_CHARACTERS]
+    return sum(bool(sign.search(head)) for sign in _SIGNS_OF_IT) >= _MIN_SIGNS
 
 
-def asciidoc_content(source: str) -> Content:
+def read_asciidoc(source: str) -> Content:
     """Read AsciiDoc. The title is the document's, else the first section's."""
-    fields, body, warnings = front_matter(source)
+    fields, body, warnings = parse_front_matter(source)
     reader = _Reader()
     reader.read(body.split("\n"))
     content = reader.composer.content(metadata={name: text for name, text in fields.items() if name != "title"})
@@ -65,7 +65,7 @@ class _Reader:
         self._is_table = False
 
     def read(self, lines: list[str]) -> None:
-        """Blocks between fences are taken whole; what is between them is paragraphs, titles and lists."""
+        """Read blocks between fences whole; what is between them is paragraphs, titles and lists."""
         place = 0
         while place < len(lines):
             line = lines[place]
@@ -87,7 +87,7 @@ class _Reader:
         )
 
     def _block(self, lines: list[str], place: int, fence: str) -> int:
-        """A verbatim block goes whole, to its closing fence; of another the fence alone goes."""
+        """Read a verbatim block whole, to its closing fence; of another, skip the fence alone."""
         if fence.startswith("|==="):
             self._is_table = not self._is_table
             self.composer.end_paragraph()
@@ -137,7 +137,7 @@ class _Reader:
         self.composer.words(" ")
 
     def _pieces(self, line: str) -> Iterator[tuple[str, str]]:
-        """The text of a line cut at its links, each with the target of the link before it."""
+        """Yield the text of a line cut at its links, each with the target of the link before it."""
         last = 0
         for link in _LINK.finditer(line := _MAN_LINK.sub(r"link:\1.txt[\1(\2)]", line)):
             yield self._inline(line[last : link.start()]), ""

@@ -8,7 +8,7 @@ from triplebeam.passage import Heading, Link
 _LINE, _PARAGRAPH = 1, 2
 #: Headwords of definitions are headings below all others.
 TERM_LEVEL = 7
-_LONGEST_HEADING = 160
+_MAX_HEADING_CHARACTERS = 160
 
 
 class Composer:
@@ -26,7 +26,7 @@ class Composer:
         self._links: list[tuple[int, str]] = []
 
     def words(self, text: str) -> None:
-        """Running text; white space of any kind is one space."""
+        """Add running text; white space of any kind is one space."""
         if not text:
             return
         words = " ".join(text.replace("\u00ad", "").split())
@@ -36,7 +36,7 @@ class Composer:
             self._space = text[-1].isspace()
 
     def code(self, text: str) -> None:
-        """A block that keeps its lines and its indentation."""
+        """Add a block that keeps its lines and its indentation."""
         lines = [line.rstrip() for line in text.expandtabs().split("\n")]
         kept = "\n".join(lines).strip("\n")
         self.end_paragraph()
@@ -45,13 +45,13 @@ class Composer:
         self.end_paragraph()
 
     def heading(self, level: int, text: str, anchor: str = "") -> None:
-        """A heading in a paragraph of its own."""
+        """Add a heading in a paragraph of its own."""
         self.end_paragraph()
         self._title(level, text, anchor)
         self.end_paragraph()
 
     def term(self, text: str, anchor: str = "", depth: int = 0) -> None:
-        """The headword of a definition. What follows stays with it: there is no blank line between the two."""
+        """Add the headword of a definition. What follows stays with it: there is no blank line between the two."""
         self.end_paragraph()
         self._title(TERM_LEVEL + depth, text, anchor)
         self.end_line()
@@ -61,41 +61,41 @@ class Composer:
         words = " ".join(text.split())
         if words:
             self._write(words)
-            if len(words) <= _LONGEST_HEADING:
+            if len(words) <= _MAX_HEADING_CHARACTERS:
                 self._headings.append(Heading(self._length - len(words), level, words, anchor))
 
     def item(self, bullet: str) -> None:
-        """An item of a list begins."""
+        """Begin an item of a list."""
         self.end_line()
         self._before = bullet
 
     def row(self) -> None:
-        """A row of a table begins."""
+        """Begin a row of a table."""
         self.end_line()
 
     def cell(self) -> None:
-        """A cell of the row begins; the first with text in it is at the beginning of the line."""
+        """Begin a cell of the row; the first with text in it is at the beginning of the line."""
         self._before = "" if self._break or not self._length else " | "
 
     def open_cell(self) -> None:
-        """Until it is closed, breaks are spaces: the row stays on one line."""
+        """Open a cell: until it is closed, breaks are spaces, and the row stays on one line."""
         self._cells += 1
 
     def close_cell(self) -> None:
-        """The cell is over."""
+        """Close the cell."""
         self._cells -= 1
 
     def link(self, target: str) -> None:
-        """A link begins here."""
+        """Begin a link here."""
         separator = max(self._break, self._space) if self._length else 0
         self._links.append((self._length + separator + len(self._before), target))
 
     def end_line(self) -> None:
-        """What follows begins on a new line."""
+        """End the line: what follows begins on a new one."""
         self._end(_LINE)
 
     def end_paragraph(self) -> None:
-        """What follows begins after a blank line."""
+        """End the paragraph: what follows begins after a blank line."""
         self._end(_LINE if self._glued else _PARAGRAPH)
 
     def _end(self, lines: int) -> None:
@@ -118,6 +118,6 @@ class Composer:
         self._glued = False
 
     def content(self, title: str = "", metadata: Mapping[str, str] | None = None) -> Content:
-        """All of it."""
+        """Return all of the content."""
         links = tuple(Link(min(start, self._length), target) for start, target in self._links)
         return Content("".join(self._pieces), title, tuple(self._headings), links, metadata or {})

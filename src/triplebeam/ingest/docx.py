@@ -13,7 +13,7 @@ from triplebeam.ingest.archive import check_zip
 from triplebeam.ingest.compose import Composer
 from triplebeam.ingest.damage import DAMAGE
 from triplebeam.ingest.text import Content
-from triplebeam.ingest.title import sensible_title
+from triplebeam.ingest.title import clean_title
 
 _WORD = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _COMPATIBILITY = "{http://schemas.openxmlformats.org/markup-compatibility/2006}"
@@ -35,14 +35,14 @@ def read_docx(data: bytes) -> Content:
         composer = Composer()
         _Body(composer, _heading_levels(document)).blocks(document.element.body)
         content = composer.content()
-        title = sensible_title(document.core_properties.title)
+        title = clean_title(document.core_properties.title)
     except (OpcError, *DAMAGE) as error:
         raise SourceError(f"the docx file is damaged ({type(error).__name__}: {error})") from error
     return content._replace(title=title or (content.headings[0].text if content.headings else ""))
 
 
 def _heading_levels(document: Any) -> dict[str, int]:
-    """The level of each style that is a title's or a heading's, by the style's id."""
+    """Return the level of each style that is a title's or a heading's, by the style's id."""
     names = ((style.style_id, _HEADING_STYLE.match(style.name or "")) for style in document.styles)
     return {id_: int(found[1] or 1) for id_, found in names if found}
 
@@ -55,7 +55,7 @@ class _Body:
         self._levels = levels
 
     def blocks(self, parent: Any) -> None:
-        """Paragraphs and tables under an element, through content controls and the like."""
+        """Yield paragraphs and tables under an element, through content controls and the like."""
         for child in parent:
             if child.tag == _PARAGRAPH:
                 self._paragraph(child)
@@ -88,7 +88,7 @@ class _Body:
                 self._rows(child)
 
     def _cells(self, parent: Any) -> None:
-        """A cell may hold a table of its own: all of it stays on the line."""
+        """Add the cells of a row. A cell may hold a table of its own: all of it stays on the line."""
         for child in parent:
             if child.tag == _CELL:
                 self._composer.cell()

@@ -17,7 +17,7 @@ class Unreadable:
     line: int | None = None
 
     def __str__(self) -> str:
-        """One line for a person: the place, then the reason."""
+        """Format as one line: the place, then the reason."""
         place = self.source if self.line is None else f"{self.source}, line {self.line}"
         return f"{place}: {self.reason}"
 
@@ -31,15 +31,15 @@ class Skipped:
     """Said where it is not the kind of the file."""
 
     def __str__(self) -> str:
-        """One line for a person."""
+        """Format as one line."""
         return f"{self.source}: {self.reason}" if self.reason else self.source
 
 
 Reading: TypeAlias = Document | Unreadable | Skipped
 
 
-def watched(readings: Iterable[Reading], expected: int, progress: Progress) -> Iterator[Reading]:
-    """Readings, with progress as each comes; ``expected`` is their number where it is known, else 0."""
+def report_progress(readings: Iterable[Reading], expected: int, progress: Progress) -> Iterator[Reading]:
+    """Yield readings and report progress as each comes; ``expected`` is their number where it is known, else 0."""
     done = 0
     for reading in readings:
         if not isinstance(reading, Skipped):

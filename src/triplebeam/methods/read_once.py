@@ -25,7 +25,7 @@ class ReadOnce(AnsweringAgent):
     """Retrieve and read as many of the best passages as this many tokens hold, as in GNN-Ret's tables."""
 
     def steps(self, question: str) -> Generator[Step, None, Answer]:
-        """The retrieval is the one step."""
+        """Retrieve in the one step."""
         loop = Loop(question, ending=ONE_STEP)
         yield loop.take(partial(self._step, question))
         best = loop.so_far.ids[: self.answered_from if self.tokens is None else None]

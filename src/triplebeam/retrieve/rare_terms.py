@@ -3,11 +3,12 @@
 Ours, no paper's. A manual names a person in a byline, a page an option, a film its director: a term that stands in a
 handful of passages joins them, whether or not a triple was read there. The terms are those of the term index, so that
 their rarity is known, and nothing else is stored. A term of the query leads nowhere new, since the first search has
-looked for it.
+looked for it; a bare number says nothing.
 
 Passages beside a hit in its document share its terms because they go on about the same: they do not count.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -19,18 +20,21 @@ from triplebeam.index.folder.passages import PassageTable
 from triplebeam.index.folder.terms import TermIndex
 from triplebeam.ranking import Hop
 from triplebeam.retrieve.bounds import check_fields
-from triplebeam.text.terms import placed_words, query_words, text_words
+from triplebeam.text.terms import locate_words, query_words, text_words
 
 
 class RareLink(NamedTuple):
-    """A passage that shares rare terms with a hit: its row, the row of the hit, the rarest of the terms as the index
-    has it, and the sum of the inverse document frequencies of all of them.
+    """A passage that shares rare terms with a hit: its row, the row of the hit, and the term, as the index has it, that
+    is rarest among those in the passage's title or heading, else rarest of all.
     """
 
     row: int
     sender: int
     term: str
     rarity: float
+    """The sum over all of them of the inverse document frequency, as a share of the largest possible."""
+    heading_rarity: float
+    """The same of the rarest term in the title or heading alone; 0 without one."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,38 +54,44 @@ class RareTerms:
         check_fields(self)
 
     def follow(self, query: str, rows: Sequence[int] | NDArray[np.int64]) -> list[RareLink]:
-        """Return the passages that the first of these rows lead to, each once, by its rarest link, in order of rows."""
+        """Return the passages that the first of these rows lead to, each once, by its best link, in order of rows."""
         found: dict[int, RareLink] = {}
         asked = frozenset(query_words(query))
         for sender in map(int, rows[: self.senders]):
             for link in self._follow_one(sender, asked):
-                if link.row not in found or link.rarity > found[link.row].rarity:
-                    found[link.row] = link
+                found[link.row] = max(found.get(link.row, link), link, key=lambda each: each[:-3:-1])
         return [found[row] for row in sorted(found)]
 
     def hop(self, link: RareLink) -> Hop:
         """Return where a link starts, and the term as its passage writes it."""
-        sender = self.passages.at(link.sender)
+        sender = self.passages.read_row(link.sender)
         (stemmer,) = self.terms.stemmers_of([link.sender])
         text = sender.term_text
-        written = (text[start:end] for start, end, word in placed_words(text, stemmer) if word == link.term)
+        written = (text[start:end] for start, end, word in locate_words(text, stemmer) if word == link.term)
         return Hop(sender.id, next(written, link.term))
 
     def _follow_one(self, sender: int, asked: frozenset[str]) -> list[RareLink]:
         """The links of one hit."""
         (stemmer,) = self.terms.stemmers_of([sender])
-        passage = self.passages.at(sender)
-        rarest: dict[int, tuple[float, str]] = {}
-        sums: dict[int, float] = {}
-        for term in set(text_words(passage.term_text, stemmer)) - asked:
+        shared: dict[int, list[tuple[float, str]]] = {}
+        for term in set(text_words(self.passages.read_row(sender).term_text, stemmer)) - asked:
             rows = self.terms.postings(term).rows
-            if 2 <= len(rows) <= self.max_passages:
-                rarity = self.terms.rarity(len(rows))
-                for row in (row for row in rows.tolist() if self._is_elsewhere(sender, row)):
-                    rarest[row] = max(rarest.get(row, (0.0, "")), (rarity, term))
-                    sums[row] = sums.get(row, 0.0) + rarity
-        return [RareLink(row, sender, rarest[row][1], sums[row]) for row in sums]
+            if 2 <= len(rows) <= self.max_passages and not term.isdigit():
+                rarity = self.terms.rarity(len(rows)) / math.log1p(len(self.terms))
+                for row in rows.tolist():
+                    if self._is_elsewhere(sender, row):
+                        shared.setdefault(row, []).append((rarity, term))
+        return [self._make_link(row, sender, terms) for row, terms in shared.items()]
+
+    def _make_link(self, row: int, sender: int, terms: Sequence[tuple[float, str]]) -> RareLink:
+        (stemmer,) = self.terms.stemmers_of([row])
+        heading = set(text_words(f"{self.passages.titles[row]}\n{self.passages.sections[row]}", stemmer))
+        rarity, term = max(((rarity, term) for rarity, term in terms if term in heading), default=(0.0, ""))
+        return RareLink(row, sender, term or max(terms)[1], sum(each for each, _ in terms), rarity)
 
     def _is_elsewhere(self, sender: int, row: int) -> bool:
-        """In another document, or far away in the same one."""
-        return abs(sender - row) >= self.min_distance or self.passages.documents[sender] != self.passages.documents[row]
+        """In another document, or far away in the same one; rows of one title are of one document."""
+        if abs(sender - row) >= self.min_distance:
+            return True
+        titles, documents = self.passages.titles, self.passages.documents
+        return documents[sender] != documents[row] and not (titles[row] and titles[sender] == titles[row])

@@ -11,7 +11,7 @@ from triplebeam import assemble
 from triplebeam.answer import Answer, Evidence, Outcome, Step
 from triplebeam.explain.snippet import snippet
 from triplebeam.explain.verdict import remarks, verdict
-from triplebeam.generate.accounting import price
+from triplebeam.generate.accounting import compute_cost
 from triplebeam.passage import Passage, Passages
 from triplebeam.ranking import Hit
 from triplebeam.serve.shapes import (
@@ -40,13 +40,18 @@ class ReadFactShape(TypedDict):
     from_memory: Annotated[bool, Field(description="The model's own knowledge; no document says it.")]
 
 
-class StepShape(TypedDict):
-    """One step of an agent."""
+class ThoughtShape(TypedDict):
+    """What a step of an agent looked for, and what it made of it."""
 
     number: int
     query: str
-    facts: list[ReadFactShape]
     thought: str
+
+
+class StepShape(ThoughtShape):
+    """One step of an agent."""
+
+    facts: list[ReadFactShape]
     problems: Annotated[list[str], Field(description="Replies of the model that could not be used.")]
     passages: Annotated[list[str], Field(description="Ids of the passages found, best first.")]
     usage: UsageShape
@@ -83,17 +88,16 @@ class PartShape(TypedDict):
     supported: bool
 
 
-class AnswerShape(TypedDict):
-    """An answer with its evidence."""
+class ConclusionShape(TypedDict):
+    """An answer by itself."""
 
-    question: str
     outcome: Annotated[
         Outcome,
         Field(
             description="`answered`: the documents say it. `guess`: `answer` is the model's best guess."
             " `not_in_documents`: the model read them and found no answer. `false_premise`: they contradict what the"
             " question takes for granted; `premise` says what they say. `model_failed`: the model gave no usable"
-            " reply, or none at all; `verdict` says why, and `passages` are those of a search."
+            " reply, or none at all, and `passages` are those of a search."
         ),
     ]
     answer: Annotated[
@@ -108,14 +112,20 @@ class AnswerShape(TypedDict):
     remarks: Annotated[list[str], Field(description="What else to know of the answer, a sentence each, for people.")]
     others: Annotated[list[str], Field(description="Further answers that fit; `answer` has the best support.")]
     missing: Annotated[list[str], Field(description="What no document says, a sentence each; empty if answered.")]
-    verdict: Annotated[
-        str,
-        Field(description="For people: how far the answer can be relied on, or why the model failed, in one sentence."),
-    ]
     supported: Annotated[
         bool, Field(description="Every fact of the evidence was found in a passage, and they state the answer.")
     ]
     ending: Annotated[str, Field(description="Why the agent stopped.")]
+
+
+class AnswerShape(ConclusionShape):
+    """An answer with its evidence."""
+
+    question: str
+    verdict: Annotated[
+        str,
+        Field(description="For people: how far the answer can be relied on, or why the model failed, in one sentence."),
+    ]
     loop_answer: str
     evidence: list[EvidenceShape]
     passages: list[RankedPassageShape]
@@ -136,18 +146,10 @@ def answer_json(
     """The whole answer. ``stemmers`` are those of its passages (`found.stemmers`). ``price`` is in US dollars, and is
     left out where it is not known.
     """
-    written: AnswerShape = {
+    core: dict[str, object] = {
         "question": answer.question,
-        "outcome": answer.outcome,
-        "answer": answer.text,
-        "sentence": answer.sentence,
-        "parts": [{"text": part.text, "facts": [*part.facts], "supported": part.supported} for part in answer.parts],
-        "remarks": remarks(answer),
-        "others": list(answer.others),
-        "missing": list(answer.missing),
+        **conclusion_json(answer),
         "verdict": verdict(answer),
-        "supported": answer.supported,
-        "ending": answer.ending,
         "loop_answer": answer.loop_text,
         "evidence": [_evidence(fact) for fact in answer.evidence],
         "passages": [
@@ -157,6 +159,27 @@ def answer_json(
         "steps": [step_json(step) for step in answer.steps],
         "usage": usage_json(answer.usage),
     }
+    written = cast("AnswerShape", core)
+    if follow_up:
+        written["follow_up"] = follow_up_json(follow_up)
+    if price is not None:
+        written["price"] = price
+    return written
+
+
+def conclusion_json(answer: Answer) -> ConclusionShape:
+    """An answer by itself."""
+    written: ConclusionShape = {
+        "outcome": answer.outcome,
+        "answer": answer.text,
+        "sentence": answer.sentence,
+        "parts": [{"text": part.text, "facts": [*part.facts], "supported": part.supported} for part in answer.parts],
+        "remarks": remarks(answer),
+        "others": list(answer.others),
+        "missing": list(answer.missing),
+        "supported": answer.supported,
+        "ending": answer.ending,
+    }
     if answer.premise:
         written["premise"] = answer.premise
     if answer.contradicting:
@@ -165,25 +188,25 @@ def answer_json(
         written["as_of"] = answer.as_of
     if answer.may_be_incomplete:
         written["may_be_incomplete"] = True
-    if follow_up:
-        written["follow_up"] = follow_up_json(follow_up)
-    if price is not None:
-        written["price"] = price
     return written
+
+
+def thought_json(step: Step) -> ThoughtShape:
+    """What a step looked for, and what it made of it."""
+    return {"number": step.number, "query": step.query, "thought": step.thought}
 
 
 def step_json(step: Step) -> StepShape:
     """A step, on its own or in its answer."""
-    written: StepShape = {
-        "number": step.number,
-        "query": step.query,
+    core: dict[str, object] = {
+        **thought_json(step),
         "facts": [_read_fact(fact) for fact in step.facts],
-        "thought": step.thought,
         "problems": list(step.problems),
         "passages": step.ranking.ids,
         "usage": usage_json(step.usage),
         "seconds": step.seconds,
     }
+    written = cast("StepShape", core)
     if step.picture:
         written["picture"] = step.picture
     return written
@@ -196,7 +219,7 @@ def price_of_answer(answer: Answer, index: "assemble.Index") -> float | None:
     """
     if index.model.name != index.reading_model.name:
         return None
-    return price(answer.usage, index.model.name, index.settings.prices)
+    return compute_cost(answer.usage, index.model.name, index.settings.prices)
 
 
 def _ranked_passage(hit: Hit, answer: Answer, passage: Passage, stemmer: str) -> RankedPassageShape:

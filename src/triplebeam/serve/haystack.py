@@ -42,7 +42,8 @@ class TriplebeamRetriever:
         """The best passages for a query."""
         found = self.index.search(query, self.method, self.top_k if top_k is None else top_k)
         documents = [
-            Document(id=each.passage_id, content=each.text, meta=metadata_of(each), score=each.score) for each in found
+            Document(id=each.passage.id, content=each.passage.text, meta=metadata_of(each), score=each.score)
+            for each in found
         ]
         return {"documents": documents}
 

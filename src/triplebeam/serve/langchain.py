@@ -39,7 +39,9 @@ class TriplebeamRetriever(BaseRetriever):
         self, query: str, *, run_manager: CallbackManagerForRetrieverRun, k: int | None = None
     ) -> list[Document]:
         found = opened(self.index).search(query, self.method, self.k if k is None else k)
-        return [Document(id=each.passage_id, page_content=each.text, metadata=metadata_of(each)) for each in found]
+        return [
+            Document(id=each.passage.id, page_content=each.passage.text, metadata=metadata_of(each)) for each in found
+        ]
 
 
 def from_langchain(

@@ -42,7 +42,7 @@ from triplebeam.serve.library_errors import (
     UnknownIndexError,
 )
 from triplebeam.settings import Settings
-from triplebeam.system.durable import explained, flush, make_folder
+from triplebeam.system.durable import explain_disk_errors, flush, make_folder
 
 _DELETED = ".triplebeam-deleted-"
 _DELETED_NAME = re.compile(re.escape(_DELETED) + "[0-9a-f]{16}")
@@ -214,7 +214,7 @@ class Library:
             )
         if name in self._places():
             raise IndexExistsError(f"there is already an index {name!r}: choose another name.")
-        with explained(folder := self._data[0] / f"{name}{ENDING}"):
+        with explain_disk_errors(folder := self._data[0] / f"{name}{ENDING}"):
             make_folder(folder)
 
     def delete(self, name: str) -> None:
@@ -226,7 +226,7 @@ class Library:
             )
         check_files_are_here(location, name)
         folder = location.state
-        with explained(folder), self._opening[name], write_lock(folder):
+        with explain_disk_errors(folder), self._opening[name], write_lock(folder):
             folder.rename(folder.with_name(f"{_DELETED}{token_hex(8)}"))
             flush(folder.parent)
             self._opened.pop(name, None)

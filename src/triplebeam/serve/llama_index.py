@@ -43,8 +43,8 @@ class TriplebeamRetriever(BaseRetriever):
         return [
             NodeWithScore(
                 node=TextNode(
-                    id_=each.passage_id,
-                    text=each.text,
+                    id_=each.passage.id,
+                    text=each.passage.text,
                     metadata=metadata_of(each),
                     excluded_llm_metadata_keys=_FOR_PROGRAMS,
                     excluded_embed_metadata_keys=_FOR_PROGRAMS,

@@ -28,4 +28,4 @@ def add_passages(index: "assemble.Index", answer: Answer) -> Answer:
     """The answer, with the passages of one search where the model failed before the agent had found any."""
     if answer.outcome != "model_failed" or answer.ranking:
         return answer
-    return replace(answer, ranking=index.search(answer.question))
+    return replace(answer, ranking=index.retriever().retrieve(answer.question))

@@ -12,8 +12,9 @@ from typing import TypeAlias
 
 from triplebeam.assemble import Index, open_index
 from triplebeam.errors import BadInputError
+from triplebeam.explain.search_results import SearchResult
 from triplebeam.passage import Passage
-from triplebeam.ranking import Hit, Ranking, Result
+from triplebeam.ranking import Hit, Ranking
 
 #: Given a query and k, the ids of passages, best first.
 Search: TypeAlias = Callable[[str, int], Iterable[str]]
@@ -23,12 +24,12 @@ Source: TypeAlias = Index | Sequence[Passage]
 _SHOWN = 60
 
 
-def metadata_of(found: Result) -> dict[str, object]:
+def metadata_of(found: SearchResult) -> dict[str, object]:
     """All but the text, as JSON values; the document's own metadata first."""
     return {
         **found.passage.metadata,
         "id": found.passage.id,
-        "title": found.title,
+        "title": found.passage.title,
         "document_id": found.passage.document_id,
         "score": found.score,
         "chains": [[list(triple) for triple in chain] for chain in found.chains],

@@ -21,7 +21,7 @@ from triplebeam.answer import Agent, Answer, Step
 from triplebeam.assemble import Index, Method
 from triplebeam.errors import EndpointError, TriplebeamError
 from triplebeam.explain.conversation import FollowUp, Turn, follow_conversation, follow_up
-from triplebeam.explain.found import Found, found
+from triplebeam.explain.search_results import SearchResults
 from triplebeam.serve.library import Library
 from triplebeam.serve.library_errors import message_of
 from triplebeam.serve.limits import Limits
@@ -50,7 +50,7 @@ class Searched:
 
     question: str
     """What was searched for; a follow-up of a conversation is rewritten first."""
-    found: list[Found]
+    results: SearchResults
     seconds: float
     follow_up: FollowUp | None = None
 
@@ -271,9 +271,10 @@ class Runner:
             question = rewritten.question if rewritten else asked
             with span("search", {"index": name, "method": method.text, "k": k}):
                 index = self.library.index(name, where)
-                ranking = index.search(question, method, k)
+                results = index.search(question, method, k)
         seconds = time.perf_counter() - started
-        return Searched(question, found(index.source, question, ranking), seconds, rewritten)
+        results.explain()  # here, not on the event loop
+        return Searched(question, results, seconds, rewritten)
 
     def _count(self, what: str, more: int) -> None:
         with self._counting:

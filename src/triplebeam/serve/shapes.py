@@ -1,10 +1,10 @@
-"""Passages and searches as JSON, the same over HTTP and on the command line; `answer_shapes` has the answers.
+"""Passages and searches as JSON, the same over HTTP and on the command line; `answer_shapes` has the answers. Tools of
+a model (`mcp.results`) return the same with fewer fields.
 
 The shapes are dictionaries that pydantic knows: it checks what is read back, and describes them in the HTTP schema. A
 field that may be missing is left out rather than null.
 """
 
-from collections.abc import Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, NotRequired, TypeAlias, cast
 
@@ -12,7 +12,8 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from triplebeam import assemble
-from triplebeam.explain.found import Found, path_of, remark
+from triplebeam.explain.passages import place_dict
+from triplebeam.explain.search_results import SearchResults
 from triplebeam.explain.snippet import Snippet
 from triplebeam.generate.language_model import Usage
 from triplebeam.passage import Passage
@@ -30,16 +31,21 @@ class SnippetShape(TypedDict):
     highlights: Annotated[list[tuple[int, int]], Field(description="Start and end of what matches, in `text`.")]
 
 
-class PlaceShape(TypedDict):
-    """A passage and where it is."""
+class TextShape(TypedDict):
+    """A passage as it is read."""
 
     id: str
     title: str
     section: Annotated[str, Field(description="The headings above it, as in `Managing packages › Uploading`.")]
+    text: str
+
+
+class PlaceShape(TextShape):
+    """A passage and where it is."""
+
     document_id: str
     path: Annotated[str, Field(description="The file it comes from; of a row, the id of its document.")]
     position: Annotated[int, Field(description="Which passage of its document it is, from 0.")]
-    text: str
 
 
 class RankedPassageShape(PlaceShape):
@@ -104,11 +110,9 @@ class DocumentShape(TypedDict):
     passages: list[PassageShape]
 
 
-def search_json(question: str, method: str, found: Sequence[Found]) -> SearchShape:
+def search_json(results: SearchResults) -> SearchShape:
     """The passages found, best first, with the chains of triples that explain each."""
-    passages = [_found_passage(each) for each in found]
-    written: SearchShape = {"question": question, "method": method, "passages": passages}
-    return {**written, "remark": words} if (words := remark(question, method, found)) else written
+    return cast("SearchShape", results.to_dict())
 
 
 def passage_json(index: "assemble.Index", passage: Passage) -> PassageShape:
@@ -139,31 +143,14 @@ def follow_up_json(follow_up: "FollowUp") -> FollowUpShape:
     return written
 
 
-def _found_passage(found: Found) -> FoundPassageShape:
-    written = {
-        **place_json(found.passage),
-        "score": found.hit.score,
-        "snippet": snippet_json(found.snippet),
-        "chains": [list(chain) for chain in found.chains],
-    }
-    if found.hit.found_by:
-        written["found_by"] = dict(found.hit.found_by)
-    if found.like is not None:
-        written["like"] = found.like
-    return cast("FoundPassageShape", written)
+def text_json(passage: Passage) -> TextShape:
+    """A passage as it is read."""
+    return {"id": passage.id, "title": passage.title, "section": passage.section, "text": passage.text}
 
 
 def place_json(passage: Passage) -> PlaceShape:
     """A passage and where it is."""
-    return {
-        "id": passage.id,
-        "title": passage.title,
-        "section": passage.section,
-        "document_id": passage.document_id,
-        "path": path_of(passage),
-        "position": passage.position,
-        "text": passage.text,
-    }
+    return cast("PlaceShape", place_dict(passage))
 
 
 def snippet_json(shown: Snippet) -> SnippetShape:

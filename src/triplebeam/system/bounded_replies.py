@@ -16,7 +16,7 @@ from triplebeam.errors import BadInputError, EndpointError
 _LOG = logging.getLogger("triplebeam")
 _SECONDS_TO_ANNOUNCEMENT = 2.0
 #: The vectors of a whole batch of texts need a quarter of it.
-MOST_BYTES = 100_000_000
+MAX_BYTES = 100_000_000
 #: What the reply is read as says these no more.
 _OF_THE_WIRE = ("content-encoding", "content-length", "transfer-encoding")
 
@@ -38,8 +38,9 @@ class BoundedClient(httpx2.Client):
         self._wait_is_announced = False
 
     def send(self, request: httpx2.Request, *, stream: bool = False, **options: Any) -> httpx2.Response:
-        """The reply, read. A thread reads it, since each byte renews the client's timeout; where it has read in vain it
-        is left alone, and ends with the next byte of the body, with the connection or with the process.
+        """Send a request and read the reply. A thread reads it, since each byte renews the client's timeout; where it
+        has read in vain it is left alone, and ends with the next byte of the body, with the connection or with the
+        process.
         """
         reply: Future[httpx2.Response] = Future()
         deadline = time.monotonic() + self._seconds
@@ -55,7 +56,7 @@ class BoundedClient(httpx2.Client):
         if wait([reply], min(_SECONDS_TO_ANNOUNCEMENT, self._seconds)).not_done:
             self._announce_wait(request)
         if wait([reply], max(0.0, deadline - time.monotonic())).not_done:
-            raise self._late_reply(request)
+            raise self._make_timeout(request)
         return reply.result()
 
     def _announce_wait(self, request: httpx2.Request) -> None:
@@ -65,9 +66,9 @@ class BoundedClient(httpx2.Client):
             _LOG.warning("Waiting for %s: it may take %g seconds to reply.", _host(request), self._seconds)
 
     def _read(self, reply: httpx2.Response, deadline: float) -> httpx2.Response:
-        """The reply with its body, unpacked."""
+        """Read the reply with its body, decompressed."""
         body = bytearray()
-        most = self._most_bytes or MOST_BYTES
+        most = self._most_bytes or MAX_BYTES
         for piece in reply.iter_bytes():
             body += piece
             if len(body) > most:
@@ -76,11 +77,11 @@ class BoundedClient(httpx2.Client):
                     " or see the log of its server."
                 )
             if time.monotonic() > deadline:
-                raise self._late_reply(reply.request)
+                raise self._make_timeout(reply.request)
         headers = [pair for pair in reply.headers.multi_items() if pair[0].lower() not in _OF_THE_WIRE]
         return httpx2.Response(reply.status_code, headers=headers, content=bytes(body), request=reply.request)
 
-    def _late_reply(self, request: httpx2.Request) -> httpx2.ReadTimeout:
+    def _make_timeout(self, request: httpx2.Request) -> httpx2.ReadTimeout:
         return httpx2.ReadTimeout(f"there was no whole reply within {self._seconds:g} seconds", request=request)
 
     def __del__(self) -> None:
@@ -89,7 +90,7 @@ class BoundedClient(httpx2.Client):
 
 
 def advise_on_tls(error: BaseException | None) -> str | None:
-    """What to do about an error of TLS; None where it is another error."""
+    """Advise on a TLS error; None where it is another error."""
     while error and not isinstance(error, ssl.SSLError):
         error = error.__cause__ or error.__context__
     if isinstance(error, ssl.SSLCertVerificationError):
@@ -98,5 +99,5 @@ def advise_on_tls(error: BaseException | None) -> str | None:
 
 
 def _host(request: httpx2.Request) -> str:
-    """Host and port, without a user's name or password."""
+    """Return host and port, without a user's name or password."""
     return request.url.netloc.decode()

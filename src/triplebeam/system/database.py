@@ -14,8 +14,8 @@ _SECONDS_TO_WAIT_FOR_A_WRITER = 60.0
 
 
 def open_database(path: Path, schema: str, *upgrades: str) -> sqlite3.Connection:
-    """A connection for any thread, one at a time; a new file gets the tables of ``schema``, an older one those of the
-    upgrades it has not had. Each of them raises the format, which begins at 1, by one.
+    """Open a connection for any thread, one at a time; a new file gets the tables of ``schema``, an older one those of
+    the upgrades it has not had. Each of them raises the format, which begins at 1, by one.
 
     Raises sqlite3.Error for a file that cannot be used, IndexFormatError for one of a format that is not known.
     """
@@ -38,7 +38,7 @@ def open_database(path: Path, schema: str, *upgrades: str) -> sqlite3.Connection
 
 
 def open_to_read(path: Path) -> sqlite3.Connection:
-    """A connection for reading, whoever else is writing; in a folder that cannot be written to, too."""
+    """Open a connection for reading, whoever else is writing; in a folder that cannot be written to, too."""
     db = _connect(path, "rw")  # not "ro", which leaves a log behind
     try:
         db.execute("PRAGMA query_only = ON")
@@ -65,14 +65,14 @@ def rewrite(db: sqlite3.Connection) -> None:
 
 
 def remove_database(path: Path) -> None:
-    """Delete a file that no connection has open, with its log."""
+    """Remove a file that no connection has open, with its log."""
     for ending in ("-wal", "-shm", ""):
         path.with_name(path.name + ending).unlink(missing_ok=True)
 
 
 @contextmanager
 def transaction(db: sqlite3.Connection) -> Iterator[sqlite3.Connection]:
-    """All of what is written inside, or none of it."""
+    """Begin a transaction: all of what is written inside, or none of it."""
     db.execute("BEGIN IMMEDIATE")
     try:
         yield db

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from triplebeam.errors import CannotWriteError, DiskFullError, IndexDamagedError
 
-_AT_ONCE = 16
+_MAX_THREADS = 16
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _READ_ONLY = (errno.EROFS, errno.EACCES, errno.EPERM)
 #: By SQLite's own names. Where a disk is full it says so, unless there is a quota, a limit for files, a log to be
@@ -33,7 +33,7 @@ _SQLITE_DISK = "SQLITE_IOERR"
 
 
 @contextmanager
-def explained(place: Path) -> Iterator[None]:
+def explain_disk_errors(place: Path) -> Iterator[None]:
     """Report a full or read-only disk in one sentence. ``place`` is what is written to."""
     try:
         yield
@@ -65,7 +65,7 @@ def raise_cannot_write(error: OSError | sqlite3.Error, place: Path) -> None:
 
 
 def flush(path: Path) -> None:
-    """Have the disk write a file, or the names in a folder."""
+    """Flush a file, or the names in a folder, to disk."""
     if path.is_dir() and os.name == "nt":  # Windows cannot open a folder, and need not
         return
     handle = os.open(path, os.O_RDONLY if path.is_dir() else os.O_RDWR)  # Windows flushes only what it may write
@@ -76,10 +76,10 @@ def flush(path: Path) -> None:
 
 
 def flush_tree(folder: Path) -> None:
-    """Have the disk write everything in a folder, and the folder's own name: all at once, since a disk that is asked
+    """Flush everything in a folder, and the folder's own name, to disk: all at once, since a disk that is asked
     for one file after the other takes several times as long.
     """
-    with ThreadPoolExecutor(_AT_ONCE) as pool:
+    with ThreadPoolExecutor(_MAX_THREADS) as pool:
         for done in [pool.submit(flush, path) for path in (*folder.rglob("*"), folder, folder.parent)]:
             done.result()
 

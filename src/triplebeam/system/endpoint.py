@@ -31,7 +31,7 @@ class Endpoint:
         return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
 
     def client(self, timeout: float) -> "OpenAI":
-        """A client for requests, each tried once."""
+        """Return a client for requests, each tried once."""
         from openai import DEFAULT_CONNECTION_LIMITS, OpenAI, Timeout
 
         from triplebeam.system.bounded_replies import BoundedClient
@@ -50,7 +50,7 @@ class Endpoint:
             http_client=BoundedClient(timeout, follow_redirects=True, limits=DEFAULT_CONNECTION_LIMITS),
         )
 
-    def quoted(self, words: str) -> str:
-        """The beginning of what the endpoint said, on one line and without the key."""
+    def quote_reply(self, words: str) -> str:
+        """Quote the beginning of the endpoint's reply, on one line and without the key."""
         redacted = words.replace(self.key, "[key]") if self.key else words
         return repr(" ".join(redacted.split())[:200])

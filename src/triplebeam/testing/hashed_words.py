@@ -21,7 +21,7 @@ class HashedWords:
         self._word = cache(self._direction)
 
     def embed(self, texts: Sequence[str], kind: Kind = "passage") -> NDArray[np.float32]:
-        """Unit vectors; a query's are those of the same text as a passage."""
+        """Return unit vectors; a query's are those of the same text as a passage."""
         rows = np.zeros((len(texts), self.dimension))
         for row, text in zip(rows, texts, strict=True):
             for word in text.casefold().split() or [""]:

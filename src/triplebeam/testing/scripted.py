@@ -27,11 +27,11 @@ class Scripted:
         return self._name
 
     def complete(self, prompts: Sequence[Prompt]) -> list[Completion]:
-        """One scripted reply per prompt, in order."""
+        """Return one scripted reply per prompt, in order."""
         return [self._completion(prompt) for prompt in prompts]
 
     def check_all_used(self) -> None:
-        """Fail if a reply was not asked for."""
+        """Check that every reply was used."""
         if self._unused:
             raise AssertionError(f"{len(self._unused)} scripted replies were not asked for: {self._unused!r:.500}")
 
@@ -46,10 +46,10 @@ class Scripted:
 
     def _completion(self, prompt: Prompt) -> Completion:
         self.prompts.append(prompt)
-        reply = self._next(prompt) if self._matching is None else self._match(prompt, self._matching)
+        reply = self._take_reply(prompt) if self._matching is None else self._match(prompt, self._matching)
         return Completion(text=reply, usage=Usage(calls=1)) if isinstance(reply, str) else reply
 
-    def _next(self, prompt: Prompt) -> str | Completion:
+    def _take_reply(self, prompt: Prompt) -> str | Completion:
         if not self._unused:
             raise AssertionError(f"no scripted reply is left for the prompt {prompt.user!r:.500}")
         return self._unused.pop(0)

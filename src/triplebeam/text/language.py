@@ -10,42 +10,42 @@ if TYPE_CHECKING:
     from py3langid.langid import LanguageIdentifier
 
 #: English prose has a third of such words or more, technical text a sixth; other languages have fewer than a tenth.
-_ENGLISH_SHARE = 0.16
-_FEWEST_LETTERS = 40
+_MIN_ENGLISH_SHARE = 0.16
+_MIN_LETTERS = 40
 #: With a tenth of them, a text may still be English that is full of foreign names, or of code.
-_HARDLY_ENGLISH = 0.1
+_MAX_FOREIGN_SHARE = 0.1
 #: The code of what is no language, such as encoded data.
 _NO_LANGUAGE = "zxx"
 
 
-def foreign_language(text: str) -> str | None:
-    """The code (``de``, ``zh``) of the language if it is surely not English; None for English, code, tables, scraps."""
+def detect_foreign_language(text: str) -> str | None:
+    """Return the code (``de``, ``zh``) of a language that is surely not English; else None, as for code and tables."""
     words = LETTERS.findall(text)
     common = sum(word.lower() in FUNCTION_WORDS for word in words)
     letters = " ".join(words)
-    if common >= _ENGLISH_SHARE * len(words) or len(letters.encode()) < _FEWEST_LETTERS:
+    if common >= _MIN_ENGLISH_SHARE * len(words) or len(letters.encode()) < _MIN_LETTERS:
         return None
     ranked = _identifier().rank(letters)
-    few = common < _HARDLY_ENGLISH * len(words)
+    few = common < _MAX_FOREIGN_SHARE * len(words)
     sure = _is_in_another_script(letters) or _is_clear(ranked[0][1], dict(ranked)["en"], few)
     return ranked[0][0] if sure and ranked[0][0] != "en" else None
 
 
 def is_language_throughout(text: str, language: str) -> bool:
-    """Is each half of a text in the language? Of code, tables and lists of names the halves look like two languages."""
+    """Return whether each half of a text is in the language. The halves of code and tables look like two."""
     words = LETTERS.findall(text)
     halves = words[: len(words) // 2], words[len(words) // 2 :]
     return language != _NO_LANGUAGE and all(_identifier().rank(" ".join(half))[0][0] == language for half in halves)
 
 
 def _is_in_another_script(letters: str) -> bool:
-    """Most of the bytes are of letters that no Latin alphabet has."""
+    """Return whether most of the bytes are of letters that no Latin alphabet has."""
     other = sum(len(letter.encode()) for letter in letters if letter > "\u024f")
     return 2 * other > len(letters.encode())
 
 
 def _is_clear(best: float, english: float, few: bool) -> bool:
-    """A clear margin: lists of names look like some language or other, mostly like a rare one."""
+    """Return whether the margin is clear: lists of names look like some language or other, mostly like a rare one."""
     return best >= 0.95 or english < 1e-6 if few else best >= 0.99 and english < 1e-4
 
 

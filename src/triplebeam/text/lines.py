@@ -11,7 +11,7 @@ _NUMBERING = re.compile(r"^(?:(?:\[\d+\]|\d+\.)\s+)+")
 
 
 def line_numbers(texts: Iterable[str]) -> set[int]:
-    """A number for each line of the texts, the same wherever the line is quoted."""
+    """Return a number for each line of the texts, the same wherever the line is quoted."""
     lines = {_NUMBERING.sub("", line.strip()).strip() for text in texts for line in text.splitlines()}
     return {_number(line) for line in lines if line}
 

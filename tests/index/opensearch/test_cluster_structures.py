@@ -14,7 +14,7 @@ from triplebeam.assemble import Index
 from triplebeam.assemble.context import Context
 from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError, IndexChangedError, IndexDamagedError
-from triplebeam.explain.found import stemmers
+from triplebeam.explain.search_results import find_stemmers
 from triplebeam.index.location import Cluster
 from triplebeam.index.manifest import GraphStatistics, Manifest, Ownership, VectorSpace
 from triplebeam.index.opensearch.documents import GRAPH, TOO_LONG, encode, entity, field_term, key, passage_number
@@ -108,7 +108,7 @@ def test_where_a_filtered_graph_finds_fewer_every_vector_is_compared() -> None:
         return hits(*({"_source": triple(number), "_score": 1.5, "sort": [1.5, number]} for number in found))
 
     with_graph = replace(published(answer), layouts={"triples": GRAPH})
-    view = ClusterSource(with_graph.filtered({"match_all": {}}))
+    view = ClusterSource(with_graph.add_filter({"match_all": {}}))
     vectors = np.array([[1, 0], [0, 1]], np.float32)
     assert view.triples.nearest(vectors, 3).tolist() == [[0, 1, 2], [0, 1, 2]]
     assert view.triples.nearest(vectors[:1], 3).tolist() == [[0, 1, 2]]
@@ -139,7 +139,7 @@ def test_the_stemmers_of_passages_cost_two_requests_however_many_they_are(words:
     ]
     found = hits(*({"_id": key(each["id"]), "_source": {**each, "stemmer": "german"}} for each in sources))
     snapshot = ClusterSource(published(lambda kind, body: found))
-    known = stemmers(snapshot, list("01234"))
+    known = find_stemmers(snapshot, list("01234"))
     assert known == dict.fromkeys("01234", "german")
     assert len(snapshot.published.client.asked) == 2  # type: ignore[attr-defined]
 
@@ -203,7 +203,7 @@ def test_a_triple_is_returned_though_others_evict_it(monkeypatch: pytest.MonkeyP
     sources = hits(*({"_id": str(number), "_source": triple(number)} for number in range(3)))
     triples = ClusterSource(published(lambda kind, body: sources)).triples
     monkeypatch.setattr(ClusterTriples, "_known", property(lambda self: {}, lambda self, kept: None), raising=False)
-    assert [each.passage for each in triples.known([2, 0])] == ["p1", "p0"]
+    assert [each.passage for each in triples.fetch_triples([2, 0])] == ["p1", "p0"]
 
 
 def of_two_passages(kind: str, body: Json) -> Json:

@@ -20,7 +20,6 @@ from triplebeam.assemble import Index
 from triplebeam.assemble.indexing import tune_share
 from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError, IndexMissingError
-from triplebeam.explain.found import found
 from triplebeam.explain.graph import around_entity, find_entity, follow
 from triplebeam.index.build.build import IndexBuilder
 from triplebeam.index.folder.snapshot import Snapshot
@@ -95,9 +94,9 @@ def test_a_small_index_is_searched_as_in_a_folder(method: str, remote: Index, lo
     """A world of six passages is its own neighbourhood; words count the same, and vectors are the same numbers."""
     for question in (QUESTION, "directed", "Milwaukee lake"):
         here, there = local.search(question, method, 6), remote.search(question, method, 6)
-        assert [hit.passage_id for hit in there] == [hit.passage_id for hit in here]
+        assert there.ids == here.ids
         np.testing.assert_allclose([hit.score for hit in there], [hit.score for hit in here], rtol=1e-3, atol=1e-4)
-        assert [hit.text for hit in there] == [hit.text for hit in here]
+        assert [hit.passage.text for hit in there] == [hit.passage.text for hit in here]
 
 
 @pytest.mark.parametrize("question", [QUESTION, "On which lake does the city of the actor lie?"])
@@ -116,7 +115,7 @@ def test_an_agent_reads_what_it_reads_over_a_folder(
 def test_the_graph_of_a_cluster_finds_what_a_look_at_all_finds(
     build: Callable[..., IndexBuilder], local: Index, words: Embedder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("triplebeam.index.opensearch.documents.EXACT_UP_TO", 0)
+    monkeypatch.setattr("triplebeam.index.opensearch.documents.MAX_EXACT_VECTORS", 0)
     builder = build("graphs")
     builder.build(world_documents())
     triples = Index(place_of(builder), Settings(), words).triples
@@ -129,7 +128,7 @@ def test_the_graph_of_a_cluster_finds_what_a_look_at_all_finds(
 def test_passages_documents_and_facts_are_shown(remote: Index, local: Index) -> None:
     assert remote.documents() == local.documents()
     assert list(remote.passages.fields()) == list(local.passages.fields())
-    hits = [found(index.source, QUESTION, index.search(QUESTION, "hybrid+naive_ge", 3)) for index in (local, remote)]
+    hits = [index.search(QUESTION, "hybrid+naive_ge", 3) for index in (local, remote)]
     assert [each.chains for each in hits[0]] == [each.chains for each in hits[1]]
 
 
@@ -165,7 +164,7 @@ def place_of(builder: IndexBuilder) -> Cluster:
 
 
 def _ids(index: Index, question: str = "film", **options: Any) -> list[str]:
-    return sorted(hit.passage_id for hit in index.search(question, "dense", 20, **options))
+    return sorted(index.search(question, "dense", 20, **options).ids)
 
 
 def test_a_filter_leaves_what_it_leaves_in_a_folder(
@@ -189,9 +188,7 @@ def test_a_filter_leaves_what_it_leaves_in_a_folder(
         assert _ids(there, where=where) == _ids(here, where=where)
     view = there.where("year >= 2000").where('a.kind = "rare"')
     assert len(view) == 3
-    assert {hit.passage_id for hit in view.search("film", "blend", 20)} == set(
-        _ids(here, where='year >= 2000 and a.kind = "rare"')
-    )
+    assert set(view.search("film", "blend", 20).ids) == set(_ids(here, where='year >= 2000 and a.kind = "rare"'))
     for index in (here, there):
         with pytest.raises(BadInputError, match=r"no passage has the field 'colour'"):
             index.where('colour = "red"')
@@ -227,7 +224,7 @@ def test_an_index_that_is_written_anew_is_divided_as_before(
     """Shards and copies in an address are for a new index; so are those that it does not name."""
     builder = build("divided")
     builder.build(world_documents())
-    monkeypatch.setattr("triplebeam.index.opensearch.documents.EXACT_UP_TO", 0)
+    monkeypatch.setattr("triplebeam.index.opensearch.documents.MAX_EXACT_VECTORS", 0)
     plain = Cluster.parse(address("divided").partition("?")[0], place_of(builder).root)
     assert (plain.shards, plain.replicas) == (1, None)
     replace(builder, publisher=publisher_of(plain)).remove(["other"])
@@ -327,7 +324,7 @@ def _kill_when_written(
     index = f"{client.cluster.prefix}-passages-000001"
 
     def written() -> int:
-        stats = client.request("GET", f"/{index}/_stats/indexing") if client.exists(index) else None
+        stats = client.request("GET", f"/{index}/_stats/indexing") if client.has_index(index) else None
         return int(stats["_all"]["primaries"]["indexing"]["index_total"]) if stats else 0
 
     try:

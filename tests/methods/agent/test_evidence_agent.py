@@ -79,7 +79,7 @@ class TestContract(AgentContract):
     def make_agent(self, retriever: Any, model: Any, **parameters: Any) -> EvidenceAgent:
         return agent(model, retriever, Table(LINKED), **parameters)
 
-    def babble(self, words: str) -> Completion:
+    def make_reply(self, words: str) -> Completion:
         return reply(facts=[], missing=words, answerable=False, answer="", query=words, found=True, sentence=words)
 
     def test_nothing_is_read_twice_and_known_facts_are_shown(self) -> None:

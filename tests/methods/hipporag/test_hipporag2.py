@@ -15,7 +15,7 @@ from trials import examples
 from triplebeam.embed.embedder import Embedder
 from triplebeam.generate.accounting import account
 from triplebeam.generate.language_model import PromptFailedError
-from triplebeam.index.folder.entity_graph import LARGE
+from triplebeam.index.folder.entity_graph import MIN_LARGE_GRAPH
 from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.methods.hipporag.hipporag2 import HippoRAG2
 from triplebeam.methods.shared.triple_filter import LLMTripleFilter
@@ -29,7 +29,7 @@ from triplebeam.triple import Triple
 
 def over_drawn(drawn: Drawn, *, large: bool = False, **parameters: object) -> HippoRAG2:
     return HippoRAG2(
-        graph=replace(drawn.graph(), large=0 if large else LARGE),
+        graph=replace(drawn.graph(), large=0 if large else MIN_LARGE_GRAPH),
         triples=drawn,  # type: ignore[arg-type]
         passages=drawn,  # type: ignore[arg-type]
         embedder=OneHot(),
@@ -67,7 +67,7 @@ def test_agrees_with_the_transcription(
     best = sorted(range(len(drawn.triples)), key=lambda t: -drawn.similarity[t])[:seed_triples]
     seeds = {triple: drawn.similarity[triple] for triple in best}
     expected = hipporag2(drawn.passages, drawn.triples, drawn.synonyms, seeds, drawn.dense, damping, weight)
-    with mock.patch.multiple("triplebeam.methods.hipporag.hipporag2", _LEAST=1e-12, _PUSHED=pushed):
+    with mock.patch.multiple("triplebeam.methods.hipporag.hipporag2", _MIN_RESIDUAL=1e-12, _MAX_STARTS=pushed):
         found = {hit.passage_id: hit.score for hit in method.retrieve("e0", 100)}
     reached = {passage for passage, score in expected.items() if score > 0}
     assert set(found) == reached

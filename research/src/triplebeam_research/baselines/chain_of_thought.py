@@ -30,7 +30,13 @@ from triplebeam.methods.shared.question_answering import ReadAnswer
 from triplebeam.methods.shared.reading import ReadingAgent
 from triplebeam.retrieve.retriever import Retriever
 from triplebeam_research.baselines.exemplars import Exemplar, load_exemplars
-from triplebeam_research.baselines.reasoning_paths import CAME_TO_AN_ANSWER, NO_ANSWER, Vote, path_prompt, sampled_vote
+from triplebeam_research.baselines.reasoning_paths import (
+    CAME_TO_AN_ANSWER,
+    NO_ANSWER,
+    Vote,
+    path_prompt,
+    sample_and_vote,
+)
 
 STEP_BY_STEP = "Let's think step by step."
 
@@ -48,21 +54,21 @@ class ChainOfThought(ReadingAgent):
     exemplars: Sequence[Exemplar] = field(default_factory=load_exemplars, repr=False)
 
     def steps(self, question: str) -> Generator[Step, None, Answer]:
-        """The retrieval, where there is one, is the one step."""
+        """Retrieve in the one step, where there is a retrieval."""
         loop, read = Loop(question), None
         if self.retriever is not None:
             step = loop.take(partial(_retrieve, self.retriever, question, self.retrieved))
             yield step
             read = [self._passages[passage_id] for passage_id in step.ranking.ids]
         prompt = path_prompt(question, read, self.exemplars, STEP_BY_STEP if self.step_by_step else "")
-        return loop.conclude(lambda: self._own_or_read(loop, self._reasoned(loop, prompt)))
+        return loop.conclude(lambda: self._choose_answer(loop, self._reason(loop, prompt)))
 
-    def _reasoned(self, loop: Loop, prompt: Prompt) -> ReadAnswer:
-        winner = sampled_vote(self.model, prompt, paths=self.paths, temperature=self.temperature, seed=self.seed)
-        loop.ending = self._ending(winner)
+    def _reason(self, loop: Loop, prompt: Prompt) -> ReadAnswer:
+        winner = sample_and_vote(self.model, prompt, paths=self.paths, temperature=self.temperature, seed=self.seed)
+        loop.ending = self._describe_ending(winner)
         return winner.path
 
-    def _ending(self, winner: Vote) -> str:
+    def _describe_ending(self, winner: Vote) -> str:
         if not winner.votes:
             return NO_ANSWER
         return CAME_TO_AN_ANSWER if self.paths == 1 else f"{winner.votes} of {self.paths} paths came to this answer"

@@ -24,7 +24,7 @@ class ClosedBook(Agent):
     """By default the model may say that it does not know."""
 
     def steps(self, question: str) -> Generator[Step, None, Answer]:
-        """No steps, then the answer."""
+        """Take no steps, then answer."""
         yield from ()
         answerer = self.answerer or ClosedBookAnswerer(model=self.model)
         return Loop(question, ending=_NO_PASSAGES).conclude(lambda: answerer.answer(question, []))

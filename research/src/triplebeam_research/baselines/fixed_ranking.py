@@ -19,7 +19,7 @@ class FixedRanking:
     """A question's text to its passages, best first, no passage twice."""
 
     def retrieve(self, query: str, k: int = 10) -> Ranking:
-        """The first k passages listed for the question."""
+        """Return the first k passages listed for the question."""
         listed = self.passage_ids.get(query) or self.passage_ids.get(query.strip())
         if not listed:
             raise BadInputError(

@@ -38,7 +38,7 @@ FORMATS: Mapping[str, Format] = {
 
 
 def read_dataset(name: str, sources: Sequence[Path]) -> Dataset:
-    """The dataset in these files. Every file may be gzipped."""
+    """Read the dataset in these files. Every file may be gzipped."""
     if name not in FORMATS:
         raise BadInputError(f"there is no format {name!r}{nearest(name, FORMATS)}; known are {', '.join(FORMATS)}.")
     if not sources:

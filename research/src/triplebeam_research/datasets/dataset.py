@@ -71,7 +71,7 @@ class Collected:
             self.questions.append(outcome)
 
     def dataset(self, documents: Iterable[Document], sources: Sequence[Path]) -> Dataset:
-        """What was collected, if it is anything."""
+        """Return the collected dataset, unless it is empty."""
         if not self.questions:
             reasons = ", ".join(f"{count:,} {reason}" for reason, count in self.left_out.items()) or "no rows"
             raise BadInputError(
@@ -82,7 +82,7 @@ class Collected:
 
 
 def require_gold(dataset: Dataset) -> Dataset:
-    """The dataset, once every gold passage is known to be among the documents."""
+    """Return the dataset, once every gold passage is known to be among the documents."""
     missing = {passage_id: question.id for question in dataset.questions for passage_id in question.gold}
     for document in dataset.documents:
         missing.pop(document.id, None)

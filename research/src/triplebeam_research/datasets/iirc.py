@@ -15,14 +15,14 @@ from typing import NamedTuple
 from triplebeam.errors import BadInputError
 from triplebeam.evaluate.questions import Question
 from triplebeam_research.datasets.dataset import Collected, Dataset, LeftOut, Rereadable
-from triplebeam_research.datasets.json_values import first_character, members
-from triplebeam_research.datasets.paragraphs import Paragraph, distinct, paragraph
+from triplebeam_research.datasets.json_values import members, read_first_character
+from triplebeam_research.datasets.paragraphs import Paragraph, deduplicate, paragraph
 from triplebeam_research.datasets.row import Row, read_rows
 
 _NOT_ANSWERED = LeftOut("not answered by the articles")
 _NOT_FOUND = LeftOut("with evidence that is not in the articles")
 _TAG = re.compile(r"</?[a-zA-Z][^<>]*>")
-_FEWEST_WORDS = 11
+_MIN_WORDS = 11
 _MAIN = "main"
 
 
@@ -34,15 +34,15 @@ class _Evidence(NamedTuple):
 
 
 def read_iirc(sources: Sequence[Path]) -> Dataset:
-    """Question files and the one file of articles, in any order."""
-    articles = [source for source in sources if first_character(source) == "{"]
+    """Read question files and the one file of articles, in any order."""
+    articles = [source for source in sources if read_first_character(source) == "{"]
     files = [source for source in sources if source not in articles]
     if len(articles) != 1 or not files:
         raise BadInputError(
             f"IIRC is read from train.json or dev.json and context_articles.json; {len(files)} files of questions and"
             f" {len(articles)} of articles are named."
         )
-    titles = dict(_linked_titles(files))
+    titles = dict(_list_linked_titles(files))
     wanted = dict.fromkeys(each for row in _passages(files) for q in row.rows("questions") for each in _evidence(q))
     found = dict(_find(wanted, _articles(articles[0], titles)))
     collected = Collected()
@@ -55,7 +55,7 @@ def read_iirc(sources: Sequence[Path]) -> Dataset:
         for _, paragraphs in _articles(articles[0], titles):
             yield from paragraphs
 
-    return collected.dataset(Rereadable(lambda: distinct(corpus())), sources)
+    return collected.dataset(Rereadable(lambda: deduplicate(corpus())), sources)
 
 
 def _passages(files: Sequence[Path]) -> Iterator[Row]:
@@ -63,7 +63,7 @@ def _passages(files: Sequence[Path]) -> Iterator[Row]:
         yield from read_rows(file)
 
 
-def _linked_titles(files: Sequence[Path]) -> Iterator[tuple[str, str]]:
+def _list_linked_titles(files: Sequence[Path]) -> Iterator[tuple[str, str]]:
     for row in _passages(files):
         for link in row.rows("links"):
             yield link.text_or_empty("target").lower(), link.text_or_empty("target")
@@ -74,42 +74,42 @@ def _main(row: Row) -> Paragraph:
 
 
 def _articles(path: Path, titles: Mapping[str, str]) -> Iterator[tuple[str, list[Paragraph]]]:
-    """Each article's name in lower case, as the file has it, and its paragraphs under the title that links show."""
+    """Return each article's lower-case name, as the file has it, and its paragraphs under the title that links show."""
     for name, text in members(path):
         if not isinstance(text, str):
             raise BadInputError(f"{path}: the article {name!r} is not a text: is it IIRC's context_articles.json?")
         lines = html.unescape(_TAG.sub("", text)).split("\n")
         title = titles.get(name.lower(), name)
-        yield name.lower(), [paragraph(title, line) for line in lines if len(line.split()) >= _FEWEST_WORDS]
+        yield name.lower(), [paragraph(title, line) for line in lines if len(line.split()) >= _MIN_WORDS]
 
 
 def _evidence(row: Row) -> list[_Evidence]:
-    """What the answer was read from, but for the passage in front of the writer."""
+    """Return what the answer was read from, except the passage in front of the writer."""
     context = [(each.text("passage"), each.text_or_empty("text")) for each in row.rows("context")]
-    return [_Evidence(article.lower(), _one_space(text)) for article, text in context if article != _MAIN]
+    return [_Evidence(article.lower(), _collapse_spaces(text)) for article, text in context if article != _MAIN]
 
 
 def _find(
     wanted: Iterable[_Evidence], articles: Iterable[tuple[str, list[Paragraph]]]
 ) -> Iterator[tuple[_Evidence, str]]:
-    """The paragraph's id for each piece of evidence that has one."""
+    """Find the paragraph's id for each piece of evidence that has one."""
     by_article: dict[str, list[_Evidence]] = {}
     for evidence in wanted:
         by_article.setdefault(evidence.article, []).append(evidence)
     for name, paragraphs in articles:
         for evidence in by_article.get(name, ()):
-            best = max(paragraphs, key=lambda each: _overlap(evidence.text, _one_space(each.text)), default=None)
-            if best and _overlap(evidence.text, _one_space(best.text)) >= 0.5:
+            best = max(paragraphs, key=lambda each: _overlap(evidence.text, _collapse_spaces(each.text)), default=None)
+            if best and _overlap(evidence.text, _collapse_spaces(best.text)) >= 0.5:
                 yield evidence, best.id
 
 
 def _overlap(evidence: str, text: str) -> float:
-    """The share of the evidence's words that are in the text; more than all where it is there word for word."""
+    """Return the share of the evidence's words that are in the text; more than 1 where it is there word for word."""
     words = set(evidence.lower().split())
     return 2.0 if words and evidence in text else len(words & set(text.lower().split())) / max(1, len(words))
 
 
-def _one_space(text: str) -> str:
+def _collapse_spaces(text: str) -> str:
     return " ".join(text.split())
 
 
@@ -132,10 +132,10 @@ def _question(row: Row, passage: Row, number: int, found: Mapping[_Evidence, str
 
 
 def _answers(row: Row, answer_type: str) -> tuple[str, ...]:
-    """Several spans are one answer together; a value counts with and without its unit."""
+    """Return the answers: several spans are one answer together; a value counts with and without its unit."""
     if answer_type == "span":
         return (", ".join(span.text("text") for span in row.rows("answer_spans")),)
     if answer_type not in ("value", "binary"):
-        raise row.wrong(f"has the type {answer_type!r}, which is none of span, value, binary and none")
+        raise row.make_error(f"has the type {answer_type!r}, which is none of span, value, binary and none")
     value, unit = row.text("answer_value"), row.text_or_empty("answer_unit")
     return (f"{value} {unit}", value) if unit else (value,)

@@ -16,17 +16,17 @@ from pathlib import Path
 
 from triplebeam.evaluate.questions import Question, SubQuestion
 from triplebeam_research.datasets.dataset import Dataset, LeftOut
-from triplebeam_research.datasets.paragraphs import Paragraph, gold_ids, listed, read_contexts, titled
+from triplebeam_research.datasets.paragraphs import Paragraph, gold_ids, read_contexts, read_listed, read_titled
 from triplebeam_research.datasets.row import Row, read_rows
 
 
 def read_hotpotqa(sources: Sequence[Path]) -> Dataset:
-    """The union of all questions' paragraphs, and the questions."""
-    return read_contexts(sources, titled, _hotpotqa_question)
+    """Read the union of all questions' paragraphs, and the questions."""
+    return read_contexts(sources, read_titled, _hotpotqa_question)
 
 
 def read_two_wiki(sources: Sequence[Path]) -> Dataset:
-    """The union of all questions' paragraphs, and the questions."""
+    """Read the union of all questions' paragraphs, and the questions."""
     aliases: dict[str, tuple[str, ...]] = {}
     files = []
     for source in sources:
@@ -47,11 +47,11 @@ def read_two_wiki(sources: Sequence[Path]) -> Dataset:
             decomposition=tuple(_relation_asked(evidence, paragraphs) for evidence in evidences),
         )
 
-    return read_contexts(files, titled, with_aliases)
+    return read_contexts(files, read_titled, with_aliases)
 
 
 def _hotpotqa_question(row: Row, paragraphs: list[Paragraph]) -> Question:
-    """A question; its hops are the distinct titles among its supporting facts."""
+    """Return a question; its hops are the distinct titles among its supporting facts."""
     return Question(
         id=row.text("_id", "id"),
         question=row.text("question"),
@@ -66,12 +66,12 @@ def _evidences(row: Row) -> tuple[tuple[str, str, str], ...]:
     triples = row.items("evidences") if row.has("evidences") else []
     found = [tuple(map(str, each)) for each in triples if isinstance(each, list) and len(each) == 3]
     if len(found) < len(triples):
-        raise row.wrong("has something in 'evidences' that is not a triple")
+        raise row.make_error("has something in 'evidences' that is not a triple")
     return tuple((subject, relation, object_) for subject, relation, object_ in found)
 
 
 def _relation_asked(evidence: tuple[str, str, str], paragraphs: list[Paragraph]) -> SubQuestion:
-    """A triple as a sub-question, in our words: the dataset has none. The passage is the subject's, if it is gold."""
+    """Write a triple as a sub-question: the dataset has none. The passage is the subject's, if it is gold."""
     subject, relation, object_ = evidence
     own = [each.id for each in paragraphs if each.is_gold and each.title.casefold() == subject.casefold()]
     return SubQuestion(question=f"What is the {relation} of {subject}?", answer=object_, gold=own[0] if own else "")
@@ -86,12 +86,12 @@ _KIND = re.compile(r"(?P<type>(?P<hops>\d+)hop\d*)__")
 
 
 def read_musique(sources: Sequence[Path]) -> Dataset:
-    """The union of all questions' paragraphs, and the answerable questions."""
-    return read_contexts(sources, lambda row: listed(row, "paragraphs"), _musique_question)
+    """Read the union of all questions' paragraphs, and the answerable questions."""
+    return read_contexts(sources, lambda row: read_listed(row, "paragraphs"), _musique_question)
 
 
 def kind(question_id: str) -> tuple[int | None, str]:
-    """The hops and the type from the beginning of a question's id: ``3hop1__…`` is of type 3hop1, with 3 hops."""
+    """Parse the hops and the type from the beginning of a question's id: ``3hop1__…`` is of type 3hop1, with 3 hops."""
     match = _KIND.match(question_id)
     return (int(match["hops"]), match["type"]) if match else (None, "")
 
@@ -117,10 +117,10 @@ def _rows_of(row: Row, name: str) -> list[Row]:
 
 
 def _musique_step(step: Row, paragraphs: list[Paragraph]) -> SubQuestion:
-    """A sub-question; ``paragraph_support_idx`` numbers the question's paragraphs, and is null where none answers."""
+    """Return a sub-question; ``paragraph_support_idx`` numbers the question's paragraphs, or is null."""
     place = step.text_or_empty("paragraph_support_idx")
     if place and not (place.isdecimal() and int(place) < len(paragraphs)):
-        raise step.wrong(f"names the paragraph {place}, and there are {len(paragraphs)}")
+        raise step.make_error(f"names the paragraph {place}, and there are {len(paragraphs)}")
     return SubQuestion(
         question=step.text("question"),
         answer=step.text_or_empty("answer"),
@@ -132,15 +132,15 @@ _IRCOT_DATE = ("day", "month", "year")
 
 
 def read_ircot(sources: Sequence[Path]) -> Dataset:
-    """The union of all paragraphs, and the questions of the processed files."""
+    """Read the union of all paragraphs, and the questions of the processed files."""
     return read_contexts(sources, _ircot_paragraphs, _ircot_question)
 
 
 def _ircot_paragraphs(row: Row) -> list[Paragraph]:
     if row.has("context"):
-        return titled(row)
-    pinned = listed(row, "pinned_contexts") if row.has("pinned_contexts") else []
-    return pinned + listed(row, "contexts", "paragraphs")
+        return read_titled(row)
+    pinned = read_listed(row, "pinned_contexts") if row.has("pinned_contexts") else []
+    return pinned + read_listed(row, "contexts", "paragraphs")
 
 
 def _ircot_question(row: Row, paragraphs: list[Paragraph]) -> Question | None:
@@ -159,7 +159,7 @@ def _ircot_question(row: Row, paragraphs: list[Paragraph]) -> Question | None:
 
 
 def _ircot_answer(row: Row) -> str:
-    """One accepted answer: its spans together, or a number, or a date."""
+    """Return one accepted answer: its spans together, or a number, or a date."""
     if spans := row.texts("spans"):
         return ", ".join(spans)
     if number := row.text_or_empty("number"):

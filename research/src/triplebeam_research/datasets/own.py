@@ -16,7 +16,7 @@ from triplebeam_research.datasets.row import read_rows
 
 
 def read_own(sources: Sequence[Path]) -> Dataset:
-    """Folders or files, under their own ids; several files are read as one dataset."""
+    """Read folders or files, under their own ids; several files are read as one dataset."""
     files = [file for source in sources for file in _files(source)]
     corpora = [file for file in files if file.name.startswith("corpus")]
     question_files = [file for file in files if not file.name.startswith("corpus")]
@@ -76,7 +76,7 @@ class Written:
 
 
 def refuse_to_overwrite(folder: Path) -> None:
-    """Nothing is overwritten by accident. Called before anything is read."""
+    """Refuse to overwrite anything by accident. Called before anything is read."""
     for path in (folder / CORPUS, folder / QUESTIONS):
         if path.exists():
             raise BadInputError(f"{path} is there already: name another folder, or --force to write over it.")
@@ -116,7 +116,7 @@ def write_dataset(dataset: Dataset, folder: Path) -> Written:
 
 @contextmanager
 def _drafts(folder: Path) -> Iterator[tuple[Path, Path]]:
-    """Two files to write to, which are removed in the end whatever happens."""
+    """Open two files to write to, which are removed in the end whatever happens."""
     drafts = folder / f"{CORPUS}.new", folder / f"{QUESTIONS}.new"
     try:
         yield drafts

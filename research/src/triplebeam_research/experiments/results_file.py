@@ -88,6 +88,6 @@ def _keyword_passages(method: str, facts: Mapping[str, str]) -> Row:
 
 
 def _extractors(words: str) -> Iterator[str]:
-    """``109,144 by given:triples.gpt-3.5.jsonl.gz:1f2e…`` is ``gpt-3.5``; other words stay as they are."""
+    """Shorten ``109,144 by given:triples.gpt-3.5.jsonl.gz:1f2e…`` to ``gpt-3.5``; other words stay as they are."""
     found = [match["file"] or match["name"] for match in _EXTRACTOR.finditer(words)]
     yield from sorted(found) or [words]

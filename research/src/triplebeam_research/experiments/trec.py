@@ -17,7 +17,7 @@ _SPACE = re.compile(r"\s+")
 
 
 def write_run(path: Path, tag: str, results: Sequence[QuestionResult]) -> None:
-    """A run. Scores fall with the rank: tools that order by score again find the same order, without ties."""
+    """Write a run. Scores fall with the rank: tools that order by score again find the same order, without ties."""
     lines = [
         f"{_word(result.question_id)} Q0 {_word(passage_id)} {rank} {1 / rank:.6f} {_word(tag)}\n"
         for result in results
@@ -27,13 +27,13 @@ def write_run(path: Path, tag: str, results: Sequence[QuestionResult]) -> None:
 
 
 def write_judgements(path: Path, questions: Sequence[Question]) -> None:
-    """The gold passages as qrels. Where any of several is enough, all are in it: other tools count each of them."""
+    """Write the gold passages as qrels. Where any of several is enough, all are in it: other tools count each."""
     lines = [f"{_word(question.id)} 0 {_word(gold)} 1\n" for question in questions for gold in question.gold]
     path.write_text("".join(lines), encoding="utf-8")
 
 
 def read_run(path: Path) -> dict[str, tuple[str, ...]]:
-    """Another system's run, to compare with ours: question id to passage ids, best first.
+    """Read another system's run, to compare with ours: question id to passage ids, best first.
 
     Also as JSON lines of ``id`` and ``retrieved``, plain or gzipped.
     """
@@ -63,8 +63,8 @@ def _json_row(line: str) -> tuple[str, list[tuple[int, str]]]:
     return str(row["id"]), [(rank, str(passage_id)) for rank, passage_id in enumerate(row["retrieved"], start=1)]
 
 
-def in_run(question: Question, run: Mapping[str, tuple[str, ...]]) -> QuestionResult | None:
-    """What a run holds for a question. A gold passage is also recognised by the id that `write_run` gives it."""
+def find_in_run(question: Question, run: Mapping[str, tuple[str, ...]]) -> QuestionResult | None:
+    """Find a question's result in a run. A gold passage is also recognised by the id that `write_run` gives it."""
     found = run.get(question.id, run.get(_word(question.id)))
     if found is None:
         return None

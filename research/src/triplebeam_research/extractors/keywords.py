@@ -37,7 +37,7 @@ class WithKeywords:
         return f"{self.extractor.name}{KEYWORDS_MARK}{self.model.name}:{self.template.version}"
 
     def extract(self, passages: Iterable[Passage]) -> Iterator[Extraction]:
-        """One extraction per passage, in order, a batch at a time."""
+        """Yield one extraction per passage, in order, a batch at a time."""
         return in_batches(passages, self.batch_size, self._extract_batch)
 
     def _extract_batch(self, passages: Sequence[Passage]) -> Iterator[Extraction]:

@@ -46,7 +46,7 @@ class TwoStepExtractor:
         return f"llm-two-step:{self.model.name}:{self.entities_template.version}-{self.triples_template.version}"
 
     def extract(self, passages: Iterable[Passage]) -> Iterator[Extraction]:
-        """One extraction per passage, in order, a batch at a time."""
+        """Yield one extraction per passage, in order, a batch at a time."""
         return in_batches(passages, self.batch_size, self._extract_batch)
 
     def _extract_batch(self, passages: Sequence[Passage]) -> Iterator[Extraction]:
@@ -63,7 +63,7 @@ class TwoStepExtractor:
             yield first if first.failure is not None else _extraction(first, next(replies))
 
     def _name_entities(self, passages: Sequence[Passage]) -> list[Extraction]:
-        """The first step: extractions that hold entities or a failure, and no triples yet."""
+        """Run the first step: extractions that hold entities or a failure, and no triples yet."""
         prompts = [self.entities_template.fill(passage=passage.searchable) for passage in passages]
         return [
             failed_extraction(passage.id, reply)
@@ -74,7 +74,7 @@ class TwoStepExtractor:
 
 
 def _extraction(first: Extraction, reply: Reply[_Triples]) -> Extraction:
-    """The second step's triples beside the first step's entities."""
+    """Join the second step's triples and the first step's entities."""
     if isinstance(reply, Failed):
         return failed_extraction(first.passage_id, reply)
     return sort_out(first.passage_id, reply.value.triples, first.entities)

@@ -41,7 +41,7 @@ class Reading(Protocol):
     """How texts become tokens."""
 
     def read(self, texts: Sequence[str], kind: Kind) -> list[Tokens]:
-        """The tokens of each text."""
+        """Return the tokens of each text."""
         ...
 
 
@@ -65,7 +65,7 @@ class OnnxTokenEncoder:
     @classmethod
     def from_folder(cls, path: Path, *, name: str | None = None, threads: int | None = None) -> Self:
         """Read the model in ``path``, as ColBERT where it has ColBERT's projection."""
-        is_colbert = ModelFolder(path).holds_weights(f"{PROJECTION}.weight")
+        is_colbert = ModelFolder(path).has_weights(f"{PROJECTION}.weight")
         return cls(ModelFolder(path, PROJECTION if is_colbert else None), name=name or str(path), threads=threads)
 
     def __repr__(self) -> str:
@@ -93,7 +93,7 @@ class OnnxTokenEncoder:
         return declared if isinstance(declared, int) else self.encode(["dimension"]).vectors.shape[1]
 
     def encode(self, texts: Sequence[str], kind: Kind = "passage") -> TokenVectors:
-        """The vectors of the texts' tokens, in order."""
+        """Return the vectors of the texts' tokens, in order."""
         read = self._reading.read(texts, kind)
         starts = np.concatenate([[0], np.cumsum([text.kept.sum() for text in read], dtype=np.int64)]).astype(np.int64)
         if not read:
@@ -108,7 +108,7 @@ class OnnxTokenEncoder:
         return TokenVectors(vectors, starts)
 
     def _run(self, texts: Sequence[Tokens]) -> NDArray[np.float32]:
-        """The vectors of the kept tokens, text after text."""
+        """Return the vectors of the kept tokens, text after text."""
         lengths = np.array([len(text.ids) for text in texts])
         there = np.arange(lengths.max()) < lengths[:, None]
         input_ids, mask, kept = np.zeros(there.shape, np.int64), np.zeros(there.shape, np.int64), there.copy()
@@ -131,12 +131,12 @@ class Plain:
 
     @classmethod
     def of(cls, folder: ModelFolder, tokenizer: Any) -> Self:
-        """As the folder asks for."""
+        """Read the settings of the folder."""
         prompts: dict[Kind, str] = {"query": folder.prompt("query"), "passage": folder.prompt("document", "passage")}
         return cls(tokenizer, _punctuation(tokenizer), prompts)
 
     def read(self, texts: Sequence[str], kind: Kind) -> list[Tokens]:
-        """The tokens of each text."""
+        """Return the tokens of each text."""
         prompt = self.prompts[kind]
         encodings = self.tokenizer.encode_batch_fast([prompt + text for text in texts])
         return [self._tokens(encoding.ids, encoding.special_tokens_mask, kind) for encoding in encodings]
@@ -164,8 +164,8 @@ class Marked:
 
     @classmethod
     def of(cls, folder: ModelFolder, tokenizer: Any) -> Self:
-        """As the checkpoint's ``artifact.metadata`` says, or else as ColBERTv2 was trained."""
-        said = folder.says("artifact.metadata")
+        """Read the checkpoint's ``artifact.metadata``, or else use what ColBERTv2 was trained with."""
+        said = folder.read_config("artifact.metadata")
         words = {"query": said.get("query_token_id", "[unused0]"), "passage": said.get("doc_token_id", "[unused1]")}
         words |= {"begin": "[CLS]", "end": "[SEP]", "mask": "[MASK]"}
         marks = {role: tokenizer.token_to_id(word) for role, word in words.items()}
@@ -183,7 +183,7 @@ class Marked:
         )
 
     def read(self, texts: Sequence[str], kind: Kind) -> list[Tokens]:
-        """The tokens of each text."""
+        """Return the tokens of each text."""
         encodings = self.tokenizer.encode_batch_fast(list(texts), add_special_tokens=False)
         longest = self.query_length if kind == "query" else self.passage_length
         ends = self.marks["begin"], self.marks[kind], self.marks["end"]
@@ -202,7 +202,7 @@ class Marked:
 
 
 def _punctuation(tokenizer: Any) -> NDArray[np.int64]:
-    """The tokens of ASCII punctuation alone, whatever a tokenizer puts in front of a word or of its continuation."""
+    """Return the tokens of ASCII punctuation alone, whatever a tokenizer puts in front of a word or its rest."""
     vocabulary = ((token.removeprefix("##").lstrip("▁Ġ"), id_) for token, id_ in tokenizer.get_vocab().items())
     return np.array(sorted(id_ for token, id_ in vocabulary if token and set(token) <= _ASCII), np.int64)
 

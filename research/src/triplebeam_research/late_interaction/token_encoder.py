@@ -43,5 +43,5 @@ class TokenEncoder(Protocol):
         ...
 
     def encode(self, texts: Sequence[str], kind: Kind = "passage") -> TokenVectors:
-        """The vectors of the texts' tokens, in order; all of them in memory, so pass as many texts as fit."""
+        """Return the vectors of the texts' tokens, in order; all of them in memory, so pass as many texts as fit."""
         ...

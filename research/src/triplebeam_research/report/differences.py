@@ -7,15 +7,15 @@ from functools import partial
 import numpy as np
 
 from triplebeam.evaluate import compare
-from triplebeam.evaluate.compare import SIGNIFICANT, Difference
+from triplebeam.evaluate.compare import MAX_P_VALUE, Difference
 from triplebeam.evaluate.numbers import percent, points, probability
-from triplebeam.text.phrases import plural
+from triplebeam.text.phrases import format_count
 from triplebeam_research.report.document import Best, Column, Figure, Missing, Table
 from triplebeam_research.report.plots import difference_plot
 from triplebeam_research.report.scores import Scores
 
 _NEITHER = "no clear difference"
-_MOST_SHOWN = 5
+_MAX_SHOWN = 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,7 +30,7 @@ class Comparison:
     @property
     def verdict(self) -> str:
         """``better``, ``worse``, or neither."""
-        if self.adjusted >= SIGNIFICANT or self.difference.mean == 0:
+        if self.adjusted >= MAX_P_VALUE or self.difference.mean == 0:
             return _NEITHER
         return "better" if self.difference.mean > 0 else "worse"
 
@@ -46,7 +46,7 @@ class Comparison:
 
 
 def comparisons(scores: Scores, measure: str, other: int) -> list[Comparison]:
-    """Every run that has the measure against the one at ``other``, in the runs' order, adjusted together."""
+    """Compare every run that has the measure with the one at ``other``, in the runs' order, adjusted together."""
     all_values = scores.values[measure]
     reference = all_values[other]
     if reference is None:
@@ -56,7 +56,7 @@ def comparisons(scores: Scores, measure: str, other: int) -> list[Comparison]:
         if place != other and values is not None:
             both = ~(np.isnan(values) | np.isnan(reference))
             if np.count_nonzero(both) > 1:
-                found.append((place, compare.paired_difference(reference[both], values[both])))
+                found.append((place, compare.compare_paired(reference[both], values[both])))
     adjusted = compare.holm([difference.p_value for _, difference in found])
     return [
         Comparison(place=place, measure=measure, difference=difference, adjusted=p_value)
@@ -65,7 +65,7 @@ def comparisons(scores: Scores, measure: str, other: int) -> list[Comparison]:
 
 
 def difference_tables(scores: Scores) -> list[Table | Missing]:
-    """Against the baseline and against the best of each measure: the leading one, and F1 where answers were given."""
+    """Compare with the baseline and with the best of each measure: the leading one, and F1 where answers were given."""
     if len(scores.labels) < 2:
         return [Missing("Differences", "only one method was run.")]
     tables: list[Table | Missing] = []
@@ -82,9 +82,9 @@ def _table(scores: Scores, measure: str, role: str, name: str, found: Sequence[C
     return Table(
         caption=f"{measure} against the {role}, {name}",
         reading=f"Each row compares a method with {name} on the same"
-        f" {plural(found[0].difference.questions, 'question')}, in percentage points; where the interval contains"
+        f" {format_count(found[0].difference.questions, 'question')}, in percentage points; where the interval contains"
         f" 0, chance could explain the difference. p is adjusted by Holm's method for the"
-        f" {plural(len(found), 'comparison')} of this table; below {SIGNIFICANT} is called significant."
+        f" {format_count(len(found), 'comparison')} of this table; below {MAX_P_VALUE} is called significant."
         + (" The best was picked by these same numbers, which flatters it a little." if role == "best" else ""),
         columns=(
             Column("Method", kind="words"),
@@ -99,7 +99,7 @@ def _table(scores: Scores, measure: str, role: str, name: str, found: Sequence[C
 
 
 def difference_figure(scores: Scores) -> list[Figure]:
-    """Every method against the baseline, as intervals; nothing where the tables of differences are missing too."""
+    """Plot every method against the baseline, as intervals; nothing where the tables of differences are missing too."""
     found = comparisons(scores, scores.leading, 0) if scores.leading else []
     if not found:
         return []
@@ -118,7 +118,7 @@ def difference_figure(scores: Scores) -> list[Figure]:
 
 
 def disagreement_table(scores: Scores) -> Table | Missing:
-    """The questions on which the best method and the baseline are furthest apart, some for each side."""
+    """List the questions on which the best method and the baseline are furthest apart, some for each side."""
     title = "Questions to look at"
     if scores.leading is None or not scores.best:
         return Missing(title, "no method is better than the baseline.")
@@ -127,8 +127,8 @@ def disagreement_table(scores: Scores) -> Table | Missing:
         return Missing(title, f"the baseline has no {scores.leading}.")
     difference = np.nan_to_num(second - first)
     order = np.argsort(-np.abs(difference), kind="stable")
-    gained = [int(place) for place in order if difference[place] > 0][:_MOST_SHOWN]
-    lost = [int(place) for place in order if difference[place] < 0][:_MOST_SHOWN]
+    gained = [int(place) for place in order if difference[place] > 0][:_MAX_SHOWN]
+    lost = [int(place) for place in order if difference[place] < 0][:_MAX_SHOWN]
     if not gained and not lost:
         return Missing(title, "the best method and the baseline agree on every question.")
     baseline, best, questions = scores.labels[0], scores.labels[scores.best], scores.evaluation.questions

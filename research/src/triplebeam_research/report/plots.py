@@ -33,7 +33,7 @@ _VARIABLES = {
 }
 _MARKERS = "osD^vphP*"
 _WIDTH, _ROW = 6.6, 0.32  # inches; a row is a method's label
-_LONGEST_LABEL = 32
+_MAX_LABEL_CHARACTERS = 32
 _STYLE: dict[Any, Any] = {
     "svg.fonttype": "none",
     "text.parse_math": False,
@@ -68,13 +68,13 @@ class Series(NamedTuple):
     values: Sequence[float]
 
 
-def available() -> bool:
-    """Whether plots can be drawn."""
+def can_plot() -> bool:
+    """Return whether plots can be drawn."""
     return find_spec("matplotlib") is not None
 
 
-def to_svg(draw: Callable[["Axes"], None], caption: str, description: str) -> Markup:
-    """The plot as an SVG element, the same for the same values."""
+def render_svg(draw: Callable[["Axes"], None], caption: str, description: str) -> Markup:
+    """Render the plot as an SVG element, the same for the same values."""
     from matplotlib import rc_context
     from matplotlib.figure import Figure
 
@@ -92,7 +92,7 @@ def to_svg(draw: Callable[["Axes"], None], caption: str, description: str) -> Ma
 
 
 def difference_plot(axes: "Axes", rows: Sequence[tuple[int, str, Difference]], value_name: str) -> None:
-    """A marker for each mean difference and a bar for its interval, on either side of a line at 0."""
+    """Plot a marker for each mean difference and a bar for its interval, on either side of a line at 0."""
     axes.axvline(0, color=_SOFT, linestyle=":")
     for y, (place, _, difference) in enumerate(rows):
         axes.plot([100 * difference.low, 100 * difference.high], [y, y], color=_colour(place), linewidth=3)
@@ -103,13 +103,13 @@ def difference_plot(axes: "Axes", rows: Sequence[tuple[int, str, Difference]], v
 
 
 def cost_plot(axes: "Axes", points: Sequence[tuple[int, str, float, float]], cost_name: str, value_name: str) -> None:
-    """Methods as points (place, label, cost, value), the cost on a logarithmic scale that also has a 0 if needed."""
+    """Plot methods as points (place, label, cost, value), the cost on a logarithmic scale with a 0 if needed."""
     from matplotlib.ticker import EngFormatter, LogLocator
 
     costs = [cost for *_, cost, _ in points]
     known = [cost for cost in costs if cost > 0]
     for place, label, cost, value in points:
-        axes.plot(cost, 100 * value, label=_shortened(label), linestyle="", **_marker(place))
+        axes.plot(cost, 100 * value, label=_shorten_label(label), linestyle="", **_marker(place))
     if min(costs) > 0:
         axes.set_xscale("log")
         close = max(known) < 100 * min(known)
@@ -121,26 +121,26 @@ def cost_plot(axes: "Axes", points: Sequence[tuple[int, str, float, float]], cos
     axes.margins(x=0.08, y=0.12)
     axes.set_xlabel(cost_name)
     axes.set_ylabel(value_name)
-    _legend_below(axes)
+    _put_legend_below(axes)
 
 
 def step_plot(axes: "Axes", agents: Sequence[Series], level: Series | None, value_name: str) -> None:
-    """A line for each agent over steps 1, 2, 3, …; the method without steps is a dashed level."""
+    """Plot a line for each agent over steps 1, 2, 3, …; the method without steps is a dashed level."""
     from matplotlib.ticker import EngFormatter
 
     for place, label, values in agents:
-        axes.plot(range(1, len(values) + 1), values, label=_shortened(label), **_marker(place))
+        axes.plot(range(1, len(values) + 1), values, label=_shorten_label(label), **_marker(place))
     if level:
-        axes.axhline(level.values[0], color=_colour(level.place), linestyle="--", label=_shortened(level.label))
+        axes.axhline(level.values[0], color=_colour(level.place), linestyle="--", label=_shorten_label(level.label))
     axes.set_xticks(range(1, max(len(values) for *_, values in agents) + 1))
     axes.yaxis.set_major_formatter(EngFormatter(sep=""))
     axes.set_xlabel("Step")
     axes.set_ylabel(value_name)
-    _legend_below(axes)
+    _put_legend_below(axes)
 
 
 def box_plot(axes: "Axes", groups: Mapping[str, Sequence[tuple[int, str, NDArray[np.float64]]]], name: str) -> None:
-    """A box for each method, group under group; whiskers, outliers and means as matplotlib draws them."""
+    """Plot a box for each method, group under group; whiskers, outliers and means as matplotlib draws them."""
     labels: list[str] = []
     for group, rows in groups.items():
         labels.append(group)
@@ -171,7 +171,7 @@ def share_plot(
     value_name: str,
     names: Mapping[int, str],
 ) -> None:
-    """For each method and each row of it, the share of questions at 1, 2, 3, …: the larger, the darker."""
+    """Plot for each method and each row of it the share of questions at 1, 2, 3, …: the larger, the darker."""
     labels: list[str] = []
     for method, (place, rows) in groups.items():
         labels.append(method)
@@ -193,15 +193,15 @@ def _colour(place: int) -> str:
 
 
 def _marker(place: int) -> dict[str, Any]:
-    """The look of a method, the same in every plot."""
+    """Choose the marker of a method, the same in every plot."""
     shape = {"marker": _MARKERS[place % len(_MARKERS)], "markersize": 9}
     return {"color": _colour(place), "markeredgecolor": _PAPER, "markeredgewidth": 0.6, **shape}
 
 
 def _name_rows(axes: "Axes", labels: Sequence[str], bold: Mapping[str, object] | None = None) -> None:
-    """Rows from top to bottom, named on the left; the plot is as high as they need."""
+    """Name rows from top to bottom, on the left; the plot is as high as they need."""
     cast("Figure", axes.figure).set_figheight(0.9 + _ROW * len(labels))
-    axes.set_yticks(range(len(labels)), [_shortened(label) for label in labels])
+    axes.set_yticks(range(len(labels)), [_shorten_label(label) for label in labels])
     for label, tick in zip(labels, axes.get_yticklabels(), strict=True):
         tick.set_fontweight("bold" if bold and label in bold else "normal")
     axes.set_ylim(len(labels) - 0.4, -0.6)
@@ -209,15 +209,15 @@ def _name_rows(axes: "Axes", labels: Sequence[str], bold: Mapping[str, object] |
     axes.tick_params(axis="y", length=0)
 
 
-def _legend_below(axes: "Axes") -> None:
+def _put_legend_below(axes: "Axes") -> None:
     figure = cast("Figure", axes.figure)
     handles, labels = axes.get_legend_handles_labels()
     figure.set_figheight(figure.get_figheight() + 0.22 * -(-len(labels) // 2))
     figure.legend(handles, labels, loc="outside lower left", ncols=2)
 
 
-def _shortened(label: str) -> str:
-    """A label on one line that fits beside a plot; matplotlib would leave out one that begins with an underscore."""
+def _shorten_label(label: str) -> str:
+    """Shorten a label to one line beside a plot; matplotlib would leave out one that begins with an underscore."""
     line = " ".join(label.split())
-    line = line if len(line) <= _LONGEST_LABEL else f"{line[: _LONGEST_LABEL - 1]}…"
+    line = line if len(line) <= _MAX_LABEL_CHARACTERS else f"{line[: _MAX_LABEL_CHARACTERS - 1]}…"
     return f"\N{ZERO WIDTH SPACE}{line}" if line.startswith("_") else line

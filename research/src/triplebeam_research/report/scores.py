@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from triplebeam.evaluate.run import Evaluation, Run
-from triplebeam.evaluate.summary import MEASURES, Values, measured
+from triplebeam.evaluate.summary import MEASURES, Values, measure_run
 
 #: The first of these that applies decides which method is best.
 LEADING = ("R@5", "Accuracy", "F1", "EM")
@@ -23,7 +23,7 @@ class Scores:
     @cached_property
     def values(self) -> dict[str, list[Values | None]]:
         """For each measure that applies to any run: one array per run, None where it does not apply to that run."""
-        table = {name: [measured(name, self.evaluation, run) for run in self.evaluation.runs] for name in MEASURES}
+        table = {name: [measure_run(name, self.evaluation, run) for run in self.evaluation.runs] for name in MEASURES}
         return {name: row for name, row in table.items() if any(values is not None for values in row)}
 
     @cached_property
@@ -53,20 +53,20 @@ class Scores:
         return None if self.leading is None else int(np.nanargmax(self.means(self.leading)))
 
     def means(self, measure: str, places: Sequence[int] | None = None) -> list[float]:
-        """The mean of each run over the questions at these places (all of them, if None); NaN where there is none."""
+        """Return the mean of each run over the questions at these places (all, if None); NaN where there is none."""
         return [mean(values, places) for values in self.values[measure]]
 
 
 def mean(values: Values | None, places: Sequence[int] | None = None) -> float:
-    """The mean of what is not NaN, at these places; NaN where nothing is left."""
+    """Average what is not NaN, at these places; NaN where nothing is left."""
     if values is None:
         return float("nan")
-    known = without_nan(values if places is None else values[list(places)])
+    known = drop_nan(values if places is None else values[list(places)])
     return float(known.mean()) if known.size else float("nan")
 
 
-def without_nan(values: Values) -> Values:
-    """The values of the questions a measure applies to."""
+def drop_nan(values: Values) -> Values:
+    """Return the values of the questions a measure applies to."""
     return values[~np.isnan(values)]
 
 

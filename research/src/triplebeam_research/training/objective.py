@@ -92,7 +92,7 @@ class HingeObjective:
             return 0.0
         return max(0.0, float(self.threshold + distances[targets].mean() - distances[others].mean()))
 
-    def exact(self, steps: Sequence[TrainingStep], alpha: Sequence[float], beta: float) -> LossAndGradient:
+    def compute_exact(self, steps: Sequence[TrainingStep], alpha: Sequence[float], beta: float) -> LossAndGradient:
         """Eq. 5 and its derivatives."""
         forward = self.forward(steps, alpha, beta)
         gradient = np.zeros(len(alpha) + 1)
@@ -110,7 +110,7 @@ class HingeObjective:
 
 
 def _slopes(propagated: Propagated, alpha: Sequence[float]) -> NDArray[np.float64]:
-    """The derivatives of every integrated distance by each α, and by β, on which a single step does not depend."""
+    """Compute the derivatives of every integrated distance by each α, and by β, which matters from two steps on."""
     slopes = np.zeros((len(propagated.distances), len(alpha) + 1))
     for layer, (weight, sent) in enumerate(zip(alpha, propagated.messages, strict=True)):
         before = propagated.hidden[layer]
@@ -121,7 +121,7 @@ def _slopes(propagated: Propagated, alpha: Sequence[float]) -> NDArray[np.float6
 
 
 def assign_labels(distances: Sequence[Distances], supporting: Sequence[int]) -> list[int | None]:
-    """One row per sub-question, from the rows that support the whole question; ties by row."""
+    """Assign one row per sub-question, from the rows that support the whole question; ties by row."""
     left = sorted(set(supporting))
     labels: list[int | None] = []
     for to_sub_question in distances:
@@ -137,18 +137,18 @@ def training_steps(
     targets: Targets = "current_and_later",
     labels: Sequence[int | None] | None = None,
 ) -> list[TrainingStep]:
-    """A question's steps for `HingeObjective`. ``labels`` are for datasets that know them, as MuSiQue does.
+    """Build a question's steps for `HingeObjective`. ``labels`` are for datasets that know them, as MuSiQue does.
 
     With one row of distances and ``targets="all"`` this is an example for GNN-Ret.
     """
     known = assign_labels(distances, supporting) if labels is None else labels
     return [
-        TrainingStep(distances=to_sub_question, targets=_rows(_wanted(known, number, supporting, targets)))
+        TrainingStep(distances=to_sub_question, targets=_rows(_select_targets(known, number, supporting, targets)))
         for number, to_sub_question in enumerate(distances)
     ]
 
 
-def _wanted(
+def _select_targets(
     labels: Sequence[int | None], number: int, supporting: Sequence[int], targets: Targets
 ) -> Sequence[int | None]:
     return {"all": supporting, "current": labels[number : number + 1], "current_and_later": labels[number:]}[targets]

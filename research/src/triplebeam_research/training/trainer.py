@@ -17,7 +17,7 @@ from triplebeam.evaluate.questions import Question, SubQuestion, find_gold, read
 from triplebeam.methods.gnn_ret import GNN_RET, RGNN_RET, MessagePassing, TrainedOn, TrainingSettings, Weights
 from triplebeam.methods.gnn_ret.propagate import Distances, distances_of, nearest
 from triplebeam.methods.gnn_ret.weights import Targets
-from triplebeam.system.progress import Progress, silent
+from triplebeam.system.progress import Progress, ignore_progress
 from triplebeam_research.datasets.json_values import elements
 from triplebeam_research.training.descent import TrainingResult, train
 from triplebeam_research.training.objective import HingeObjective, TrainingStep, training_steps
@@ -59,7 +59,7 @@ class Trainer:
     index: Index
     settings: TrainingSettings
     base: str = "dense"
-    progress: Progress = field(default=silent, repr=False)
+    progress: Progress = field(default=ignore_progress, repr=False)
 
     @property
     def method(self) -> TrainedMethod:
@@ -67,14 +67,14 @@ class Trainer:
         return "gnn_ret" if self.settings.beta is None else "rgnn_ret"
 
     def examples(self, path: Path, limit: int | None = None) -> list[Example]:
-        """The questions of a file, with the distance of every passage to each of them or of their sub-questions."""
+        """Return the questions of a file, with the distance of every passage to each or to their sub-questions."""
         questions = find_gold(read_questions(path)[:limit], self.index.passages)
         for question in questions:
             if not question.gold:
                 raise BadInputError(
                     f"question {question.id!r} of {path} has no gold passages: training needs them for every question."
                 )
-        asked = self._asked(path, questions)
+        asked = self._choose_queries(path, questions)
         base = scoring_base(self.index.retriever(self.base))
         made: list[Example] = []
         for number, question in enumerate(questions, start=1):
@@ -122,8 +122,8 @@ class Trainer:
         )
 
     def recall(self, examples: Sequence[Example], alpha: Sequence[float], beta: float) -> list[float]:
-        """R@k for each of `DEPTHS`: the mean over questions of the mean over their steps."""
-        objective = HingeObjective(passing=self._passing(), competitors=self.settings.competitors)
+        """Compute R@k for each of `DEPTHS`: the mean over questions of the mean over their steps."""
+        objective = HingeObjective(passing=self._make_passing(), competitors=self.settings.competitors)
 
         def shares(example: Example) -> list[float]:
             steps = zip(objective.forward(example.steps, alpha, beta), example.wanted, strict=True)
@@ -138,7 +138,7 @@ class Trainer:
         overall: list[float] = np.mean([shares(example) for example in examples], axis=0).tolist()
         return overall
 
-    def _passing(self) -> MessagePassing:
+    def _make_passing(self) -> MessagePassing:
         return MessagePassing(
             graph=self.index.snapshot.passage_graph,
             relevant=self.settings.relevant,
@@ -146,8 +146,8 @@ class Trainer:
             edges=self.settings.edges,
         )
 
-    def _asked(self, path: Path, questions: Sequence[Question]) -> Callable[[Question], Sequence[SubQuestion]]:
-        """What is sent to the base for a question: itself, or its sub-questions."""
+    def _choose_queries(self, path: Path, questions: Sequence[Question]) -> Callable[[Question], Sequence[SubQuestion]]:
+        """Return what is sent to the base for a question: itself, or its sub-questions."""
         if self.method == "gnn_ret":
             return lambda question: [SubQuestion(question=question.question)]
         known = read_decompositions(path)
@@ -180,8 +180,8 @@ class Trainer:
         )
 
 
-def mean_recall(folds: Sequence[Fold], who: Compared) -> list[float]:
-    """R@k of all folds together, every question once."""
+def average_recall(folds: Sequence[Fold], who: Compared) -> list[float]:
+    """Compute R@k of all folds together, every question once."""
     held = [fold.held for fold in folds]
     means: list[float] = np.average([getattr(fold, who) for fold in folds], axis=0, weights=held).tolist()
     return means
@@ -193,7 +193,7 @@ class _Row(BaseModel):
 
 
 def read_decompositions(path: Path) -> dict[str, list[SubQuestion]]:
-    """By the text of the question, its sub-questions in order, every ``#n`` replaced by the answer of the n-th.
+    """Read sub-questions in order, by the text of the question, every ``#n`` replaced by the answer of the n-th.
 
     JSON lines, plain or gzipped; a row without ``decomposition`` is skipped.
     """
@@ -206,11 +206,13 @@ def read_decompositions(path: Path) -> dict[str, list[SubQuestion]]:
             place = ".".join(map(str, first["loc"]))
             raise BadInputError(f"{path}, row {number}: {place}: {first['msg']}.") from None
         if row.decomposition:
-            found[row.question] = [_filled(path, number, row.decomposition, n) for n in range(len(row.decomposition))]
+            found[row.question] = [
+                _fill_references(path, number, row.decomposition, n) for n in range(len(row.decomposition))
+            ]
     return found
 
 
-def _filled(path: Path, row: int, steps: list[SubQuestion], number: int) -> SubQuestion:
+def _fill_references(path: Path, row: int, steps: list[SubQuestion], number: int) -> SubQuestion:
     def answer(reference: re.Match[str]) -> str:
         before = steps[int(reference[1]) - 1] if 0 < int(reference[1]) <= number else None
         if before is None or not before.answer:

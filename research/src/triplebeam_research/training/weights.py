@@ -8,7 +8,7 @@ from triplebeam_research.training.descent import TrainingResult
 
 
 def describe_training(result: TrainingResult, settings: TrainingSettings, trained_on: TrainedOn) -> Weights:
-    """A training's outcome as a file's content."""
+    """Describe a training's outcome as a file's content."""
     return Weights(
         method="gnn_ret" if result.beta is None else "rgnn_ret",
         alpha=result.alpha,

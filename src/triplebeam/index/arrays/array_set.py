@@ -22,7 +22,7 @@ class ArraySet(ABC):
 
     @abstractmethod
     def __contains__(self, name: object) -> bool:
-        """Is there an array or a string column of this name?"""
+        """Return whether there is an array or a string column of this name."""
 
     @abstractmethod
     def array(self, name: str) -> NDArray[Any]:
@@ -41,7 +41,7 @@ class ArraySet(ABC):
         """Write bytes, one part behind the other."""
 
     @abstractmethod
-    def within(self, name: str) -> "ArraySet":
+    def open_subset(self, name: str) -> "ArraySet":
         """Return the set of this name in this one."""
 
     @abstractmethod
@@ -94,7 +94,7 @@ class MemoryArrays(ArraySet):
         self._sets: dict[str, MemoryArrays] = {}
 
     def __contains__(self, name: object) -> bool:
-        """Is there an array or a string column of this name?"""
+        """Return whether there is an array or a string column of this name."""
         return name in self._arrays or f"{name}.offsets" in self._arrays
 
     def array(self, name: str) -> NDArray[Any]:
@@ -116,7 +116,7 @@ class MemoryArrays(ArraySet):
         """Keep bytes."""
         self._arrays[name] = np.frombuffer(b"".join(parts), np.uint8)
 
-    def within(self, name: str) -> "MemoryArrays":
+    def open_subset(self, name: str) -> "MemoryArrays":
         """Return the set of this name in this one."""
         return self._sets.setdefault(name, MemoryArrays())
 

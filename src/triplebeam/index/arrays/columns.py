@@ -45,14 +45,14 @@ class StringColumn(Sequence[str]):
         body = b"".join([self._bytes[start:end] for start, end in zip(starts, ends, strict=True)])
         return StringColumn(offsets, np.frombuffer(body, np.uint8))
 
-    def place_of(self, string: str) -> int:
-        """Where a string is, or would be, in a column that is sorted. UTF-8 is in the order of the characters."""
+    def find_position(self, string: str) -> int:
+        """Find where a string is, or would be, in a sorted column. UTF-8 sorts in the order of the characters."""
         offsets, whole = self._offsets, self._bytes
         encoded = string.encode("utf-8", "surrogatepass")
         return bisect_left(range(len(self)), encoded, key=lambda row: bytes(whole[offsets[row] : offsets[row + 1]]))
 
     def __iter__(self) -> Iterator[str]:
-        """All of them, several times faster than one by one."""
+        """Iterate over all strings, several times faster than one by one."""
         whole = self._bytes.tobytes()
         return (whole[start:end].decode("utf-8", "surrogatepass") for start, end in pairwise(self._offsets.tolist()))
 

@@ -5,7 +5,7 @@ from numpy.typing import NDArray
 
 
 def renumber(rows: NDArray[np.int64], count: int) -> NDArray[np.int32]:
-    """For each of so many rows its number among some of them, or -1."""
+    """Return the number of each row among the selected ones, or -1."""
     numbers = np.full(count, -1, np.int32)
     numbers[rows] = np.arange(len(rows), dtype=np.int32)
     return numbers

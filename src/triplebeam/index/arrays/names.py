@@ -24,7 +24,7 @@ class SortedNames(Mapping[str, T]):
     """The value at a place."""
 
     def __getitem__(self, name: str) -> T:
-        place = self.names.place_of(name)
+        place = self.names.find_position(name)
         if place < len(self.names) and self.names[place] == name:
             return self.at(place)
         raise KeyError(name)
@@ -36,8 +36,8 @@ class SortedNames(Mapping[str, T]):
         return len(self.names)
 
     def has_beginning(self, beginning: str) -> bool:
-        """Does any name begin like this?"""
-        place = self.names.place_of(beginning)
+        """Return whether any name has this prefix."""
+        place = self.names.find_position(beginning)
         return place < len(self.names) and self.names[place].startswith(beginning)
 
 
@@ -49,7 +49,7 @@ def write_numbers(arrays: ArraySet, name: str, numbers: Mapping[str, int]) -> No
 
 
 def read_numbers(arrays: ArraySet, name: str) -> SortedNames[int] | None:
-    """What `write_numbers` wrote; None where it did not, or where the next generation has removed it."""
+    """Read what `write_numbers` wrote; None where it did not, or where the next generation has removed it."""
     try:
         return SortedNames(arrays.strings(name), arrays.array(f"{name}.numbers").data.__getitem__)
     except FileNotFoundError:
@@ -65,7 +65,7 @@ def write_rows(arrays: ArraySet, name: str, rows: Mapping[str, Sequence[int]]) -
 
 
 def read_rows(arrays: ArraySet, name: str) -> SortedNames[list[int]] | None:
-    """What `write_rows` wrote; None where it did not, or where the next generation has removed it."""
+    """Read what `write_rows` wrote; None where it did not, or where the next generation has removed it."""
     try:
         starts, rows = arrays.array(f"{name}.starts"), arrays.array(f"{name}.rows")
         return SortedNames(arrays.strings(name), lambda place: rows[starts[place] : starts[place + 1]].tolist())

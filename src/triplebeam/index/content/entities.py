@@ -11,7 +11,7 @@ from triplebeam.triple import Triple
 
 
 def number_entities(triples: Iterable[Triple], others: Iterable[str] = ()) -> tuple[list[str], NDArray[np.int64]]:
-    """The entities, each by the first name it has, and the two of every triple: subject and object.
+    """Assign a number to each entity, by its first name; returns the two of every triple, too: subject and object.
 
     Behind those of triples come ``others``, of which no triple says anything.
     """

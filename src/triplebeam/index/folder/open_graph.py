@@ -54,27 +54,27 @@ class OpenGraph:
     @cached_property
     def leaving(self) -> NDArray[np.float64]:
         """The weights of a node's edges together."""
-        if (stored := self._stored(_LEAVING)) is not None:
+        if (stored := self._load_stored(_LEAVING)) is not None:
             return stored
         return np.asarray(np.where(self.open, self.weights @ self.open.astype(np.float64), 0.0))
 
     def edges(self, nodes: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64]]:
-        """The edges of open nodes: the position of the node, the other end, and the weight of each."""
+        """Return the edges of open nodes: the position of the node, the other end, and the weight of each."""
         positions, places = expand_rows(self.weights.indptr, nodes)
         ends = self.weights.indices[places]
         there = self.open[ends]
         return positions[there], ends[there], self.weights.data[places[there]]
 
     def visits_together(self, nodes: slice | NDArray[np.int64], start: NDArray[np.floating], damping: float) -> float:
-        """Of all nodes, the start included, in an exact walk. From a node without edges the walker goes nowhere."""
+        """Compute visits of all nodes, the start included, in an exact random walk. Nodes without edges absorb."""
         return float((start / np.where(self.leaving[nodes] > 0, 1 - damping, 1)).sum())
 
     def spread_evenly(self, nodes: slice, damping: float, tolerance: float) -> NDArray[np.float64]:
-        """Visits of these nodes, by way of edges, in a walk that starts with 1 at every one of them.
+        """Compute visits of these nodes, by way of edges, in a random walk that starts with 1 at every one of them.
 
         What `write` stored is taken as it is: ask for the nodes that were given there.
         """
-        if (stored := self._stored(_spread(damping, tolerance))) is not None:
+        if (stored := self._load_stored(_spread(damping, tolerance))) is not None:
             return stored
         arriving, visits = np.zeros(len(self.open)), np.zeros(len(self.open))
         arriving[nodes] = 1
@@ -91,7 +91,7 @@ class OpenGraph:
             spread = self.spread_evenly(nodes, _DAMPING, tolerance)
             arrays.add(f"{self.name}_{_spread(_DAMPING, tolerance)}", spread)
 
-    def _stored(self, what: str) -> NDArray[np.float64] | None:
+    def _load_stored(self, what: str) -> NDArray[np.float64] | None:
         try:
             return self.arrays.array(f"{self.name}_{what}") if self.arrays else None
         except FileNotFoundError:  # not stored, or removed by the next generation

@@ -40,12 +40,12 @@ def _encode_metadata(passage: Passage) -> str:
 
 
 def title_keys(title: str) -> list[str]:
-    """The normal forms that a title is found by; none where it is empty."""
+    """Return the normal forms that a title is found by; none where it is empty."""
     return [key for key in dict.fromkeys((entity_key(title), entity_key(_QUALIFIER.sub("", title)))) if key]
 
 
-def compared_fields(title: str, section: str, document_id: str, metadata: Mapping[str, str]) -> dict[str, str]:
-    """What filters compare: the metadata of a passage, and where these have no such field its title, its section and
+def collect_filter_fields(title: str, section: str, document_id: str, metadata: Mapping[str, str]) -> dict[str, str]:
+    """Collect the fields that filters compare: metadata, and where these have no such field the title, the section and
     the id of its document.
     """
     own = {"title": title, "section": section, "document": document_id}
@@ -58,7 +58,7 @@ class PassageTable:
     def __init__(self, arrays: ArraySet) -> None:
         self._arrays = arrays
         self._columns = {name: arrays.strings(name) for name in _COLUMNS}
-        self._ids, self._texts, self.titles, self.documents, self._sections, self._metadata = self._columns.values()
+        self._ids, self._texts, self.titles, self.documents, self.sections, self._metadata = self._columns.values()
         self._places: NDArray[np.int64] = arrays.array("passage_places")
 
     def __len__(self) -> int:
@@ -73,7 +73,7 @@ class PassageTable:
     @property
     def has_sections(self) -> bool:
         """Is any passage in a section?"""
-        return len(self._sections.body) > 0
+        return len(self.sections.body) > 0
 
     @cached_property
     def _rows(self) -> Mapping[str, int]:
@@ -101,16 +101,16 @@ class PassageTable:
         return dict.fromkeys(self.documents)
 
     def __iter__(self) -> Iterator[Passage]:
-        return map(self.at, range(len(self)))
+        return map(self.read_row, range(len(self)))
 
     def __contains__(self, passage_id: object) -> bool:
         return passage_id in self._rows
 
     def __getitem__(self, passage_id: str) -> Passage:
-        return self.at(self.row(passage_id))
+        return self.read_row(self.row(passage_id))
 
     def row(self, passage_id: str) -> int:
-        """The row of a passage."""
+        """Return the row of a passage."""
         row = self._rows.get(passage_id)
         if row is None:
             raise BadInputError(
@@ -122,17 +122,17 @@ class PassageTable:
         return row
 
     def rows(self, passage_ids: Iterable[str]) -> list[int]:
-        """The rows of these passages."""
+        """Return the rows of these passages."""
         return list(map(self.row, passage_ids))
 
     def ids(self, rows: Iterable[int] | NDArray[np.int64]) -> list[str]:
-        """The ids at these rows."""
+        """Return the ids at these rows."""
         return [self._ids[int(row)] for row in rows]
 
     def of_document(self, document_id: str) -> list[Passage]:
-        """The passages of a document, in their order."""
+        """Return the passages of a document, in their order."""
         rows = (row for row, document in enumerate(self.documents) if document == document_id)
-        return sorted(map(self.at, rows), key=lambda passage: passage.position)
+        return sorted(map(self.read_row, rows), key=lambda passage: passage.position)
 
     def find_rows(self, where: Where) -> NDArray[np.int64]:
         """Find the rows of the passages for which a filter holds; there must be one."""
@@ -142,23 +142,23 @@ class PassageTable:
             for name, value in each.items():
                 known.setdefault(name, set()).add(value)
         where.check(known)
-        rows = [row for row, each in enumerate(fields) if where.holds(each)]
+        rows = [row for row, each in enumerate(fields) if where.matches(each)]
         if not rows:
-            meant = "".join(f" (did you mean {value!r}?)" for value in where.other_case(known)[:1])
+            meant = "".join(f" (did you mean {value!r}?)" for value in where.find_case_mismatches(known)[:1])
             raise BadInputError(
                 f"no passage matches the filter {str(where)!r}{meant}: change a value or drop a condition."
             )
         return np.array(rows, np.int64)
 
     def fields(self) -> Iterator[dict[str, str]]:
-        """What filters compare, of every passage."""
-        columns = zip(self.titles, self._sections, self.documents, self._metadata, strict=True)
+        """Yield the fields that filters compare, of every passage."""
+        columns = zip(self.titles, self.sections, self.documents, self._metadata, strict=True)
         decode = cache(json.loads)  # many passages have the same
         for title, section, document, metadata in columns:
-            yield compared_fields(title, section, document, decode(metadata) if metadata else {})
+            yield collect_filter_fields(title, section, document, decode(metadata) if metadata else {})
 
-    def at(self, row: int) -> Passage:
-        """The passage at a row."""
+    def read_row(self, row: int) -> Passage:
+        """Read the passage at a row."""
         position, start, end = (int(place) for place in self._places[row])
         metadata = self._metadata[row]
         return Passage(
@@ -170,5 +170,5 @@ class PassageTable:
             start,
             end,
             json.loads(metadata) if metadata else {},
-            self._sections[row],
+            self.sections[row],
         )

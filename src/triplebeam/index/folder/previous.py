@@ -17,7 +17,7 @@ class PreviousGeneration:
 
     @classmethod
     def of(cls, folder: Path) -> "PreviousGeneration":
-        """Of an index; of one that has none, or one of another format, there is nothing to take over."""
+        """Open the previous generation of an index; it is empty where there is none, or one of another format."""
         manifest = find_manifest(folder, whole=False)
         if manifest is None:
             return cls()
@@ -28,5 +28,5 @@ class PreviousGeneration:
 
 
 def find_damaged_files(folder: Path) -> list[str]:
-    """All files of the published generation that are not what was written."""
+    """Find all files of the published generation that have changed since they were written."""
     return sorted(PreviousGeneration.of(folder).damaged)

@@ -17,14 +17,14 @@ from numpy.typing import NDArray
 from triplebeam.index.arrays.array_set import ArraySet
 from triplebeam.index.arrays.csr import renumber
 from triplebeam.index.arrays.names import SortedNames
-from triplebeam.index.folder.vectors import top
+from triplebeam.index.folder.vectors import select_top
 from triplebeam.text.terms import ENGLISH, query_stems
 
 _K1, _B = 1.2, 0.75
 
 
 def _length_steps() -> NDArray[np.int64]:
-    """The lengths that are told apart: Lucene's byte-sized floats, 3 bits of mantissa from 40 on."""
+    """Return the lengths that are told apart: Lucene's byte-sized floats, 3 bits of mantissa from 40 on."""
     exact = list(range(40))
     return np.array(exact + [24 + (8 + place << shift) for shift in range(1, 28) for place in range(8)], np.int64)
 
@@ -35,8 +35,8 @@ class Postings(NamedTuple):
     rows: NDArray[np.int32]
     counts: NDArray[np.uint16]
 
-    def at(self, where: NDArray[np.bool_]) -> "Postings":
-        """Some of them."""
+    def take(self, where: NDArray[np.bool_]) -> "Postings":
+        """Take some of the postings."""
         return Postings(self.rows[where], self.counts[where])
 
 
@@ -82,7 +82,7 @@ class TermIndex:
         return np.asarray(_K1 * (1 - _B + _B * counted / max(self.lengths.mean(), 1e-9)), np.float32)
 
     def search(self, query: str, k: int) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
-        """The best k rows and their scores; rows that share no word with the query are not among them."""
+        """Find the best k rows and their scores; rows that share no word with the query are not among them."""
         words = query_stems(query, self.stemmer_names)
         if not words or k <= 0 or not len(self):
             return np.zeros(0, np.int64), np.zeros(0, np.float32)
@@ -90,11 +90,11 @@ class TermIndex:
         for stems in words:
             self._add(stems, scores)
         found = np.flatnonzero(scores)
-        best = found[top(scores[found], k)]
+        best = found[select_top(scores[found], k)]
         return best, scores[best]
 
     def stemmers_of(self, rows: Sequence[int]) -> list[str]:
-        """The stemmers of the texts at these rows."""
+        """Return the stemmers of the texts at these rows."""
         return [self.stemmer_names[self.stemmers[row]] for row in rows]
 
     def _add(self, stems: Mapping[str, str], scores: NDArray[np.float32]) -> None:
@@ -104,7 +104,7 @@ class TermIndex:
         All are as rare as the word: the few texts of another language would be ranked first for every name otherwise.
         """
         english = self.postings(stems[ENGLISH])
-        others = [postings for postings in self._in_other_languages(stems) if len(postings.rows)]
+        others = [postings for postings in self._find_in_other_languages(stems) if len(postings.rows)]
         rarity = self.rarity(len(english.rows) + sum(len(postings.rows) for postings in others))
         if not others:
             scores[english.rows] += self._weights(english, rarity)
@@ -114,11 +114,11 @@ class TermIndex:
             best[postings.rows] = np.maximum(best[postings.rows], self._weights(postings, rarity))
         scores += best
 
-    def _in_other_languages(self, stems: Mapping[str, str]) -> Iterator[Postings]:
+    def _find_in_other_languages(self, stems: Mapping[str, str]) -> Iterator[Postings]:
         for name, stem in stems.items():
             if stem != stems[ENGLISH]:
                 postings = self.postings(stem)
-                yield postings.at(self.stemmers[postings.rows] == self.stemmer_names.index(name))
+                yield postings.take(self.stemmers[postings.rows] == self.stemmer_names.index(name))
 
     def postings(self, word: str) -> Postings:
         """Return the texts that have a word, as it is indexed, and how often."""

@@ -13,7 +13,7 @@ from triplebeam.index.arrays.array_set import ArraySet
 from triplebeam.index.arrays.columns import StringColumn, concatenate
 from triplebeam.index.arrays.csr import expand_rows, renumber
 from triplebeam.index.folder.passages import PassageTable
-from triplebeam.index.folder.vectors import VectorIndex, top
+from triplebeam.index.folder.vectors import VectorIndex, select_top
 from triplebeam.triple import Triple
 
 _COLUMNS = ("triple_subjects", "triple_predicates", "triple_objects")
@@ -46,7 +46,7 @@ def _write_adjacencies(
 
 
 def _adjacency(ends: NDArray[np.int64], entities: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Entity to triples, each once even where it is both subject and object."""
+    """Build the matrix of entities by triples, each once even where it is both subject and object."""
     size = max(len(ends), 1)
     pairs = np.unique(ends.ravel() * size + np.repeat(np.arange(len(ends)), 2))
     return np.searchsorted(pairs, np.arange(entities + 1) * size), pairs % size
@@ -71,7 +71,7 @@ class TripleGraph:
         return len(self._subjects)
 
     def triple(self, triple_id: int) -> Triple:
-        """The triple itself."""
+        """Return the triple itself."""
         row = int(triple_id)
         return Triple(self._subjects[row], self._predicates[row], self._objects[row])
 
@@ -86,8 +86,8 @@ class TripleGraph:
         _write_adjacencies(arrays, np.searchsorted(rows, self.triple_passages[triples]), len(rows), names, ends)
 
     def number_visible(self, triples: NDArray[np.int64]) -> tuple[NDArray[np.int64], StringColumn, NDArray[np.int64]]:
-        """Number the entities of some triples as `number_entities` would: the number that each has here, the name that
-        the first of these triples has for it, and the two ends of each triple.
+        """Assign numbers to the entities of some triples as `number_entities` would: the number that each has here, the
+        name that the first of these triples has for it, and the two ends of each triple.
         """
         ends = self.triple_entities[triples]
         first = np.full(len(self.entity_names), -1)
@@ -100,51 +100,51 @@ class TripleGraph:
         names = concatenate(self._subjects.take(subjects), self._objects.take(objects)).take(np.argsort(by_side))
         return known, names, renumber(known, len(first)).astype(np.int64)[ends]
 
-    def ends(self, triple_ids: Sequence[int] | NDArray[np.int64]) -> NDArray[np.int64]:
+    def get_ends(self, triple_ids: Sequence[int] | NDArray[np.int64]) -> NDArray[np.int64]:
         """Subject and object of each triple, by number: a row of two each."""
         return np.asarray(self.triple_entities[np.asarray(triple_ids, np.int64)])
 
     def triples_of(self, passage_ids: Sequence[str]) -> NDArray[np.int64]:
-        """The triples of these passages."""
+        """Return the triples of these passages."""
         return self.triples_at([self.passages.row(passage_id) for passage_id in passage_ids])
 
     def triples_at(self, rows: Sequence[int] | NDArray[np.int64]) -> NDArray[np.int64]:
-        """The triples of the passages at these rows."""
+        """Return the triples of the passages at these rows."""
         return expand_rows(self._passage_starts, np.asarray(rows, np.int64))[1]
 
     def passage_of(self, triple_ids: Sequence[int] | NDArray[np.int64]) -> list[str]:
-        """The passage of each triple."""
+        """Return the passage of each triple."""
         return self.passages.ids(self.triple_passages[np.asarray(triple_ids, np.int64)])
 
     def vectors(self, triple_ids: Sequence[int] | NDArray[np.int64]) -> NDArray[np.float32]:
-        """The stored unit vector of each triple."""
-        return self.vector_index.at(np.asarray(triple_ids, np.int64))
+        """Return the stored unit vector of each triple."""
+        return self.vector_index.get_vectors(np.asarray(triple_ids, np.int64))
 
     def nearest(self, vectors: NDArray[np.float32], k: int) -> NDArray[np.int64]:
-        """For each vector the k triples nearest to it, best first."""
+        """Find for each vector the k triples nearest to it, best first."""
         rows = [found for found, _ in self.vector_index.nearest_many(vectors, k)]
         return np.array(rows, np.int64).reshape(len(rows), max(0, min(k, len(self))))
 
     def search(self, vector: NDArray[np.float32], k: int) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
-        """The k triples nearest to one vector, with their cosines."""
+        """Find the k triples nearest to one vector, with their cosines."""
         return self.vector_index.nearest(vector, k)
 
     def neighbours(
         self, triple_ids: Sequence[int] | NDArray[np.int64], query: NDArray[np.float32], limit: int
     ) -> list[NDArray[np.int64]]:
-        """The most similar to the query among the triples that share an entity with each of these."""
-        around = [self._around(int(triple_id)) for triple_id in triple_ids]
+        """Find the most similar to the query among the triples that share an entity with each of these."""
+        around = [self._find_adjacent(int(triple_id)) for triple_id in triple_ids]
         # One gather for all: beams often share a hub.
         pool = np.unique(np.concatenate(around)) if around else np.zeros(0, np.int64)
-        similarity = np.asarray(self.vector_index.at(pool) @ query)
-        return [ids[top(similarity[np.searchsorted(pool, ids)], limit)] for ids in around]
+        similarity = np.asarray(self.vector_index.get_vectors(pool) @ query)
+        return [ids[select_top(similarity[np.searchsorted(pool, ids)], limit)] for ids in around]
 
-    def _around(self, triple_id: int) -> NDArray[np.int64]:
-        """Triples that share the subject or the object, without the triple itself, in rising order."""
+    def _find_adjacent(self, triple_id: int) -> NDArray[np.int64]:
+        """Find triples that share the subject or the object, without the triple itself, in ascending order."""
         shared = np.unique(np.concatenate([self.of_entity(int(entity)) for entity in self.triple_entities[triple_id]]))
         others: NDArray[np.int64] = shared[shared != triple_id]
         return others
 
     def of_entity(self, entity: int) -> NDArray[np.int64]:
-        """The triples with this entity, by number, as subject or object, in rising order."""
+        """Return the triples with this entity, by number, as subject or object, in ascending order."""
         return self._entity_triples[self._entity_starts[entity] : self._entity_starts[entity + 1]]

@@ -23,11 +23,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from triplebeam.index.arrays.keys import key_of
-from triplebeam.index.arrays.quantize import quantized, restored
+from triplebeam.index.arrays.keys import hash_texts
+from triplebeam.index.arrays.quantize import dequantize, quantize
 from triplebeam.index.content.content import Content
 from triplebeam.index.content.vector_cache import STORED_AS
-from triplebeam.index.folder.passages import compared_fields, title_keys
+from triplebeam.index.folder.passages import collect_filter_fields, title_keys
 from triplebeam.index.opensearch.client import Json
 from triplebeam.passage import Passage
 from triplebeam.text.names import entity_key
@@ -36,10 +36,10 @@ from triplebeam.triple import Triple
 
 KINDS = ("passages", "triples", "entities")
 #: Up to so many vectors of a shard each is compared, in half a microsecond. Lucene's graph takes 500 to add one.
-EXACT_UP_TO = 2_000_000
+MAX_EXACT_VECTORS = 2_000_000
 _EXACT, GRAPH = "exact", "graph"
 #: Documents that one search returns.
-MOST_RESULTS = 100_000
+MAX_RESULTS = 100_000
 #: Cheap to build; enough where many candidates are looked at.
 _GRAPH_PARAMETERS = {"ef_construction": 32, "m": 12}
 #: The kind of vectors in each, as `VectorCache` names them.
@@ -51,8 +51,8 @@ FIELD_END = "\x1f"
 #: Behind the name of a field whose value is too long for a term: no filter on that field shows the passage.
 TOO_LONG = "\x1e"
 #: The longest term, in the units of UTF-16 that a cluster counts; it would leave out a longer one without a word.
-_LONGEST_TERM = 8000
-_TERMS = {"type": "keyword", "ignore_above": _LONGEST_TERM}
+_MAX_TERM_BYTES = 8000
+_TERMS = {"type": "keyword", "ignore_above": _MAX_TERM_BYTES}
 _KEYWORD = {"type": "keyword"}
 _UNSEARCHED = {"type": "object", "enabled": False}
 _STORED_ONLY = {"type": "keyword", "index": False, "doc_values": False}
@@ -61,12 +61,12 @@ _HIDDEN = ["vector", "words", "fields", "field_names", "entities", "title_keys"]
 
 
 def layouts(counts: Mapping[str, int], shards: int) -> dict[str, str]:
-    """How each kind of documents is found by vectors."""
-    return {kind: GRAPH if count > EXACT_UP_TO * shards else _EXACT for kind, count in counts.items()}
+    """Return how each kind of documents is found by vectors."""
+    return {kind: GRAPH if count > MAX_EXACT_VECTORS * shards else _EXACT for kind, count in counts.items()}
 
 
 def settings(shards: int, replicas: int | None, layout: str) -> Json:
-    """Of a new index; nothing is refreshed until all is there."""
+    """Return the settings of a new index; it is not refreshed until everything is written."""
     copies: Json = {"auto_expand_replicas": "0-1"} if replicas is None else {"number_of_replicas": replicas}
     return {
         "number_of_shards": shards,
@@ -74,13 +74,13 @@ def settings(shards: int, replicas: int | None, layout: str) -> Json:
         "knn": True,
         **({} if layout == GRAPH else {"knn.advanced.approximate_threshold": -1}),  # of this engine: no graph at all
         "replication.type": "SEGMENT",  # a copy gets the files that the first one made, graphs of vectors among them
-        "max_result_window": MOST_RESULTS,
+        "max_result_window": MAX_RESULTS,
         "refresh_interval": "-1",
     }
 
 
 def mapping(kind: str, dimension: int, layout: str) -> Json:
-    """The fields of one kind of documents; a field that is not named here is refused."""
+    """Return the fields of one kind of documents; a field that is not named here is refused."""
     words = {"type": "text", "analyzer": "whitespace", "index_options": "freqs"}
     own: Json = {
         "passages": {
@@ -124,35 +124,35 @@ def _vector(dimension: int, numbers: str, layout: str) -> Json:
 
 
 def key(*parts: str) -> str:
-    """The id of a document on the cluster: names and ids of any length and any letters become one of 32."""
-    return key_of(*parts).hex()
+    """Return the id of a document on the cluster: names and ids of any length and any letters become one of 32."""
+    return hash_texts(*parts).hex()
 
 
 @lru_cache(maxsize=100_000)
 def entity(name: str) -> str:
-    """The key of an entity, the same for all names of one normal form."""
+    """Return the key of an entity, the same for all names of one normal form."""
     return key(entity_key(name))
 
 
 def passage_number(passage_id: str) -> int:
-    """The number of a passage: the same in every generation, and positive."""
-    return int.from_bytes(key_of(passage_id)[:8], "big") >> 1
+    """Return the number of a passage: the same in every generation, and positive."""
+    return int.from_bytes(hash_texts(passage_id)[:8], "big") >> 1
 
 
 def triple_number(passage_id: str, place: int) -> int:
-    """The number of a triple, by its place among those of its passage."""
-    return int.from_bytes(key_of(passage_id, str(place))[:8], "big") >> 1
+    """Return the number of a triple, by its place among those of its passage."""
+    return int.from_bytes(hash_texts(passage_id, str(place))[:8], "big") >> 1
 
 
 def fields_of(passage: Passage) -> dict[str, str]:
-    """What filters compare."""
-    return compared_fields(passage.title, passage.section, passage.document_id, passage.metadata)
+    """Return what filters compare."""
+    return collect_filter_fields(passage.title, passage.section, passage.document_id, passage.metadata)
 
 
 def field_term(name: str, value: str) -> str:
-    """The term that a field of a passage is found by."""
+    """Return the term that a field of a passage is found by."""
     term = f"{name}{FIELD_END}{value}"
-    return term if len(term.encode("utf-16-le")) <= 2 * _LONGEST_TERM else f"{name}{TOO_LONG}"
+    return term if len(term.encode("utf-16-le")) <= 2 * _MAX_TERM_BYTES else f"{name}{TOO_LONG}"
 
 
 def _field_terms(fields: Mapping[str, str]) -> list[str]:
@@ -160,23 +160,23 @@ def _field_terms(fields: Mapping[str, str]) -> list[str]:
 
 
 def encode(stored: NDArray[Any]) -> str:
-    """A stored vector as text."""
+    """Encode a stored vector as text."""
     return base64.b64encode(stored.tobytes()).decode()
 
 
 def decode(kind: str, codes: Sequence[str], dimension: int) -> NDArray[Any]:
-    """The stored vectors of some documents, one row each."""
+    """Decode the stored vectors of some documents, one row each."""
     return join_rows(kind, list(map(base64.b64decode, codes)), dimension)
 
 
 def join_rows(kind: str, rows: Sequence[bytes], dimension: int) -> NDArray[Any]:
-    """The same of vectors that are no text any more."""
+    """Decode the vectors of documents that were read as bytes."""
     stored: NDArray[Any] = np.frombuffer(b"".join(rows), STORED_AS[VECTORS[kind]])
     return stored.reshape(len(rows), dimension)
 
 
 def passage_of(source: Json) -> Passage:
-    """The passage in a document."""
+    """Return the passage in a document."""
     content = source["content"]
     return Passage(
         source["id"],
@@ -213,7 +213,7 @@ class Drafts:
     contents: Content = field(repr=False)
 
     def of(self, kind: str) -> Iterator[Draft]:
-        """Those of one kind."""
+        """Return the number of documents of one kind."""
         makers: Mapping[str, Callable[[], Iterator[Draft]]] = {
             "passages": self._passages,
             "triples": self._triples,
@@ -222,7 +222,7 @@ class Drafts:
         return makers[kind]()
 
     def counts(self) -> dict[str, int]:
-        """How many there are of each kind."""
+        """Count the documents of each kind."""
         known = self.contents
         return {"passages": len(known.passages), "triples": len(known.triples), "entities": len(known.entity_names)}
 
@@ -308,23 +308,25 @@ class Drafts:
             yield Draft(each := entity(name), {"name": name, "passages": counts[each]}, name)
 
 
-def finished(kind: str, drafts: Sequence[Draft], stored: NDArray[Any]) -> Iterator[Json]:
-    """Documents with their vectors. One of zeros has no direction, and is near to nothing."""
+def add_vectors(kind: str, drafts: Sequence[Draft], stored: NDArray[Any]) -> Iterator[Json]:
+    """Yield documents with their vectors. One of zeros has no direction, and is near to nothing."""
     for draft, row in zip(drafts, stored, strict=True):
         document = {**draft.source, "digest": draft.digest, "code": encode(row)}
         if kind != "entities" and row.any():
-            document["vector"] = compared(kind, restored(row[np.newaxis])[0]) if kind == "passages" else row.tolist()
+            document["vector"] = (
+                round_vector(kind, dequantize(row[np.newaxis])[0]) if kind == "passages" else row.tolist()
+            )
         yield document
 
 
-def compared(kind: str, vector: NDArray[np.float32]) -> list[float]:
-    """A unit vector in the numbers that the cluster compares for a kind."""
+def round_vector(kind: str, vector: NDArray[np.float32]) -> list[float]:
+    """Round a unit vector to the numbers that the cluster compares for a kind."""
     if kind == "triples":
-        [row] = quantized(vector[np.newaxis])
+        [row] = quantize(vector[np.newaxis])
         return list(row.tolist())
     return list(np.round(vector.astype(np.float64), 6).tolist())  # in single precision, six digits are written as 17
 
 
 def triple_of(source: Json) -> Triple:
-    """The triple in a document."""
+    """Return the triple in a document."""
     return Triple(*source["triple"])

@@ -13,7 +13,7 @@ from triplebeam.index.opensearch.generation import Published
 from triplebeam.passage import Passage
 
 #: Passages that are kept in memory.
-_KEPT = 20_000
+_MAX_CACHED = 20_000
 
 
 class ClusterPassages:
@@ -28,23 +28,23 @@ class ClusterPassages:
 
     def remember(self, sources: Sequence[Json]) -> None:
         """Keep what a search showed."""
-        if len(self._known) > _KEPT:
+        if len(self._known) > _MAX_CACHED:
             self._known.clear()
         self._known |= {source["number"]: passage_of(source) for source in sources}
 
     def rows(self, passage_ids: Iterable[str]) -> list[int]:
-        """The numbers of these passages, which must be there: one request."""
+        """Return the numbers of these passages, which must be there: one request."""
         return [passage_number(passage.id) for passage in self.of(list(passage_ids))]
 
     def __getitem__(self, passage_id: str) -> Passage:
         return self.of([passage_id])[0]
 
     def __contains__(self, passage_id: object) -> bool:
-        return isinstance(passage_id, str) and self._fetched([passage_id])[0] is not None
+        return isinstance(passage_id, str) and self._fetch_passages([passage_id])[0] is not None
 
     def of(self, passage_ids: Sequence[str]) -> list[Passage]:
-        """The passages of these ids, which must be there."""
-        found = self._fetched(passage_ids)
+        """Return the passages of these ids, which must be there."""
+        found = self._fetch_passages(passage_ids)
         for passage_id, passage in zip(passage_ids, found, strict=True):
             if passage is None:
                 raise BadInputError(
@@ -52,7 +52,7 @@ class ClusterPassages:
                 )
         return [passage for passage in found if passage is not None]
 
-    def _fetched(self, passage_ids: Sequence[str]) -> list[Passage | None]:
+    def _fetch_passages(self, passage_ids: Sequence[str]) -> list[Passage | None]:
         known = dict(self._known)
         missing = [id_ for id_ in dict.fromkeys(passage_ids) if passage_number(id_) not in known]
         sources = [source for source in self._published.sources("passages", list(map(key, missing))) if source]
@@ -61,7 +61,7 @@ class ClusterPassages:
         return [known.get(passage_number(id_)) for id_ in passage_ids]
 
     def ids(self, rows: Iterable[int] | NDArray[np.int64]) -> list[str]:
-        """The ids of these numbers."""
+        """Return the ids of these numbers."""
         numbers = [int(row) for row in rows]
         known = dict(self._known)
         if missing := [number for number in dict.fromkeys(numbers) if number not in known]:
@@ -70,7 +70,7 @@ class ClusterPassages:
             known |= {source["number"]: passage_of(source) for source in sources}
             self.remember(sources)
         if not known.keys() >= set(numbers):
-            raise self._published.changed()
+            raise self._published.make_changed_error()
         return [known[number].id for number in numbers]
 
     # -- all of them, which takes as long as there are many
@@ -102,11 +102,11 @@ class ClusterPassages:
         return dict.fromkeys(self.documents)
 
     def of_document(self, document_id: str) -> list[Passage]:
-        """The passages of a document, in their order."""
+        """Return the passages of a document, in their order."""
         body = {"query": {"term": {"document": document_id}}, "size": 10_000, "sort": [{"position": "asc"}]}
         return [passage_of(hit["_source"]) for hit in self._published.search("passages", body)["hits"]["hits"]]
 
     def fields(self) -> Iterator[dict[str, str]]:
-        """What filters compare, of every passage, in their order."""
+        """Return what filters compare, of every passage, in their order."""
         by_id = {passage.id: fields_of(passage) for passage in self}
         return (by_id[id_] for *_, id_ in self._listed)

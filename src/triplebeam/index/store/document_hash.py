@@ -8,18 +8,18 @@ from triplebeam.passage import FILE_FIELDS, Document, Passage
 
 
 def hash_of(document: Document, cuts: Sequence[Sequence[object]]) -> bytes:
-    """The hash that a document is stored with, from it and where its passages are cut."""
+    """Hash a document and the places where its passages are cut."""
     fields = sorted(field for field in document.metadata.items() if field[0] not in FILE_FIELDS)
     content = [document.title, document.text, fields]
     return hashlib.blake2b(json.dumps([content, cuts]).encode(), digest_size=16).digest()
 
 
 def document_hash(document: Document, passages: Sequence[Passage]) -> bytes:
-    """The hash of a document that was cut into these passages."""
+    """Return the hash of a document that was cut into these passages."""
     cuts = [(p.id, p.start, p.end, p.section) if p.section else (p.id, p.start, p.end) for p in passages]
     return hash_of(document, cuts)
 
 
 def content_hash(document: Document, passages: Sequence[Passage]) -> bytes:
-    """The same for two documents that differ in their ids alone."""
+    """Hash a document without its id: two that differ in their ids alone have the same hash."""
     return hash_of(document, [(p.start, p.end, p.section) for p in passages])

@@ -52,7 +52,7 @@ class ExtractionTable:
             MetaTable(self.db).mark_changed()
 
     def triples(self) -> Iterator[StoredTriple]:
-        """All triples, in the order of their passages."""
+        """Yield all triples, in the order of their passages."""
         rows = self.db.execute(
             "SELECT t.passage, t.subject, t.predicate, t.object"
             f" FROM triple t JOIN passage p ON p.number = t.passage {IN_ORDER}, t.number"
@@ -61,7 +61,7 @@ class ExtractionTable:
             yield StoredTriple(passage, Triple(subject, predicate, object_))
 
     def names(self) -> Iterator[tuple[int, str]]:
-        """Passages, by number, with the names that the local extractor found in them, whether a fact has them or not.
+        """Yield passages, by number, with the names that the local extractor found in them, in a fact or not.
 
         A language model's entities are left out: the papers' graphs are made of its triples alone.
         """
@@ -74,7 +74,7 @@ class ExtractionTable:
         )
 
     def keywords(self) -> Iterator[tuple[int, str]]:
-        """Passages, by number, with the keywords that a model gave; others have none."""
+        """Yield passages, by number, with the keywords that a model gave; others have none."""
         return iter(
             self.db.execute(
                 "SELECT e.passage, e.name FROM entity e JOIN passage p ON p.number = e.passage"
@@ -84,7 +84,7 @@ class ExtractionTable:
         )
 
     def extractors(self) -> dict[int, str]:
-        """The extractor of each passage, by number, that has one and did not fail."""
+        """Return the extractor of each passage, by number, that has one and did not fail."""
         return dict(
             self.db.execute("SELECT number, extractor FROM passage WHERE extractor IS NOT NULL AND failure IS NULL")
         )

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from triplebeam.index.store.meta import MetaTable
-from triplebeam.ingest.folder_files import covers
+from triplebeam.ingest.folder_files import is_inside
 
 
 @dataclass(frozen=True)
@@ -16,15 +16,15 @@ class FileTable:
     db: sqlite3.Connection
 
     def sources(self) -> dict[str, str]:
-        """The file that each document came from, by its name in the index; the document's id where it is not known."""
+        """Return the file that each document came from, by its name in the index; the document's id where unknown."""
         return dict(self.db.execute("SELECT id, iif(source = '', id, source) FROM document ORDER BY number"))
 
     def states(self) -> dict[str, str]:
-        """The state of each file when it was last read, by its name in the index."""
+        """Return the state of each file when it was last read, by its name in the index."""
         return dict(self.db.execute("SELECT name, state FROM file"))
 
     def set_states(self, states: Mapping[str, str | None]) -> None:
-        """Remember the state of files; None forgets a file."""
+        """Store the state of files; None removes a file."""
         for name, state in states.items():
             if state is None:
                 self.db.execute("DELETE FROM file WHERE name = ?", (name,))
@@ -38,8 +38,8 @@ class FileTable:
 
 
 def _has_files(folder: str, files: Sequence[str]) -> bool:
-    """Is one of the files, which are sorted, in a folder, or the same?"""
+    """Return whether one of the files, which are sorted, is in a folder, or the same."""
     if folder == ".":
         return bool(files)
     first = [bisect_left(files, name) for name in (folder, f"{folder}/")]
-    return any(at < len(files) and covers(folder, files[at]) for at in first)
+    return any(at < len(files) and is_inside(folder, files[at]) for at in first)

@@ -37,7 +37,7 @@ class Forgotten:
         """Note what corrections that are about to be replaced made of the facts."""
         added = [line.triple for line in corrections.of_kind("add")]
         facts = self._facts(_FACTS) if corrections.merges else ()
-        renamed = (fact for fact in facts if corrections.merged(fact) != fact)
+        renamed = (fact for fact in facts if corrections.merge_triple(fact) != fact)
         self.note_texts(corrections.texts(chain(added, renamed)))
 
     def note_texts(self, texts: Iterable[str]) -> None:
@@ -49,9 +49,9 @@ class Forgotten:
         return (Triple(*row) for row in self.db.execute(query, values))
 
     def lines(self) -> list[int]:
-        """All that were noted."""
+        """Return the lines that were noted."""
         return [line for (line,) in self.db.execute("SELECT line FROM forgotten")]
 
     def clear(self) -> None:
-        """There is nothing left to be forgotten."""
+        """Clear the list of what is to be purged."""
         self.db.execute("DELETE FROM forgotten")

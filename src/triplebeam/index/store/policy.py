@@ -23,12 +23,12 @@ class OverwritePolicy(StrEnum):
 
 
 def kind_of(name: str) -> str:
-    """An extractor's name without versions and models: local, llm, llm-two-step, given, or the kind of your own."""
+    """Return an extractor's name without versions and models: local, llm, llm-two-step, given, or your own."""
     return name.partition(KEYWORDS_MARK)[0].partition(":")[0]
 
 
 def is_paid(name: str) -> bool:
-    """Does an extractor of that name call a language model?"""
+    """Return whether an extractor of that name calls a language model."""
     return kind_of(name).startswith("llm") or KEYWORDS_MARK in name
 
 

@@ -17,7 +17,7 @@ class Statistics:
     db: sqlite3.Connection
 
     def counts(self) -> dict[str, int]:
-        """How many there are of each kind."""
+        """Count what there is of each kind."""
         queries = {
             "documents": "SELECT count(*) FROM document",
             "passages": "SELECT count(*) FROM passage",
@@ -30,8 +30,8 @@ class Statistics:
         }
         return {name: self.db.execute(query).fetchone()[0] for name, query in queries.items()}
 
-    def unread_languages(self) -> dict[str, int]:
-        """How many passages there are in each language that their extractor does not read, the commonest first.
+    def count_unread_languages(self) -> dict[str, int]:
+        """Count the passages in each language that their extractor does not support, the most common first.
 
         A few passages of code or of names that look like a rare language do not make it one of the collection's.
         """
@@ -43,7 +43,7 @@ class Statistics:
         return {code: n for code, n in counts if n >= _MIN_SHARE * passages or self._is_sure(code)}
 
     def _is_sure(self, language: str) -> bool:
-        """Are most of its first passages in this language from beginning to end?"""
+        """Return whether most of its first passages are in this language from beginning to end."""
         texts = self.db.execute(
             "SELECT substr(text, start + 1, stop - start) FROM passage JOIN document ON document.number = document"
             " WHERE unread_language = ? ORDER BY passage.number LIMIT ?",
@@ -53,5 +53,5 @@ class Statistics:
         return 2 * sum(found) > len(found)
 
     def failures(self) -> list[tuple[str, str]]:
-        """Passages whose extraction failed, with the reason."""
+        """List passages whose extraction failed, with the reason."""
         return self.db.execute("SELECT id, failure FROM passage WHERE failure IS NOT NULL ORDER BY number").fetchall()

@@ -12,13 +12,14 @@ from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
 
-from triplebeam.errors import INDEX_AGAIN, IndexDamagedError, IndexFormatError, SourceError
+from triplebeam.errors import INDEX_AGAIN, IndexFormatError, SourceError
 from triplebeam.index.store.corrections import Corrections
 from triplebeam.index.store.document_hash import content_hash, document_hash
 from triplebeam.index.store.extractions import ExtractionTable
 from triplebeam.index.store.files import FileTable
 from triplebeam.index.store.forgotten import Forgotten
-from triplebeam.index.store.links import linked_passages
+from triplebeam.index.store.links import find_linked_passages
+from triplebeam.index.store.lookup import make_damaged_error
 from triplebeam.index.store.meta import MetaTable
 from triplebeam.index.store.schema import IN_ORDER, SCHEMA
 from triplebeam.index.store.statistics import Statistics
@@ -27,17 +28,10 @@ from triplebeam.system.database import open_database, open_to_read, transaction
 from triplebeam.system.durable import raise_cannot_write
 
 
-def _apart_from_text(document: Document) -> tuple[str, str, str]:
-    """Metadata, where anchors are, and links, as JSON."""
+def _serialize_fields(document: Document) -> tuple[str, str, str]:
+    """Serialize metadata, positions of anchors, and links as JSON."""
     anchors = {heading.anchor: heading.start for heading in document.headings if heading.anchor}
     return json.dumps(dict(document.metadata)), json.dumps(anchors), json.dumps(document.links)
-
-
-def unusable(path: Path, error: sqlite3.DatabaseError) -> IndexDamagedError:
-    """What to say of a store that cannot be read."""
-    return IndexDamagedError(
-        f"{path} is not a usable SQLite file ({error}): restore it from a copy, or index into a new folder."
-    )
 
 
 def _copy(source: Path, target: Path) -> None:
@@ -49,7 +43,7 @@ class Store:
     """Reads and writes the SQLite file. Every ``with store.transaction()`` is all or nothing."""
 
     def __init__(self, path: Path, *, copy_of: Path | None = None) -> None:
-        """``copy_of`` another store, as it is now, whoever is writing to it."""
+        """Open a store, or a consistent copy: ``copy_of`` another store, as it is now, whoever is writing to it."""
         try:
             if copy_of:
                 _copy(copy_of, path)
@@ -58,7 +52,7 @@ class Store:
             raise IndexFormatError(f"{str(error).partition(':')[0]}: {INDEX_AGAIN}") from None
         except sqlite3.DatabaseError as error:
             raise_cannot_write(error, path.parent)
-            raise unusable(copy_of or path, error) from error
+            raise make_damaged_error(copy_of or path, error) from error
         self.meta = MetaTable(self.db)
         self.files = FileTable(self.db)
         self.extractions = ExtractionTable(self.db)
@@ -70,7 +64,7 @@ class Store:
         self.db.close()
 
     def transaction(self) -> AbstractContextManager[sqlite3.Connection]:
-        """All of what is written inside, or none of it."""
+        """Begin a transaction: all of what is written inside, or none of it."""
         return transaction(self.db)
 
     def correct(self, corrections: Corrections, *, same_effect: bool = False) -> None:
@@ -100,7 +94,7 @@ class Store:
             " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (
                 *(document.id, digest, document.title, document.text, document.source),
-                *(content_hash(document, passages), *_apart_from_text(document)),
+                *(content_hash(document, passages), *_serialize_fields(document)),
             ),
         ).lastrowid
         self.db.executemany(
@@ -111,7 +105,7 @@ class Store:
         return True
 
     def _refresh(self, document: Document, content: bytes) -> None:
-        """Metadata and links may change while the text does not; what was extracted from it stays."""
+        """Update metadata and links, which may change while the text does not; what was extracted from it stays."""
         self.db.execute(
             "UPDATE document SET source = ?, content = ? WHERE id = ? AND (source, content) IS NOT (?, ?)",
             (document.source, content, document.id, document.source, content),
@@ -119,17 +113,17 @@ class Store:
         changed = self.db.execute(
             "UPDATE document SET metadata = ?, anchors = ?, links = ? WHERE id = ?"
             " AND (metadata, anchors, links) IS NOT (?, ?, ?)",
-            ((now := _apart_from_text(document))[0], now[1], now[2], document.id, *now),
+            ((now := _serialize_fields(document))[0], now[1], now[2], document.id, *now),
         )
         if changed.rowcount:
             self.meta.mark_changed()
 
     def links(self) -> Iterator[tuple[int, int]]:
-        """Pairs of passages, by number, of which the first links to the second, in the order of the first.
+        """Yield pairs of passages, by number, of which the first links to the second, in the order of the first.
 
         A link to an anchor leads to the passage with the heading of that name, any other to the document's first.
         """
-        return linked_passages(
+        return find_linked_passages(
             self.db.execute("SELECT number, id, anchors, links FROM document ORDER BY id"),
             self.db.execute("SELECT document, start, number FROM passage ORDER BY document, position"),
         )
@@ -150,13 +144,13 @@ class Store:
         return bool(self.db.execute("DELETE FROM document WHERE id = ?", (document_id,)).rowcount)
 
     def _forget_file(self, document_id: str) -> None:
-        """Have the file that a document came from read again if it is there."""
+        """Forget a document's file, so that it is read again if it is there."""
         self.db.execute(
             "DELETE FROM file WHERE name IN (?, (SELECT source FROM document WHERE id = ?))", (document_id, document_id)
         )
 
     def has_document(self, document_id: str) -> bool:
-        """Is there a document of that id?"""
+        """Return whether there is a document of that id."""
         return self.db.execute("SELECT 1 FROM document WHERE id = ?", (document_id,)).fetchone() is not None
 
     def rename_document(self, old_id: str, document: Document, passages: Sequence[Passage]) -> None:
@@ -171,18 +165,18 @@ class Store:
             "UPDATE document SET id = ?, hash = ?, source = ?, metadata = ?, anchors = ?, links = ? WHERE number = ?",
             (
                 *(document.id, document_hash(document, passages), document.source),
-                *(*_apart_from_text(document), number),
+                *(*_serialize_fields(document), number),
             ),
         )
         self.db.executemany(
             "UPDATE passage SET id = ? WHERE document = ? AND position = ?",
             [(passage.id, number, passage.position) for passage in passages],
         )
-        self.correct(self.meta.corrections.renamed(ids | {old_id: document.id}), same_effect=True)
+        self.correct(self.meta.corrections.rename_ids(ids | {old_id: document.id}), same_effect=True)
         self.meta.mark_changed()
 
     def contents(self, document_ids: Iterable[str]) -> dict[bytes, str]:
-        """Documents by what `content_hash` gave for them."""
+        """Return documents by their `content_hash`."""
         find = "SELECT content FROM document WHERE id = ?"
         return {row[0]: id_ for id_ in document_ids if (row := self.db.execute(find, (id_,)).fetchone())}
 
@@ -196,11 +190,11 @@ class Store:
                 raise SourceError(f"its passage id {passage.id!r} belongs to the document {owner[0]!r} already")
 
     def passages(self) -> Iterator[tuple[int, Passage]]:
-        """All passages with their numbers, in the order of their documents' ids and of their positions."""
+        """Yield all passages with their numbers, in the order of their documents' ids and of their positions."""
         return self._passages("")
 
     def passages_awaiting(self, extractor: str, document_ids: Iterable[str]) -> Iterator[tuple[int, Passage]]:
-        """Passages of these documents that this extractor has not processed yet, or failed on.
+        """Yield passages of these documents that this extractor has not processed yet, or failed on.
 
         The documents are kept in a temporary table: there may be more of them than SQLite allows parameters.
         """
@@ -214,11 +208,11 @@ class Store:
         )
 
     def passages_failed(self) -> Iterator[tuple[int, Passage]]:
-        """Passages whose extraction failed, whatever the extractor."""
+        """Yield passages whose extraction failed, whatever the extractor."""
         return self._passages("WHERE p.failure IS NOT NULL")
 
     def _passages(self, where: str, *values: str) -> Iterator[tuple[int, Passage]]:
-        """Passages, each cut out of its document's text, which is fetched once."""
+        """Yield passages, each cut out of its document's text, which is fetched once."""
         cuts = self.db.execute(
             f"SELECT p.document, p.number, p.id, p.position, p.start, p.stop, p.section"
             f" FROM passage p {where} {IN_ORDER}",

@@ -29,7 +29,7 @@ from triplebeam.methods.agent.reason import Reasoner, Verdict
 from triplebeam.methods.gear.agent import Gist
 from triplebeam.methods.gear.expand import SyncGE, derive_passage_link
 from triplebeam.methods.gear.link import PassageLink
-from triplebeam.methods.shared.facts import Fact, new_facts, passages_of_facts, raised, with_sources
+from triplebeam.methods.shared.facts import Fact, passages_of_facts, raise_passages, select_new_facts, with_sources
 from triplebeam.methods.shared.loop import ANSWERED, LAST_STEP, NO_QUERY
 from triplebeam.methods.shared.question_answering import ReadAnswer
 from triplebeam.methods.shared.reading import AnsweringAgent, answer_from_evidence, choose_within
@@ -96,7 +96,7 @@ class EvidenceAgent(AnsweringAgent):
             yield loop.take(partial(self._fall_back, loop, weakness))
             return loop.conclude(lambda: self._answerer.answer(question, loop.so_far.ids[: self.answered_from]))
         if self.answer_from == "fusion":
-            best = loop.fused().ids[: self.answered_from]
+            best = loop.fuse_rankings().ids[: self.answered_from]
             return loop.conclude(lambda: self._answerer.answer(question, best))
         return loop.conclude(lambda: self._read_answer(loop))
 
@@ -135,7 +135,7 @@ class EvidenceAgent(AnsweringAgent):
         found = [each.ids for each in lists]
         loop.searched.extend(found)
         loop.first_search = loop.first_search or lists[0]
-        return raised(in_turn(found), reciprocal_rank_fusion(lists)) if len(lists) > 1 else lists[0]
+        return raise_passages(in_turn(found), reciprocal_rank_fusion(lists)) if len(lists) > 1 else lists[0]
 
     def _expand(self, loop: "_Gist", found: Ranking, facts: Sequence[Fact]) -> Ranking:
         """Eq. 2, 3 from what the step read."""
@@ -148,7 +148,7 @@ class EvidenceAgent(AnsweringAgent):
         """What the step adds to the facts."""
         ids = self._unread(loop, ranking)
         loop.read.update(ids)
-        facts = new_facts(self._reader.read(loop.question, ids, loop.facts, query), loop.facts)
+        facts = select_new_facts(self._reader.read(loop.question, ids, loop.facts, query), loop.facts)
         return with_sources(facts, [self._passages[id_] for id_ in ids])
 
     def _unread(self, loop: "_Gist", ranking: Ranking) -> list[str]:
@@ -297,10 +297,10 @@ class _Gist(Gist):
         The facts used come first. Once they answer the question, others that say the same as they do are next; until
         then the other facts may be part of the chain, and are. What a search found and no list of Eq. 9 has comes last.
         """
-        fused = self.fused()
+        fused = self.fuse_rankings()
         if first == "fusion":
             return fused
         used, others = passages_of_facts(self.used), passages_of_facts(self.facts)
         same = in_turn(fact.also_in for fact in self.used) if self.answer else ()
         best = in_turn(ids[:_BEST] for ids in self.searched)
-        return raised([*used, *same, *others, *best, *fused.ids, *in_turn(self.searched)], fused)
+        return raise_passages([*used, *same, *others, *best, *fused.ids, *in_turn(self.searched)], fused)

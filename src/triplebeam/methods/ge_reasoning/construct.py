@@ -13,11 +13,11 @@ from typing import Annotated, TypeAlias
 
 from pydantic import BaseModel, BeforeValidator, WithJsonSchema, model_validator
 
-from triplebeam.generate.accounting import remark
+from triplebeam.generate.accounting import note_warning
 from triplebeam.generate.language_model import LanguageModel
 from triplebeam.generate.prompts import Template, load
 from triplebeam.methods.ge_reasoning.question_graph import Node, QuestionGraph, QuestionTriplet, Variable
-from triplebeam.methods.shared.usable_replies import usable_reply
+from triplebeam.methods.shared.usable_replies import request_reply
 
 #: ``name: #1``, or ``#1`` alone. Without a colon it is a name, as in "Symphony #5".
 _VARIABLE = re.compile(r"[(\[]?\s*(?:(?P<type>[^#:;]*?)\s*:)?\s*#\s*(?P<number>\d{1,6})\s*[)\]]?")
@@ -26,8 +26,8 @@ _MENTION = re.compile(r"#\s*(\d{1,6})")
 _ROW_SCHEMA = {"type": "array", "items": {"type": "string"}, "minItems": 3, "maxItems": 3}
 
 
-def _as_row(value: object) -> list[str]:
-    """A triplet as models write it: a list, an object of three values, or the paper's "(head; relation; tail)"."""
+def _coerce_row(value: object) -> list[str]:
+    """Parse a triplet as models write it: a list, an object of three, or the paper's "(head; relation; tail)"."""
     if isinstance(value, str):
         text = value.strip()
         return (text[1:-1] if text.startswith("(") and text.endswith(")") else text).split(";")
@@ -35,14 +35,14 @@ def _as_row(value: object) -> list[str]:
     return [str(part) for part in parts] if isinstance(parts, list) else [str(value)]
 
 
-def _as_texts(value: object) -> list[str]:
+def _coerce_texts(value: object) -> list[str]:
     values = value if isinstance(value, list) else [] if value is None else [value]
     # One number without its sign is how some models write a variable.
     return [f"#{part}" if isinstance(part, int) or str(part).isdigit() else str(part) for part in values]
 
 
-_Row: TypeAlias = Annotated[list[str], BeforeValidator(_as_row), WithJsonSchema(_ROW_SCHEMA)]
-_Targets: TypeAlias = Annotated[list[str], BeforeValidator(_as_texts)]
+_Row: TypeAlias = Annotated[list[str], BeforeValidator(_coerce_row), WithJsonSchema(_ROW_SCHEMA)]
+_Targets: TypeAlias = Annotated[list[str], BeforeValidator(_coerce_texts)]
 
 
 class _Reply(BaseModel):
@@ -65,14 +65,14 @@ class GraphConstruction:
     typed: bool = True
 
     def construct(self, question: str) -> QuestionGraph | None:
-        """One call, and another where the graph cannot be asked about; None where that is no help, with a note."""
-        reply = usable_reply(self.model, self._template.fill(question=question), _Reply)
+        """Call the model once, and again where the graph cannot be asked about; None, with a note, where that fails."""
+        reply = request_reply(self.model, self._template.fill(question=question), _Reply)
         if reply is None:
             return None
         graph, remarks = read_graph(reply.triplets, reply.target, typed=self.typed)
-        unreachable = ", ".join(map(str, graph.out_of_reach()))
+        unreachable = ", ".join(map(str, graph.find_unreachable()))
         for words in [*remarks, *([f"nothing leads to {unreachable} in the question graph"] if unreachable else [])]:
-            remark(words)
+            note_warning(words)
         return graph
 
     @property
@@ -83,7 +83,7 @@ class GraphConstruction:
 def read_graph(
     rows: Sequence[Sequence[str]], targets: Sequence[str] = (), *, typed: bool = True
 ) -> tuple[QuestionGraph, list[str]]:
-    """The graph, and what of it was passed over, in words."""
+    """Parse the graph, and describe what of it was skipped."""
     types = _types(rows)
     triplets: dict[QuestionTriplet, None] = {}
     remarks = []
@@ -101,7 +101,7 @@ def read_graph(
 
 
 def fault_of(graph: QuestionGraph) -> str:
-    """Why nothing can be asked about a graph, in words; empty where something can."""
+    """Explain why nothing can be asked about a graph; empty where something can."""
     if not graph.triplets:
         return "triplets: none of them is a [head, relation, tail] with a variable such as name: #1 at one of its ends"
     if not graph.candidates():
@@ -110,7 +110,7 @@ def fault_of(graph: QuestionGraph) -> str:
 
 
 def _types(rows: Sequence[Sequence[str]]) -> dict[int, str]:
-    """The variables' numbers, each with the first type that it comes with."""
+    """Return the variables' numbers, each with the first type that it comes with."""
     types: dict[int, str] = {}
     for match in (_VARIABLE.fullmatch(part.strip()) for row in rows for part in row[::2]):
         if match:
@@ -135,7 +135,7 @@ def _row_fault(row: Sequence[str], known: Mapping[int, str]) -> str:
 
 
 def _read_targets(graph: QuestionGraph, targets: Sequence[str]) -> tuple[tuple[Variable, ...], list[str]]:
-    """The variables of the graph that are asked for, and the texts that name none of them."""
+    """Return the variables of the graph that are asked for, and the texts that name none of them."""
     variables = {variable.number: variable for variable in graph.variables}
     asked: dict[Variable, None] = {}
     unknown = []

@@ -67,13 +67,13 @@ class QuestionTriplet(NamedTuple):
         nodes = [node.type if isinstance(node, Variable) else node for node in (self.head, self.tail)]
         return " ".join(filter(None, [nodes[0], self.relation, nodes[1]]))
 
-    def answered(self, value: str) -> Triple:
-        """The triplet as a fact, with the value in the place of its open variable."""
+    def fill_value(self, value: str) -> Triple:
+        """Return the triplet as a fact, with the value in the place of its open variable."""
         head, tail = (value if isinstance(node, Variable) else node for node in (self.head, self.tail))
         return Triple(head, self.relation, tail)
 
-    def unanswered(self) -> Triple:
-        """The triplet as a fact that nobody has found, with the variables as they are written."""
+    def make_open_fact(self) -> Triple:
+        """Return the triplet as a fact that nobody has found, with the variables as they are written."""
         return Triple(str(self.head), self.relation, str(self.tail))
 
 
@@ -105,7 +105,7 @@ class QuestionGraph:
         )
 
     def candidates(self) -> list[QuestionTriplet]:
-        """FindTripletswithOneVariable: the filled triplets with exactly one open variable."""
+        """Apply FindTripletswithOneVariable: the filled triplets with exactly one open variable."""
         waiting = {variable.number for variable in self.open}
         return [
             filled
@@ -114,11 +114,11 @@ class QuestionGraph:
         ]
 
     def assign(self, variable: Variable, value: str) -> "QuestionGraph":
-        """VariableAssignment: the graph with the value everywhere that the variable occurs."""
+        """Apply VariableAssignment: the graph with the value everywhere that the variable occurs."""
         return replace(self, values={**self.values, variable.number: value})
 
-    def out_of_reach(self) -> tuple[Variable, ...]:
-        """The open variables that no order of sub-questions reaches: they depend on each other alone."""
+    def find_unreachable(self) -> tuple[Variable, ...]:
+        """Return the open variables that no order of sub-questions reaches: they depend on each other alone."""
         graph = self
         while candidates := graph.candidates():
             [variable] = candidates[0].variables
@@ -126,25 +126,25 @@ class QuestionGraph:
         return graph.open
 
     def __str__(self) -> str:
-        """One triplet per line, with the values found so far."""
+        """Format one triplet per line, with the values found so far."""
         return "\n".join(
-            f"({self._shown(triplet.head)}; {triplet.relation}; {self._shown(triplet.tail)})"
+            f"({self._format_node(triplet.head)}; {triplet.relation}; {self._format_node(triplet.tail)})"
             for triplet in self.triplets
         )
 
     def mermaid(self) -> str:
-        """The graph as a Mermaid flowchart, for any renderer of those."""
+        """Render the graph as a Mermaid flowchart, for any renderer of those."""
         return "\n".join(["flowchart LR", *self._nodes(), *self._edges()])
 
     def _names(self) -> dict[Node, str]:
-        """Each node under a short name: variables by their number, names in the order they come."""
+        """Name each node: variables by their number, names in the order they come."""
         nodes = dict.fromkeys(node for triplet in self.triplets for node in (triplet.head, triplet.tail))
         names = [node for node in nodes if isinstance(node, str)]
         return {node: f"v{node.number}" if isinstance(node, Variable) else f"n{names.index(node)}" for node in nodes}
 
     def _nodes(self) -> Iterator[str]:
         for node, name in self._names().items():
-            text = self._shown(node).replace('"', "#quot;")
+            text = self._format_node(node).replace('"', "#quot;")
             yield f'    {name}(["{text}"])' if isinstance(node, Variable) else f'    {name}["{text}"]'
 
     def _edges(self) -> Iterator[str]:
@@ -163,6 +163,6 @@ class QuestionGraph:
     def _with_values(self, mentions: re.Pattern[str], text: str) -> str:
         return mentions.sub(lambda mention: self.values.get(int(mention[1]), mention[0]), text)
 
-    def _shown(self, node: Node) -> str:
+    def _format_node(self, node: Node) -> str:
         value = self._value(node)
         return f"{node} = {value}" if isinstance(node, Variable) and value != node else str(value)

@@ -60,7 +60,7 @@ class Finding:
     def own_fact(self) -> Triple:
         """The sub-answer as a fact of its own: its triplet, or the sub-question where there is no graph."""
         if self.ask.triplet:
-            return self.ask.triplet.answered(self.answer.answer)
+            return self.ask.triplet.fill_value(self.answer.answer)
         return Triple(self.ask.sub_question, "has the answer", self.answer.answer)
 
     @property
@@ -107,8 +107,8 @@ class Rounds(Loop):
         """What the kept answers rest on, in their order."""
         return [fact for finding in self.findings for fact in finding.facts]
 
-    def fused(self) -> Ranking:
-        """All searches' lists, what was read of each, and what each kept answer rests on, fused.
+    def fuse_rankings(self) -> Ranking:
+        """Fuse all searches' lists, what was read of each, and what each kept answer rests on.
 
         Only what was read is known to help, so it has a vote of its own.
         """
@@ -141,12 +141,12 @@ class Rounds(Loop):
             self.ending = "the last round was reached"
 
     def show_graph(self, graph: QuestionGraph) -> Step:
-        """The step that made the question a graph."""
+        """Return the step that made the question a graph."""
         thought = f"The question as a graph:\n{graph}"
         return Step(number=self.number, query=self.question, thought=thought, picture=graph.mermaid())
 
     def end_asking(self, ending: str, k: int) -> Step:
-        """The last step. Before the first round there is nothing to answer from: the question is searched for."""
+        """Return the last step. Before the first round the question itself is searched for."""
         self.ending = ending
         thought, ranking = ending, Ranking()
         if not self.rounds and isinstance(self.retriever, NothingToSearch):
@@ -154,18 +154,20 @@ class Rounds(Loop):
         elif not self.rounds:
             ranking = self.retrieve(self.question, k)
             thought += ": the question itself is searched for, and answered from what comes."
-        return Step(number=self.number, query=self.question, ranking=ranking, so_far=self.fused(), thought=thought)
+        return Step(
+            number=self.number, query=self.question, ranking=ranking, so_far=self.fuse_rankings(), thought=thought
+        )
 
 
 def describe(ask: Ask, answer: SubAnswer, how: str, *, kept: bool, graph: QuestionGraph | None) -> str:
-    """A round in words: what the variable is now or why it stays open, and the graph as it is now."""
+    """Describe a round: what the variable is now or why it stays open, and the graph as it is now."""
     name = str(ask.triplet.variables[0]) if ask.triplet else "the sub-question"
     said = repr(answer.answer) if answer.answer else "no answer"
     verdict = f"{name} = {answer.answer} ({how})" if kept else f"{name} stays open: {said} ({how})"
     return "\n".join(filter(None, [verdict, answer.sentence, str(graph or "")]))
 
 
-def new_facts(steps: Sequence[Step], knowledge: Knowledge | None) -> tuple[Evidence, ...]:
-    """The facts that no earlier step has."""
+def select_new_facts(steps: Sequence[Step], knowledge: Knowledge | None) -> tuple[Evidence, ...]:
+    """Return the facts that no earlier step has."""
     known = {fact.triple for step in steps for fact in step.facts}
     return tuple(fact.evidence() for fact in (knowledge.facts if knowledge else ()) if fact.triple not in known)

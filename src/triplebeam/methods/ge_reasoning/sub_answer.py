@@ -17,8 +17,8 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator
 from triplebeam.generate.language_model import LanguageModel
 from triplebeam.generate.parse import Text
 from triplebeam.generate.prompts import Template, load
-from triplebeam.methods.ge_reasoning.confidence import Confidence, Thresholds, agreement, smallest_probability
-from triplebeam.methods.shared.usable_replies import usable_replies
+from triplebeam.methods.ge_reasoning.confidence import Confidence, Thresholds, agreement, find_smallest_probability
+from triplebeam.methods.shared.usable_replies import request_replies
 
 _PREFACE = re.compile(r"^(so )?(the )?answer( is)?\s*:\s*", re.IGNORECASE)
 
@@ -32,12 +32,12 @@ class Pair(NamedTuple):
 
 
 def _numbers_in(value: object) -> list[int]:
-    """Whatever numbers a model wrote: a side note in a bad form is not worth a correction."""
+    """Parse whatever numbers a model wrote: a side note in a bad form is not worth a correction."""
     return [int(digits) for digits in re.findall(r"\b\d{1,6}\b", str(value))]
 
 
 def tidy(text: str) -> str:
-    """On one line; an answer without the words that some models begin it with."""
+    """Put a text on one line; an answer without the words that some models begin it with."""
     return _PREFACE.sub("", " ".join(text.split()))
 
 
@@ -70,20 +70,20 @@ class SubAnswers:
     def answer(
         self, question: str, pairs: Sequence[Pair], knowledge: str, sub_question: str, attempt: int
     ) -> tuple[SubAnswer, Confidence]:
-        """One call where there are log-probabilities, else ``samples``. Another attempt brings other samples."""
+        """Call the model once given log-probabilities, else ``samples`` times. A retry draws other samples."""
         prompt = self.template.fill(
-            question=question, pairs=shown_pairs(pairs), knowledge=knowledge, sub_question=sub_question
+            question=question, pairs=format_pairs(pairs), knowledge=knowledge, sub_question=sub_question
         )
         prompts = [
             replace(prompt, sample=attempt * self.samples + number, log_probabilities=True)
             for number in range(self.samples)
         ]
-        [first] = usable_replies(self.model, prompts[:1], _Reply)
+        [first] = request_replies(self.model, prompts[:1], _Reply)
         if first and first.log_probabilities:
-            probability = smallest_probability(first.log_probabilities, first.value.answer)
+            probability = find_smallest_probability(first.log_probabilities, first.value.answer)
             confidence = Confidence(probability, "smallest token probability", self.by_probability)
             return _sub_answer(first.value), confidence
-        others = usable_replies(self.model, prompts[1:], _Reply)
+        others = request_replies(self.model, prompts[1:], _Reply)
         # A reply that could not be used agrees with nothing.
         nothing = _Reply(sentence="", answer="", used=[])
         replies = [reply.value if reply else nothing for reply in [first, *others]]
@@ -96,8 +96,8 @@ def _sub_answer(reply: _Reply) -> SubAnswer:
     return SubAnswer(" ".join(reply.sentence.split()), reply.answer, tuple(dict.fromkeys(reply.used)))
 
 
-def shown_pairs(pairs: Sequence[Pair]) -> str:
-    """The sub-questions and sub-answers so far, under their numbers."""
+def format_pairs(pairs: Sequence[Pair]) -> str:
+    """Format the sub-questions and sub-answers so far, under their numbers."""
     return (
         "\n".join(
             f"({number}) {pair.question}\n{' '.join(filter(None, [pair.sentence, f'Answer: {pair.answer}']))}"

@@ -29,7 +29,7 @@ from triplebeam.triple import Chain, Triple
 
 
 def passages_along(beams: Beams, triples: TripleStore) -> Ranking:
-    """C̃: the passages of the beams' triples, breadth first, each once, with the chains that pass through it."""
+    """Compute C̃: the passages of the beams' triples, breadth first, each once, with the chains that pass through it."""
     flat = beams.chains.T.ravel()  # by depth, then by beam
     chains: dict[str, dict[Chain, None]] = {passage_id: {} for passage_id in triples.passage_of(flat)}
     for row in beams.chains.tolist():
@@ -59,11 +59,11 @@ class _GraphExpansion:
         _ = self._search  # which refuses what it cannot search with
 
     def begin(self) -> Self:
-        """For the steps of one question; the base may learn from its queries."""
+        """Begin the steps of one question; the base may learn from its queries."""
         return replace(self, base=for_question(self.base))
 
-    def over_triples(self) -> Dense:
-        """The passages of the triples nearest to a query, without a walk."""
+    def build_triple_search(self) -> Dense:
+        """Build a search for the passages of the triples nearest to a query, without graph expansion."""
         return Dense(
             embedder=self.scorer.embedder,
             nearest=self._nearest_triples,
@@ -83,7 +83,7 @@ class _GraphExpansion:
         """Eq. 3 for each query; the base searches for all of them together."""
         bases = retrieve_many(self.base, queries, max(self.base_k, k - self.width))
         return [
-            self.expand(query, base, self._initial_triples(query, base.ids)).top(k)
+            self.expand(query, base, self._find_initial_triples(query, base.ids)).top(k)
             for query, base in zip(queries, bases, strict=True)
         ]
 
@@ -106,7 +106,7 @@ class _GraphExpansion:
             diversity=self.diversity,
         )
 
-    def _initial_triples(self, query: str, passage_ids: Sequence[str]) -> NDArray[np.int64]:
+    def _find_initial_triples(self, query: str, passage_ids: Sequence[str]) -> NDArray[np.int64]:
         raise NotImplementedError
 
 
@@ -114,7 +114,7 @@ class _GraphExpansion:
 class NaiveGE(_GraphExpansion):
     """Graph expansion without a model: the walk starts from every triple of the base passages."""
 
-    def _initial_triples(self, query: str, passage_ids: Sequence[str]) -> NDArray[np.int64]:
+    def _find_initial_triples(self, query: str, passage_ids: Sequence[str]) -> NDArray[np.int64]:
         return self.triples.triples_of(passage_ids)
 
 
@@ -124,7 +124,7 @@ class SyncGE(_GraphExpansion):
 
     reader: Reader
 
-    def _initial_triples(self, query: str, passage_ids: Sequence[str]) -> NDArray[np.int64]:
+    def _find_initial_triples(self, query: str, passage_ids: Sequence[str]) -> NDArray[np.int64]:
         """Eq. 1 and 2."""
         return self.link([fact.triple for fact in self.reader.read(query, passage_ids)])
 
@@ -136,5 +136,5 @@ class SyncGE(_GraphExpansion):
 def derive_passage_link(retriever: Retriever) -> PassageLink:
     """Eq. 8 over a retriever: of an expansion over its base and its triples."""
     if isinstance(retriever, _GraphExpansion):
-        return PassageLink(passages=retriever.base, triples=retriever.over_triples())
+        return PassageLink(passages=retriever.base, triples=retriever.build_triple_search())
     return PassageLink(passages=retriever)

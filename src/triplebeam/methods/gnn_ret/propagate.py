@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from triplebeam.index.folder.passage_graph import PAPER_KINDS, EdgeKind, PassageGraph
-from triplebeam.index.folder.vectors import top
+from triplebeam.index.folder.vectors import select_top
 from triplebeam.retrieve.scores import min_max
 
 Distances: TypeAlias = NDArray[np.float64]
@@ -28,7 +28,7 @@ Distance: TypeAlias = Literal["cosine", "scaled"]
 
 
 def distances_of(scores: NDArray[np.float32], distance: Distance) -> Distances:
-    """A base's scores as distances.
+    """Convert a base's scores to distances.
 
     ``cosine``: 1 - score, the paper's, for scores that are cosines or lie between 0 and 1 already. ``scaled``: 1 - the
     min-max-scaled score, from 0 (the query's best passage) to 1 (its worst), for scores of any other range, as BM25's.
@@ -47,7 +47,7 @@ class Messages(NamedTuple):
     """Where the group of each receiver begins."""
 
     def carry(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
-        """What each receiver is sent, of anything that has one row per passage: distances, or their derivatives."""
+        """Return what each receiver is sent, of anything with one row per passage: distances, or their derivatives."""
         sent = values[self.senders]
         if len(self.senders) == len(self.receivers):
             return sent
@@ -84,7 +84,7 @@ class MessagePassing:
     def messages(self, distances: Distances) -> Messages:
         """Eq. 1: from the K nearest passages to their neighbours."""
         senders = nearest(distances, self.relevant)
-        ranks, receivers = self.graph.around(senders, self.edges)
+        ranks, receivers = self.graph.find_incident(senders, self.edges)
         # One number per pair, in the order of receivers, then of the senders' ranks; a pair of two kinds is one pair.
         pairs = np.unique(receivers * len(senders) + ranks)
         receivers, ranks = np.divmod(pairs, max(len(senders), 1))
@@ -95,7 +95,7 @@ class MessagePassing:
         return Messages(receivers[starts], senders[ranks], starts)
 
     def propagate(self, distances: Distances, alpha: Sequence[float]) -> Propagated:
-        """All layers, one for each α."""
+        """Propagate through all layers, one for each α."""
         hidden, messages = [distances], []
         for weight in alpha:
             before = hidden[-1]
@@ -118,5 +118,5 @@ def integrate_steps(current: Distances, previous: Distances | None, beta: float)
 
 
 def nearest(distances: Distances, k: int) -> NDArray[np.int64]:
-    """Rows of the k smallest distances, smallest first, ties by row."""
-    return top(-distances, k)
+    """Return the rows of the k smallest distances, smallest first, ties by row."""
+    return select_top(-distances, k)

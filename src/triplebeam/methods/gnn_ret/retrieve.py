@@ -69,23 +69,23 @@ class GNNRet:
             )
 
     def retrieve(self, query: str, k: int = 10) -> Ranking:
-        """The k passages of smallest integrated distance; a score is 1 - that distance."""
+        """Return the k passages of smallest integrated distance; a score is 1 - that distance."""
         return self.retrieve_many([query], k)[0]
 
     def retrieve_many(self, queries: Sequence[str], k: int = 10) -> list[Ranking]:
-        """The k passages of smallest integrated distance for each query; the base scores them together."""
+        """Return the k passages of smallest integrated distance for each query; the base scores them together."""
         return [
             explained(rank_scores(found.scores, self.passages.ids, k), self.passages, found.reasons)
             for found in self.find_many(queries)
         ]
 
     def find_many(self, queries: Sequence[str]) -> list[Found]:
-        """Every passage's score, 1 - its integrated distance, for each query."""
+        """Return every passage's score, 1 - its integrated distance, for each query."""
         propagated = [self._pass_messages(scores) for scores in scores_many(self.base, queries)]
         return [Found(_nearness(each.distances), self._reasons(each)) for each in propagated]
 
     def propagate(self, query: str) -> Propagated:
-        """The distance of every passage, layer by layer."""
+        """Propagate the distance of every passage, layer by layer."""
         return self._pass_messages(self.base.scores(query))
 
     def _pass_messages(self, scores: NDArray[np.float32]) -> Propagated:
@@ -93,7 +93,7 @@ class GNNRet:
         return passing.propagate(distances_of(scores, self.distance), self.alpha)
 
     def rank(self, distances: Distances, k: int) -> Ranking:
-        """The k passages of smallest distance."""
+        """Return the k passages of smallest distance."""
         return rank_scores(_nearness(distances), self.passages.ids, k)
 
     def _reasons(self, propagated: Propagated) -> Reasons:
@@ -104,18 +104,18 @@ class GNNRet:
     ) -> dict[int, tuple[Chain, ...]]:
         rows = np.array(passages, np.int64)
         senders = messages_that_helped(propagated, rows)
-        joined = self._joined_by_keyword(senders, rows)
+        joined = self._find_joined_by_keyword(senders, rows)
         return {
-            row: shared_keyword(triples, sender, row)
+            row: find_shared_keyword(triples, sender, row)
             for row, sender in zip(rows[joined].tolist(), senders[joined].tolist(), strict=True)
         }
 
-    def _joined_by_keyword(self, senders: NDArray[np.int64], rows: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """Neighbours in a document may share an entity too, one too common for an edge, and it brought nothing."""
+    def _find_joined_by_keyword(self, senders: NDArray[np.int64], rows: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Find neighbours joined by a keyword: those in a document may share one too common for an edge."""
         joined = np.zeros(len(rows), bool)
         if "keyword" in self.edges:
             sent = np.flatnonzero(senders >= 0)
-            edges, neighbours = self.graph.around(senders[sent], ("keyword",))
+            edges, neighbours = self.graph.find_incident(senders[sent], ("keyword",))
             joined[sent[edges[neighbours == rows[sent][edges]]]] = True
         return joined
 
@@ -125,7 +125,7 @@ def _nearness(distances: Distances) -> NDArray[np.float32]:
 
 
 def messages_that_helped(propagated: Propagated, rows: NDArray[np.int64]) -> NDArray[np.int64]:
-    """For each row the nearest sender of the last message that was smaller than the row's own distance, or -1."""
+    """Return for each row the nearest sender of the last message smaller than the row's own distance, or -1."""
     helped_by = np.full(len(rows), -1)
     for before, sent in zip(propagated.hidden, propagated.messages, strict=False):
         if len(sent.receivers):
@@ -136,14 +136,14 @@ def messages_that_helped(propagated: Propagated, rows: NDArray[np.int64]) -> NDA
     return helped_by
 
 
-def shared_keyword(triples: TripleGraph, sender: int, receiver: int) -> tuple[Chain, ...]:
-    """A triple of each with an entity in common, the receiver's first; nothing where they share none."""
+def find_shared_keyword(triples: TripleGraph, sender: int, receiver: int) -> tuple[Chain, ...]:
+    """Find a triple of each with an entity in common, the receiver's first; nothing where they share none."""
     sent, received = (triples.triples_at([row]).tolist() for row in (sender, receiver))
     first: dict[int, int] = {}
-    for triple_id, ends in zip(sent, triples.ends(sent).tolist(), strict=True):
+    for triple_id, ends in zip(sent, triples.get_ends(sent).tolist(), strict=True):
         for entity in ends:
             first.setdefault(entity, triple_id)
-    for triple_id, ends in zip(received, triples.ends(received).tolist(), strict=True):
+    for triple_id, ends in zip(received, triples.get_ends(received).tolist(), strict=True):
         for entity in ends:
             if entity in first:
                 return ((triples.triple(first[entity]), triples.triple(triple_id)),)
@@ -166,7 +166,7 @@ class RecurrentGNNRet(PerQuestion):
         return _Recurrence(self.gnn_ret, self.beta)
 
     def retrieve(self, query: str, k: int = 10) -> Ranking:
-        """The first step of a question, with the reasons that GNN-Ret has for its hits."""
+        """Retrieve the first step of a question, with the reasons that GNN-Ret has for its hits."""
         return self.gnn_ret.retrieve(query, k)
 
 

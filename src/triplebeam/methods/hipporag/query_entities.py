@@ -19,7 +19,7 @@ from triplebeam.generate.language_model import LanguageModel
 from triplebeam.generate.parse import Text
 from triplebeam.generate.prompts import Template, load
 from triplebeam.index.folder.entity_graph import EntityGraph
-from triplebeam.methods.shared.usable_replies import usable_reply
+from triplebeam.methods.shared.usable_replies import request_reply
 from triplebeam.retrieve.verbatim import VerbatimNames
 
 
@@ -27,7 +27,7 @@ class QueryEntities(Protocol):
     """Finds the entities of a query."""
 
     def entities(self, query: str) -> Sequence[str]:
-        """Their names, each once; none where the query names nothing."""
+        """Return the names of entities, each once; none where the query names nothing."""
         ...
 
 
@@ -51,10 +51,10 @@ class LLMQueryEntities:
     template: Template = field(default_factory=partial(load, "hipporag/query_entities"), repr=False)
 
     def entities(self, query: str) -> Sequence[str]:
-        """One call; none for a query without words."""
+        """Call the model once; none for a query without words."""
         if not query.strip():
             return []
-        reply = usable_reply(self.model, self.template.fill(question=query), _Names)
+        reply = request_reply(self.model, self.template.fill(question=query), _Names)
         if reply is None:
             return []
         return _tidy(reply.entities)
@@ -70,7 +70,7 @@ class GivenQueryEntities:
     path: Path
 
     def entities(self, query: str) -> Sequence[str]:
-        """What the file says of this question; one that it does not hold is an error."""
+        """Return the entities that the file has for this question; a missing question is an error."""
         if query.strip() not in self._by_question:
             raise BadInputError(
                 f"{self.path} has no entities for the question {query!r}: add a row for it, or let a model find them."
@@ -108,7 +108,7 @@ class VerbatimEntities:
     graph: EntityGraph
 
     def entities(self, query: str) -> Sequence[str]:
-        """The names as the index has them, the longest first."""
+        """Return the names as the index has them, the longest first."""
         return [self.graph.names[self.graph.numbers[key]] for key in self._known.within(query)]
 
     @cached_property

@@ -27,7 +27,7 @@ class NothingToSearch:
     """The retriever of an agent that answers without passages."""
 
     def retrieve(self, query: str, k: int = 10) -> Ranking:
-        """No passages."""
+        """Return no passages."""
         return Ranking()
 
 
@@ -90,8 +90,8 @@ class Loop:
         self.rankings.append(self.retriever.retrieve(query, k))
         return self.rankings[-1]
 
-    def fused(self) -> Ranking:
-        """The reciprocal rank fusion of all searches."""
+    def fuse_rankings(self) -> Ranking:
+        """Return the reciprocal rank fusion of all searches."""
         return reciprocal_rank_fusion(self.rankings)
 
     def take(self, do: Callable[[], Step]) -> Step:
@@ -105,12 +105,12 @@ class Loop:
         return self.steps[-1]
 
     def take_all(self, do: Callable[[], Step]) -> Iterator[Step]:
-        """The steps that ``do`` makes, each as it is done, until one sets the ending."""
+        """Yield the steps that ``do`` makes, each as it is done, until one sets the ending."""
         while not self.ending:
             yield self.take(do)
 
     def conclude(self, last: Callable[[], ReadAnswer], evidence: Sequence[Evidence] | None = None) -> Answer:
-        """The answer that the ``last`` calls give; where they give none, or a guess, the loop's own.
+        """Return the answer that the ``last`` calls give; where they give none, or a guess, the loop's own.
 
         The loop's own is a guess, too, if it rests on nothing that was read. The ``evidence`` is that of the facts
         used, unless it is given. Without an answer it is the last reply that says why: the documents have none, or the
@@ -132,7 +132,7 @@ class Loop:
             text="" if premise else read.text,
             sentence=read.sentence,
             outcome=outcome,
-            missing=() if failure or premise or (read.text and outcome == "answered") else self._lacks(read),
+            missing=() if failure or premise or (read.text and outcome == "answered") else self._list_missing(read),
             others=read.others,
             premise=premise,
             contradicting=tuple(fact.evidence() for fact in self.contradicting),
@@ -151,7 +151,7 @@ class Loop:
         """A fact that the answer rests on is from no passage, and the model does not call it everyday knowledge."""
         return any(not fact.passage_id and not fact.from_memory for fact in self.used)
 
-    def _lacks(self, read: ReadAnswer) -> tuple[str, ...]:
+    def _list_missing(self, read: ReadAnswer) -> tuple[str, ...]:
         if read.missing:
             return (read.missing,)
         return self.missing or (_NOT_QUOTED if read.text else _NOT_SAID,)

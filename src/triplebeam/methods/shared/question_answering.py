@@ -18,9 +18,9 @@ from pydantic import BaseModel
 
 from triplebeam.generate.language_model import LanguageModel, Prompt
 from triplebeam.generate.parse import Text, Texts, TripleRows
-from triplebeam.generate.prompts import NOTED, Template, described_passages, load, numbered_facts, numbered_passages
+from triplebeam.generate.prompts import NOTED, Template, format_described_passages, format_facts, format_passages, load
 from triplebeam.methods.shared.facts import Fact, facts_from_memory
-from triplebeam.methods.shared.usable_replies import usable_reply, usable_text
+from triplebeam.methods.shared.usable_replies import request_reply, request_text
 from triplebeam.passage import Passages
 from triplebeam.text.names import entity_key
 
@@ -79,7 +79,7 @@ class Answerer(Protocol):
     """Answers a question, as a rule from passages."""
 
     def answer(self, question: str, passage_ids: Sequence[str], facts: Sequence[Fact] = (), /) -> ReadAnswer:
-        """No words where there is no answer. ``facts`` were read before, in these passages or in others."""
+        """Answer a question; no words where there is no answer. ``facts`` were read before, here or elsewhere."""
         ...
 
 
@@ -95,11 +95,11 @@ class QuestionAnswerer:
         """One call; no words where the reply cannot be used. What a model remembered is not shown as read."""
         read = [fact.text for fact in facts if not fact.from_memory]
         prompt = self.template.fill(
-            passages=described_passages([self.passages[passage_id] for passage_id in passage_ids]),
-            facts=f"{NOTED}\n{numbered_facts(read)}\n\n" if read else "",
+            passages=format_described_passages([self.passages[passage_id] for passage_id in passage_ids]),
+            facts=f"{NOTED}\n{format_facts(read)}\n\n" if read else "",
             question=question,
         )
-        reply = usable_reply(self.model, prompt, _GroundedReply)
+        reply = request_reply(self.model, prompt, _GroundedReply)
         if reply is None:
             return ReadAnswer()
         return ReadAnswer(
@@ -120,17 +120,18 @@ class AlwaysAnswerer(QuestionAnswerer):
     template: Template = field(default_factory=partial(load, "always_answer"), repr=False)
 
     def answer(self, question: str, passage_ids: Sequence[str], facts: Sequence[Fact] = (), /) -> ReadAnswer:
-        """One call; a second, for the answer alone, where the reply cannot be used: its reasoning may not have ended.
+        """Call the model once, and again for the answer alone where the reply cannot be used: its reasoning may not
+        have ended.
 
         Facts that some agents read and others do not are left out. Without passages the model must not be shown an
         empty list of them: a small one then says that they do not answer the question.
         """
-        shown = numbered_passages([self.passages[passage_id] for passage_id in passage_ids])
+        shown = format_passages([self.passages[passage_id] for passage_id in passage_ids])
         prompt = self.template.fill(passages=f"Passages:\n{shown}\n\n" if passage_ids else "", question=question)
-        reply = usable_reply(self.model, prompt, _AlwaysReply)
+        reply = request_reply(self.model, prompt, _AlwaysReply)
         if reply is None:
             alone = replace(prompt, user=f"{prompt.user}\n\n{_ALONE}")
-            return ReadAnswer(usable_text(self.model, alone, _AnswerAlone), counts=True)
+            return ReadAnswer(request_text(self.model, alone, _AnswerAlone), counts=True)
         return ReadAnswer(reply.answer.strip(), reply.reasoning.strip(), counts=True)
 
 
@@ -142,23 +143,23 @@ class ClosedBookAnswerer:
     template: Template = field(default_factory=partial(load, "closed_book"), repr=False)
 
     def answer(self, question: str, passage_ids: Sequence[str] = (), facts: Sequence[Fact] = (), /) -> ReadAnswer:
-        """One call; passages are not looked at."""
-        return short_answer(self.model, self.template.fill(question=question))
+        """Call the model once; passages are not used."""
+        return read_short_answer(self.model, self.template.fill(question=question))
 
 
 def is_answer(text: str) -> bool:
-    """Does a text say more than that the answer is not known?"""
+    """Return whether a text says more than that the answer is not known."""
     return entity_key(text) not in _NO_ANSWERS
 
 
-def short_answer(model: LanguageModel, prompt: Prompt) -> ReadAnswer:
-    """One call; no words where the reply cannot be used, which is noted on the open account."""
-    reply = usable_reply(model, prompt, _Reply)
+def read_short_answer(model: LanguageModel, prompt: Prompt) -> ReadAnswer:
+    """Call the model once; no words where the reply cannot be used, which is noted on the open account."""
+    reply = request_reply(model, prompt, _Reply)
     return ReadAnswer(reply.answer.strip() if reply.found else "", reply.sentence.strip()) if reply else ReadAnswer()
 
 
 def question_first(template: Template) -> Template:
-    """The template with its question also before the passages, which may be long (GNN-Ret, appendix I)."""
+    """Return the template with its question also before the passages, which may be long (GNN-Ret, appendix I)."""
     return replace(
         template, user=f"Question: $question\n\n{template.user}", version=f"{template.version}+question_first"
     )

@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from triplebeam.answer import Agent, Answer
-from triplebeam.generate.language_model import LanguageModel, estimated_tokens
-from triplebeam.generate.prompts import numbered_passages
+from triplebeam.generate.language_model import LanguageModel, estimate_tokens
+from triplebeam.generate.prompts import format_passages
 from triplebeam.methods.shared.facts import evidence_first, passages_of_facts
 from triplebeam.methods.shared.loop import Loop
 from triplebeam.methods.shared.question_answering import Answerer, QuestionAnswerer, ReadAnswer, is_answer
@@ -15,9 +15,9 @@ from triplebeam.retrieve.bounds import check_fields
 from triplebeam.retrieve.retriever import Retriever, passages_of
 
 #: Passages that an answer is read from (GeAR, Table 3).
-_ANSWERED_FROM = 5
+_MAX_PASSAGES_READ = 5
 #: A passage repeats another if they share more of all their words than this.
-_REPEATED = 0.8
+_MAX_OVERLAP = 0.8
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,18 +43,18 @@ class ReadingAgent(Agent):
         return passages_of(self.retriever) if self.retriever is not None else {}
 
     def _is_open(self, answer: str) -> bool:
-        """Is there no answer yet? If an answerer is given, an answer that says that nothing is known is none."""
+        """Return whether there is no answer yet. With an answerer, "unknown" is no answer."""
         return not answer if self.answerer is None else not is_answer(answer)
 
-    def _own_or_read(self, loop: Loop, own: ReadAnswer) -> ReadAnswer:
-        """The agent's own answer; where it has none, what the answerer, if one is given, reads in its best passages."""
+    def _choose_answer(self, loop: Loop, own: ReadAnswer) -> ReadAnswer:
+        """Return the agent's own answer, or what the answerer, if any, reads in its best passages."""
         if self.answerer is None or not self._is_open(own.text):
             return own
-        return self.answerer.answer(loop.question, loop.so_far.ids[:_ANSWERED_FROM])
+        return self.answerer.answer(loop.question, loop.so_far.ids[:_MAX_PASSAGES_READ])
 
-    def _shown(self, passage_ids: Sequence[str]) -> str:
-        """Passages as prompts show them."""
-        return numbered_passages([self._passages[passage_id] for passage_id in passage_ids])
+    def _format_passages(self, passage_ids: Sequence[str]) -> str:
+        """Format passages for prompts."""
+        return format_passages([self._passages[passage_id] for passage_id in passage_ids])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,7 +68,7 @@ class RetrievingAgent(ReadingAgent):
 class AnsweringAgent(RetrievingAgent):
     """An agent that reads its best passages once more at the end, for a short answer."""
 
-    answered_from: int = _ANSWERED_FROM
+    answered_from: int = _MAX_PASSAGES_READ
     """Passages that the answer is read from."""
 
     @cached_property
@@ -76,7 +76,7 @@ class AnsweringAgent(RetrievingAgent):
         return self.answerer or QuestionAnswerer(model=self.model, passages=self._passages)
 
     def _conclude(self, loop: Loop, *, own_answer: bool = False) -> Answer:
-        """The answer read from the best passages; with ``own_answer`` the loop's own, if it has one."""
+        """Return the answer read from the best passages; with ``own_answer`` the loop's own, if it has one."""
         if own_answer and not self._is_open(loop.answer):
             return loop.conclude(ReadAnswer)
         return loop.conclude(lambda: self._answerer.answer(loop.question, loop.so_far.ids[: self.answered_from]))
@@ -96,7 +96,7 @@ def answer_from_evidence(
 
 
 def choose_within(passage_ids: Sequence[str], passages: Passages, tokens: int | None, least: int) -> list[str]:
-    """The best passages that fit into so many tokens, but ``least`` in any case, and none that repeats another.
+    """Select the best passages within so many tokens, but ``least`` in any case, and none that repeats another.
 
     Without ``tokens`` there is no limit, and repetitions stay.
     """
@@ -107,11 +107,11 @@ def choose_within(passage_ids: Sequence[str], passages: Passages, tokens: int | 
     for id_ in passage_ids:
         text = passages[id_].searchable
         words = set(text.split())
-        tokens -= estimated_tokens(text)
+        tokens -= estimate_tokens(text)
         if len(chosen) >= least and (
-            tokens < 0 or any(_REPEATED * len(words | each) < len(words & each) for each in seen)
+            tokens < 0 or any(_MAX_OVERLAP * len(words | each) < len(words & each) for each in seen)
         ):
-            tokens += estimated_tokens(text)
+            tokens += estimate_tokens(text)
             continue
         chosen.append(id_)
         seen.append(words)

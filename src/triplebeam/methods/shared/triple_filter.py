@@ -12,11 +12,11 @@ from typing import Protocol
 
 from pydantic import BaseModel
 
-from triplebeam.generate.accounting import remark
+from triplebeam.generate.accounting import note_warning
 from triplebeam.generate.language_model import LanguageModel
 from triplebeam.generate.parse import Numbers
-from triplebeam.generate.prompts import Template, load, numbered_facts
-from triplebeam.methods.shared.usable_replies import usable_reply
+from triplebeam.generate.prompts import Template, format_facts, load
+from triplebeam.methods.shared.usable_replies import request_reply
 from triplebeam.triple import Triple
 
 
@@ -24,7 +24,7 @@ class TripleFilter(Protocol):
     """Decides which triples help with a query."""
 
     def keep(self, query: str, triples: Sequence[Triple]) -> Sequence[int]:
-        """The positions of those that help, each once; none where none does."""
+        """Return the positions of those that help, each once; none where none does."""
         ...
 
 
@@ -40,12 +40,12 @@ class LLMTripleFilter:
     template: Template = field(default_factory=partial(load, "hipporag/filter_triples"), repr=False)
 
     def keep(self, query: str, triples: Sequence[Triple]) -> Sequence[int]:
-        """One call; numbers that no triple has are passed over."""
-        prompt = self.template.fill(facts=numbered_facts(triples), question=query)
-        reply = usable_reply(self.model, prompt, _Reply)
+        """Call the model once; numbers that no triple has are skipped."""
+        prompt = self.template.fill(facts=format_facts(triples), question=query)
+        reply = request_reply(self.model, prompt, _Reply)
         if reply is None:
             return range(len(triples))
         for number in reply.helpful:
             if not 1 <= number <= len(triples):
-                remark(f"the number {number} of no fact was passed over")
+                note_warning(f"the number {number} of no fact was passed over")
         return [number - 1 for number in dict.fromkeys(reply.helpful) if 1 <= number <= len(triples)]

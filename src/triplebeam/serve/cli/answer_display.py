@@ -7,13 +7,13 @@ from rich.markup import escape
 from rich.text import Text
 
 from triplebeam.answer import Answer, Evidence, Run, Step
-from triplebeam.explain.found import heading, headings
+from triplebeam.explain.passages import heading, headings
 from triplebeam.explain.snippet import snippet
 from triplebeam.explain.verdict import describe_fact, remarks, verdict
 from triplebeam.generate.language_model import Usage
 from triplebeam.passage import Passages
-from triplebeam.serve.cli.console import err
 from triplebeam.serve.cli.display import draw_indented, draw_text, draw_triple
+from triplebeam.serve.cli.output import Output
 from triplebeam.text.terms import ENGLISH
 
 _MEMORY = "the model's own knowledge: no document says it"
@@ -29,7 +29,7 @@ def take_steps(run: Run, console: Console | None, passages: Passages) -> Answer:
 
 
 def _next_step(run: Run) -> Step | None:
-    with err().status("thinking …"):
+    with Output().notes.status("thinking …"):
         return next(run.steps, None)
 
 

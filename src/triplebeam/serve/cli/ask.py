@@ -1,6 +1,5 @@
 """`triplebeam ask`: an answer, with its steps and its evidence."""
 
-import json
 from enum import StrEnum
 from typing import Annotated
 
@@ -8,10 +7,9 @@ import typer
 
 from triplebeam import assemble
 from triplebeam.errors import EndpointError, ModelMissingError, check_question
-from triplebeam.explain.found import stemmers
+from triplebeam.explain.search_results import find_stemmers
 from triplebeam.serve.answer_shapes import answer_json, price_of_answer
 from triplebeam.serve.cli.answer_display import draw_answer, take_steps
-from triplebeam.serve.cli.console import out, warn
 from triplebeam.serve.cli.options import (
     AsJson,
     EmbedderName,
@@ -21,9 +19,10 @@ from triplebeam.serve.cli.options import (
     WhereText,
     complete_ask_method,
 )
+from triplebeam.serve.cli.output import Output
 from triplebeam.serve.cli.search import show_passages
 from triplebeam.serve.model_failure import MODEL_FAILED_EXIT_CODE, add_passages, make_failed_answer
-from triplebeam.text.characters import showable
+from triplebeam.text.characters import replace_control_characters
 
 
 class Effort(StrEnum):
@@ -93,7 +92,7 @@ def ask(
                 " --effort none for the JSON of `triplebeam search`."
             )
         if effort is not Effort.none:
-            warn(
+            Output().warn(
                 f"No language model is configured, so here are the passages and the chains that lead to them. For an"
                 f" answer, {assemble.HOW_TO_CONFIGURE}; then ask again."
             )
@@ -101,16 +100,16 @@ def ask(
         return
     run = index.run(question, method or _METHODS[effort])
     try:
-        answer = add_passages(index, take_steps(run, None if as_json else out(), index.passages))
+        answer = add_passages(index, take_steps(run, None if as_json else Output().console, index.passages))
     except EndpointError as error:
         answer = make_failed_answer(index, question, str(error))
     dollars = price_of_answer(answer, index)
-    known = stemmers(index.source, answer.ranking.ids)
+    known = find_stemmers(index.source, answer.ranking.ids)
     if as_json:
         written = answer_json(answer, index.passages, stemmers=known, price=dollars)
-        typer.echo(json.dumps(written, ensure_ascii=False, indent=2))
+        Output().json(written)
     else:
-        draw_answer(out(), answer, index.passages, k, dollars, known)
+        draw_answer(Output().console, answer, index.passages, k, dollars, known)
     if answer.failure:
-        typer.echo(f"triplebeam: {showable(answer.failure)}", err=True)
+        typer.echo(f"triplebeam: {replace_control_characters(answer.failure)}", err=True)
         raise typer.Exit(MODEL_FAILED_EXIT_CODE)

@@ -8,13 +8,14 @@ from rich.console import Console
 from rich.table import Table
 
 from triplebeam import assemble
-from triplebeam.demo import SHOWN, Comparison, K, asked_through_agent, build, compare
-from triplebeam.explain.found import found
+from triplebeam.demo import GRAPH, SHOWN, Comparison, K, asked_through_agent, build, compare
+from triplebeam.explain.passages import heading
+from triplebeam.explain.search_results import SearchResults
 from triplebeam.ranking import Ranking
 from triplebeam.serve.cli.answer_display import draw_answer, take_steps
-from triplebeam.serve.cli.console import out
 from triplebeam.serve.cli.display import draw_hit
 from triplebeam.serve.cli.options import Offline
+from triplebeam.serve.cli.output import Output
 from triplebeam.serve.cli.progress_display import shown_progress
 
 
@@ -33,7 +34,7 @@ def demo(
     with shown_progress() as progress:
         index = build(folder, assemble.read_settings(offline=offline or None), progress)
         comparisons = compare(index)
-    console = out()
+    console = Output().console
     counts = index.source.manifest.counts
     console.print(
         f"Indexed {counts['passages']} passages: {counts['triples']} triples between {counts['entities']} entities,"
@@ -74,10 +75,10 @@ def _titles(index: "assemble.Index", shown: Comparison, ranking: Ranking) -> lis
 
 
 def _draw_what_only_the_graph_found(console: Console, index: "assemble.Index", shown: Comparison) -> None:
-    for rank, hit in enumerate(found(index.source, shown.question.question, shown.graph), start=1):
-        if hit.passage.id in shown.only_graph:
+    for result in SearchResults(index.source, shown.question.question, GRAPH, shown.graph):
+        if result.passage.id in shown.only_graph:
             console.print("\nOnly the graph found this passage, by this chain:")
-            draw_hit(console, index, rank, hit, explain=True)
+            draw_hit(console, index, result, heading(result.passage), explain=True)
 
 
 def _draw_summary(console: Console, comparisons: list[Comparison]) -> None:

@@ -10,8 +10,9 @@ from rich.text import Text
 
 from triplebeam import assemble
 from triplebeam.explain.cross_references import is_made_by, telling_facts
-from triplebeam.explain.found import Found, path_of
 from triplebeam.explain.layout import blocks, filled
+from triplebeam.explain.passages import path_of
+from triplebeam.explain.search_results import SearchResult
 from triplebeam.explain.snippet import highlights, wanted_words
 from triplebeam.text.names import entity_key
 from triplebeam.triple import Chain, Triple
@@ -52,8 +53,8 @@ def draw_indented(console: Console, text: Text, columns: int, *, label: str = ""
 def draw_hit(
     console: Console,
     index: "assemble.Index",
-    rank: int,
-    found: Found,
+    result: SearchResult,
+    heading: str,
     full: str | None = None,
     *,
     explain: bool = False,
@@ -61,21 +62,22 @@ def draw_hit(
     """A passage of a ranking, the part that matches best, or the whole with the words of the question ``full``; with
     ``explain``, the chains that explain it.
     """
-    passage, hit = found.passage, found.hit
+    passage = result.passage
     path = path_of(passage)
     place = passage.id if passage.id.startswith(path) else f"{passage.id}  {path}"
-    console.print(f"[bold]{rank:>2}. {escape(found.heading)}[/bold]  [dim]{escape(place)}  score {hit.score:.4f}[/dim]")
+    score = f"[dim]{escape(place)}  score {result.score:.4f}[/dim]"
+    console.print(f"[bold]{result.rank:>2}. {escape(heading)}[/bold]  {score}")
     if full is None:
-        draw_text(console, *found.snippet)
+        draw_text(console, *result.snippet)
     else:
-        wanted = wanted_words(full, telling_facts(found.chains), found.stemmer)
-        draw_text(console, passage.text, highlights(passage.text, wanted, found.stemmer), spaced=True)
+        wanted = wanted_words(full, telling_facts(result.chains), result.stemmer)
+        draw_text(console, passage.text, highlights(passage.text, wanted, result.stemmer), spaced=True)
     if explain:
-        if hit.found_by:
-            ranks = ", ".join(f"{part} {rank}" for part, rank in hit.found_by)
+        if result.ranks:
+            ranks = ", ".join(f"{part} {rank}" for part, rank in result.ranks.items())
             console.print(f"      [dim]found by {ranks}[/dim]")
-        referred = [fact for chain in found.chains for fact in chain if is_made_by(passage, fact)]
-        draw_chains(console, found.chains, [*own_triples(index, passage.id), *referred])
+        referred = [fact for chain in result.chains for fact in chain if is_made_by(passage, fact)]
+        draw_chains(console, result.chains, [*own_triples(index, passage.id), *referred])
 
 
 def own_triples(index: "assemble.Index", passage_id: str) -> list[Triple]:

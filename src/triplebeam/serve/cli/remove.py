@@ -1,15 +1,14 @@
 """`triplebeam remove`: documents out."""
 
-import json
 from typing import Annotated
 
 import typer
 
 from triplebeam import assemble
-from triplebeam.serve.cli.console import err
 from triplebeam.serve.cli.options import AsJson, EmbedderName, IndexPlace, Offline
+from triplebeam.serve.cli.output import Output
 from triplebeam.serve.cli.progress_display import shown_progress
-from triplebeam.text.phrases import plural
+from triplebeam.text.phrases import format_count
 
 
 def remove(
@@ -46,6 +45,6 @@ def remove(
         report = index.remove(*documents)
     removed, left = report.documents_changed, len(index.documents())
     if as_json:
-        typer.echo(json.dumps({"removed": removed, "documents": left, "passages": len(index)}))
+        Output().json({"removed": removed, "documents": left, "passages": len(index)}, indent=None)
     else:
-        err().print(f"{folder}: {removed:,} removed, {plural(left, 'document')} left.", markup=False)
+        Output().note(f"{folder}: {removed:,} removed, {format_count(left, 'document')} left.")

@@ -1,18 +1,17 @@
 """`triplebeam search`: passages out."""
 
-import json
 from collections import Counter
 from typing import Annotated
 
 import typer
 
 from triplebeam import assemble
-from triplebeam.explain.found import Found, found, remark
-from triplebeam.serve.cli.console import err, out
+from triplebeam.explain.passages import headings
+from triplebeam.explain.search_results import SearchResults
 from triplebeam.serve.cli.display import draw_hit
 from triplebeam.serve.cli.options import AsJson, EmbedderName, IndexPlace, Offline, WhereText, complete_search_method
+from triplebeam.serve.cli.output import Output
 from triplebeam.serve.cli.progress_display import shown_progress
-from triplebeam.serve.shapes import search_json
 
 
 def search(
@@ -64,21 +63,21 @@ def show_passages(
     index: "assemble.Index", question: str, method: str, k: int, *, explain: bool, as_json: bool, full: bool = False
 ) -> None:
     """Search, and print what was found."""
-    shown = found(index.source, question, index.search(question, method, k))
+    results = index.search(question, method, k)
     if as_json:
-        typer.echo(json.dumps(search_json(question, method, shown), ensure_ascii=False, indent=2))
+        Output().json(results.to_dict())
     else:
-        _draw(index, question, method, shown, explain, full)
+        _draw(index, results, explain, full)
 
 
-def _draw(index: "assemble.Index", question: str, method: str, shown: list[Found], explain: bool, full: bool) -> None:
-    console, copies = out(), Counter(each.like for each in shown)
-    for rank, hit in enumerate(shown, start=1):
-        if hit.like is None:
-            draw_hit(console, index, rank, hit, question if full else None, explain=explain)
-            if more := copies[hit.passage.id]:
+def _draw(index: "assemble.Index", results: SearchResults, explain: bool, full: bool) -> None:
+    console, copies = Output().console, Counter(each.like for each in results)
+    for result, heading in zip(results, headings(each.passage for each in results), strict=True):
+        if result.like is None:
+            draw_hit(console, index, result, heading, results.question if full else None, explain=explain)
+            if more := copies[result.passage.id]:
                 console.print(f"    [dim]and {more} more like it[/dim]")
-    if words := remark(question, method, shown):
-        err().print(words)
-    if not shown:
-        err().print("No passage matches: try other words, or --method dense, which needs no words in common.")
+    if results.remark:
+        Output().note(results.remark)
+    if not results:
+        Output().note("No passage matches: try other words, or --method dense, which needs no words in common.")

@@ -1,6 +1,5 @@
 """`triplebeam show`: a passage or a document, whole, or triples."""
 
-import json
 from collections.abc import Iterator
 from itertools import groupby, islice
 from pathlib import Path
@@ -12,14 +11,14 @@ from rich.markup import escape
 
 from triplebeam import assemble
 from triplebeam.errors import BadInputError, nearest
-from triplebeam.explain.found import headings, path_of
+from triplebeam.explain.passages import headings, path_of
 from triplebeam.ingest import document_id
 from triplebeam.passage import Passage
-from triplebeam.serve.cli.console import out
 from triplebeam.serve.cli.display import draw_text, draw_triple, own_triples
 from triplebeam.serve.cli.options import AsJson, IndexPlace
+from triplebeam.serve.cli.output import Output
 from triplebeam.serve.shapes import document_json, passage_json
-from triplebeam.text.characters import showable
+from triplebeam.text.characters import replace_control_characters
 
 #: So many go into one request where an index is on a cluster.
 _PASSAGES_PER_REQUEST = 100
@@ -69,10 +68,10 @@ def show(
     if as_json:
         document = passages[0].document_id
         written = passage_json(index, passages[0]) if id_ in index.passages else document_json(index, document)
-        typer.echo(json.dumps(written, ensure_ascii=False, indent=2))
+        Output().json(written)
     else:
         for number, passage in enumerate(passages):
-            _draw(out(), index, passage, below_another=number > 0)
+            _draw(Output().console, index, passage, below_another=number > 0)
 
 
 def _document(index: "assemble.Index", id_: str) -> str:
@@ -105,9 +104,11 @@ def _show_triples(index: "assemble.Index", id_: str | None, entity: str | None, 
     for passage_id, numbers in groupby(_wanted(index, id_, entity), key=lambda number: graph.passage_of([number])[0]):
         found = [graph.triple(number) for number in numbers]
         if as_json:
-            typer.echo(json.dumps({"passage_id": passage_id, "triples": found}, ensure_ascii=False))
+            Output().json({"passage_id": passage_id, "triples": found}, indent=None)
         else:
-            typer.echo(showable("\n".join([passage_id, *(f"  {' | '.join(triple)}" for triple in found)])))
+            typer.echo(
+                replace_control_characters("\n".join([passage_id, *(f"  {' | '.join(triple)}" for triple in found)]))
+            )
 
 
 def _wanted(index: "assemble.Index", id_: str | None, entity: str | None) -> Iterator[int]:

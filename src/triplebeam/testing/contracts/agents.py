@@ -26,7 +26,7 @@ class Lookup:
         self.asked: list[str] = []
 
     def retrieve(self, query: str, k: int = 10) -> Ranking:
-        """The passages of this query, in their order."""
+        """Return the passages of this query, in their order."""
         self.asked.append(query)
         found = self.finds[query] if isinstance(self.finds, Mapping) else self.finds
         return Ranking(Hit(id_, -float(rank)) for rank, id_ in enumerate(found)).top(k)
@@ -71,7 +71,7 @@ class Babbling:
         self._rolls = random.Random(seed)
 
     def complete(self, prompts: Sequence[Prompt]) -> list[Completion]:
-        """One reply of drawn words per prompt."""
+        """Return one reply of drawn words per prompt."""
         return [self._completion() for _ in prompts]
 
     def _completion(self) -> Completion:
@@ -81,7 +81,7 @@ class Babbling:
 
 
 class AgentContract:
-    """Give ``make_agent`` and ``babble``, and as attributes a question that takes at least three steps.
+    """Give ``make_agent`` and ``make_reply``, and as attributes a question that takes at least three steps.
 
     ``finds`` are the passages of each query that the retriever is asked, in order; ``queries`` those of the steps
     where they are others. Only the last step may find the passage ``last``. ``so_far`` are the ids of each step's
@@ -113,11 +113,11 @@ class AgentContract:
     """How many steps it may take beyond its limit, such as a search before the first sentence."""
 
     def make_agent(self, retriever: Lookup, model: LanguageModel, **parameters: Any) -> Agent:
-        """The agent over a retriever, with a model; calls of the model are counted."""
+        """Make the agent over a retriever, with a model; calls of the model are counted."""
         raise NotImplementedError
 
-    def babble(self, words: str) -> str | Completion:
-        """A reply that the agent can use, wherever in the loop it asks, with these words in it."""
+    def make_reply(self, words: str) -> str | Completion:
+        """Make a reply that the agent can use, wherever in the loop it asks, with these words in it."""
         raise NotImplementedError
 
     def drive(self, question: str, replies: Sequence[str | Completion], finds: Any, **parameters: Any) -> Driven:
@@ -130,7 +130,7 @@ class AgentContract:
         return Driven(model, retriever, [step for step, _ in taken], [asked for _, asked in taken], answer)
 
     def drive_whole(self) -> Driven:
-        """The question that takes at least three steps."""
+        """Ask the question that takes at least three steps."""
         return self.drive(self.question, self.replies, self.finds, **self.parameters)
 
     def check_ending(self, way: Ending) -> None:
@@ -154,7 +154,7 @@ class AgentContract:
         assert (done.answer.text, done.answer.loop_text, done.answer.ending) == (self.text, self.loop_text, self.ending)
 
     def test_each_query_depends_on_what_was_found_before(self) -> None:
-        """The model reads what a step found after it was found, and says the words of the next query."""
+        """Check that the model reads what a step found after it was found, and says the words of the next query."""
         done = self.drive_whole()
         replies = [reply if isinstance(reply, str) else reply.text for reply in self.replies]
         users, found = [prompt.user for prompt in done.model.prompts], set[str]()
@@ -170,47 +170,47 @@ class AgentContract:
             assert not words or any(words <= _words(reply) for reply in said), "nobody said the query"
 
     def test_each_step_tells_the_ranking_so_far(self) -> None:
-        """What the agent would rank if it stopped; in the end it does."""
+        """Check that each step has the ranking that the agent would return if it stopped; in the end it does."""
         done = self.drive_whole()
         assert [step.so_far.ids for step in done.steps] == [list(ids) for ids in self.so_far]
         assert done.steps[-1].so_far == done.answer.ranking
 
     def test_calls_are_counted_by_step(self) -> None:
-        """And all of them in the answer."""
+        """Check that the calls of each step, and all of them in the answer, are counted."""
         done = self.drive_whole()
         assert [step.usage.calls for step in done.steps] == list(self.calls)
         assert done.answer.usage.calls == len(self.replies)
 
     def test_the_last_step(self) -> None:
-        """It is named, and nothing is asked that would not be used."""
+        """Check that the last step is named, and nothing is asked that would not be used."""
         self.check_ending(self.at_the_last_step)
 
     def test_a_repeated_query(self) -> None:
-        """It leads nowhere, so that the loop ends."""
+        """Check that a repeated query ends the loop."""
         if self.when_it_repeats_itself is not None:
             self.check_ending(self.when_it_repeats_itself)
 
     def test_the_switch_lets_it_go_on(self) -> None:
-        """Where a repeated query may be asked, the last step ends it."""
+        """Check that where a repeated query may be asked, the last step ends the loop."""
         if self.when_it_may_repeat_itself is not None:
             self.check_ending(self.when_it_may_repeat_itself)
 
     def test_nothing_is_found(self) -> None:
-        """It is no error, and the ranking is empty."""
+        """Check that finding nothing is no error, and the ranking is empty."""
         self.check_ending(self.when_nothing_is_found)
         way = self.when_nothing_is_found
         assert len(self.drive(way.question, way.replies, way.finds, **way.parameters).answer.ranking) == 0
 
     def test_replies_that_cannot_be_used_are_reported_and_do_not_stop_it(self) -> None:
-        """Each is a problem of its step."""
+        """Check that each unusable reply is a problem of its step."""
         assert any(self.when_replies_are_unusable.problems or ())
         self.check_ending(self.when_replies_are_unusable)
 
     def test_it_always_ends(self) -> None:
-        """Whatever the model says, within its steps, and says why."""
+        """Check that the agent ends within its steps, whatever the model says, and says why."""
         for trial in range(_TRIALS):
             limit, retriever = 1 + trial % 5, Lookup(["film"], self.passages)
-            agent = self.make_agent(retriever, Babbling(self.babble, trial), **{self.step_limit: limit})
+            agent = self.make_agent(retriever, Babbling(self.make_reply, trial), **{self.step_limit: limit})
             answer = agent.answer("q")
             assert 1 <= len(answer.steps) <= limit + self.steps_beyond
             assert answer.ending

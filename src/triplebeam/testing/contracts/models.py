@@ -22,7 +22,7 @@ class EmbedderContract:
     tolerance: float = 1e-5
 
     def test_gives_a_unit_row_per_text(self, embedder: Embedder) -> None:
-        """Rows of float32, length one, of the dimension announced."""
+        """Check rows of float32, length one, of the dimension announced."""
         for kind in ("passage", "query"):
             rows = embedder.embed(self.texts, kind)
             assert rows.shape == (len(self.texts), embedder.dimension)
@@ -30,12 +30,12 @@ class EmbedderContract:
             assert np.allclose(np.linalg.norm(rows, axis=1), 1, atol=1e-4)
 
     def test_no_texts_give_no_rows(self, embedder: Embedder) -> None:
-        """An empty sequence is no error."""
+        """Check that an empty sequence is no error."""
         for kind in ("passage", "query"):
             assert embedder.embed([], kind).shape == (0, embedder.dimension)
 
     def test_a_text_has_one_vector(self, embedder: Embedder) -> None:
-        """Whatever else is in the batch, and whenever it is asked for."""
+        """Check that a vector does not depend on the batch or the time."""
         together = embedder.embed(self.texts)
         alone = np.concatenate([embedder.embed([text]) for text in self.texts])
         backwards = embedder.embed(self.texts[::-1])[::-1]
@@ -43,17 +43,17 @@ class EmbedderContract:
         assert np.allclose(together, backwards, atol=self.tolerance)
 
     def test_tells_texts_apart(self, embedder: Embedder) -> None:
-        """Different texts have different vectors."""
+        """Check that different texts have different vectors."""
         first, second = embedder.embed(self.texts[:2])
         assert not np.allclose(first, second, atol=1e-3)
 
     def test_takes_blank_and_odd_texts(self, embedder: Embedder) -> None:
-        """They come out of documents, so they must have a direction too."""
+        """Check that blank and odd texts, which come out of documents, have a direction too."""
         rows = embedder.embed(["", " ", "\N{GRINNING FACE}", "word " * 5_000])
         assert np.allclose(np.linalg.norm(rows, axis=1), 1, atol=1e-4)
 
     def test_has_a_name_and_a_fingerprint(self, embedder: Embedder) -> None:
-        """An index keeps them to know its vector space again."""
+        """Check the name and the fingerprint, by which an index knows its vector space again."""
         assert embedder.name
         assert embedder.fingerprint
         assert embedder.dimension > 0
@@ -69,16 +69,16 @@ class ExtractorContract:
     )
 
     def test_gives_one_extraction_per_passage_in_order(self, extractor: Extractor) -> None:
-        """Also for a passage that states nothing."""
+        """Check that there is one extraction per passage, also for a passage that states nothing."""
         extractions = list(extractor.extract(self.passages))
         assert [extraction.passage_id for extraction in extractions] == [passage.id for passage in self.passages]
 
     def test_extracts_something(self, extractor: Extractor) -> None:
-        """Otherwise the other tests say nothing."""
+        """Check that something is extracted: otherwise the other tests say nothing."""
         assert any(extraction.triples for extraction in extractor.extract(self.passages))
 
     def test_a_triple_has_three_parts_and_occurs_once(self, extractor: Extractor) -> None:
-        """What has an empty part belongs to ``rejected``."""
+        """Check that what has an empty part belongs to ``rejected``."""
         for extraction in extractor.extract(self.passages):
             assert len(set(extraction.triples)) == len(extraction.triples)
             for triple in extraction.triples:
@@ -86,17 +86,17 @@ class ExtractorContract:
                 assert all(part and part == part.strip() for part in triple), f"{triple} has an empty or untidy part"
 
     def test_an_unread_language_gives_nothing_and_is_no_failure(self, extractor: Extractor) -> None:
-        """An extractor that reads every language never names one."""
+        """Check that an unsupported language gives nothing; an extractor for every language never names one."""
         for extraction in extractor.extract(self.passages):
             if extraction.unread_language is not None:
                 assert (extraction.triples, extraction.entities, extraction.failure) == ((), (), None)
 
     def test_no_passages_give_nothing(self, extractor: Extractor) -> None:
-        """An empty stream is no error."""
+        """Check that an empty stream is no error."""
         assert list(extractor.extract(iter(()))) == []
 
     def test_has_a_lasting_name(self, extractor: Extractor) -> None:
-        """Another name would mean that every passage is extracted again."""
+        """Check that the name is stable: another name would mean that every passage is extracted again."""
         before = extractor.name
         list(extractor.extract(self.passages))
         assert before
@@ -111,7 +111,7 @@ class LanguageModelContract:
     )
 
     def test_gives_one_completion_per_prompt_in_order(self, model: LanguageModel) -> None:
-        """However many of them run at once."""
+        """Check that there is one completion per prompt, however many of them run at once."""
         completions = model.complete(self.prompts)
         assert len(completions) == len(self.prompts)
         for prompt, completion in zip(self.prompts, completions, strict=True):
@@ -119,14 +119,14 @@ class LanguageModelContract:
             assert prompt.user.split()[-1] in completion.text.casefold()
 
     def test_no_prompts_give_no_completions(self, model: LanguageModel) -> None:
-        """An empty batch is no error and no call."""
+        """Check that an empty batch is no error and no call."""
         assert model.complete([]) == []
 
     def test_counts_its_calls(self, model: LanguageModel) -> None:
-        """A report adds them up."""
+        """Check that calls are counted: a report adds them up."""
         (completion,) = model.complete(self.prompts[:1])
         assert completion.usage.calls == 1
 
     def test_has_a_name(self, model: LanguageModel) -> None:
-        """It is kept with what the model made."""
+        """Check that the model has a name, which is stored with its completions."""
         assert model.name

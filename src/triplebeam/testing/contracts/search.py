@@ -39,11 +39,11 @@ class RetrieverContract:
     steady_up_to: int = 10
 
     def test_finds_something(self, retriever: Retriever) -> None:
-        """Otherwise the other tests say nothing."""
+        """Check that something is found: otherwise the other tests say nothing."""
         assert all(len(retriever.retrieve(query)) for query in self.queries)
 
     def test_gives_a_ranking_of_k_at_the_most(self, retriever: Retriever) -> None:
-        """`Ranking` itself checks order, duplicates and NaN."""
+        """Check the length; `Ranking` itself checks order, duplicates and NaN."""
         for query in self.queries:
             for k in (1, 2, self.steady_up_to, 10_000):
                 ranking = retriever.retrieve(query, k)
@@ -51,24 +51,24 @@ class RetrieverContract:
                 assert len(ranking) <= k, f"{len(ranking)} hits where {k} were asked for"
 
     def test_says_the_same_twice(self, retriever: Retriever) -> None:
-        """The same question has the same answer."""
+        """Check that the same question has the same answer."""
         for query in self.queries:
             assert retriever.retrieve(query) == retriever.retrieve(query)
 
     def test_fewer_are_the_head_of_more(self, retriever: Retriever) -> None:
-        """Asking for fewer passages changes none of them."""
+        """Check that asking for fewer passages changes none of them."""
         for query in self.queries:
             longest = retriever.retrieve(query, self.steady_up_to)
             for k in range(1, self.steady_up_to):
                 assert retriever.retrieve(query, k) == longest.top(k), f"the best {k} for {query!r} are others"
 
     def test_takes_anything_a_person_types(self, retriever: Retriever) -> None:
-        """No query is a syntax error."""
+        """Check that no query is a syntax error."""
         for query in AWKWARD:
             assert isinstance(retriever.retrieve(query, 3), Ranking)
 
     def test_many_queries_at_once_find_what_each_finds_alone(self, retriever: Retriever) -> None:
-        """Scores may differ by rounding, and so may the places of passages whose scores differ by no more."""
+        """Check that a batch agrees with single queries; rounding may move passages of nearly equal scores."""
         queries = [*self.queries, *AWKWARD, self.queries[0]]
         alone = [retriever.retrieve(query, self.steady_up_to) for query in queries]
         for k in (1, self.steady_up_to):
@@ -89,13 +89,13 @@ class ChainScorerContract:
     def test_a_triple_alone_is_scored_by_its_stored_vector(
         self, scorer: ChainScorer, store: TripleStore, passage_ids: Sequence[str]
     ) -> None:
-        """Nothing is encoded for it, and every scorer agrees."""
+        """Check that nothing is encoded for a single triple, and every scorer agrees."""
         ids, query = store.triples_of(passage_ids), self._vector(scorer)
         scores = scorer.score(query, ids[:, None], np.zeros(len(ids), np.int64))
         assert np.allclose(scores, store.vectors(ids) @ query, atol=1e-5)
 
     def test_gives_a_score_per_chain(self, scorer: ChainScorer, store: TripleStore, passage_ids: Sequence[str]) -> None:
-        """A cosine, or minus infinity for a chain that is left out; of each beam one chain stays at least."""
+        """Check that a score is a cosine, or minus infinity if left out; each beam keeps at least one chain."""
         chains, beams = self._chains(store, passage_ids)
         scores = scorer.score(self._vector(scorer), chains, beams)
         assert scores.shape == (len(chains),)
@@ -104,7 +104,7 @@ class ChainScorerContract:
         assert set(beams[scores != -np.inf].tolist()) == set(beams.tolist())
 
     def test_says_the_same_twice(self, scorer: ChainScorer, store: TripleStore, passage_ids: Sequence[str]) -> None:
-        """The same chains have the same scores."""
+        """Check that the same chains have the same scores."""
         chains, beams = self._chains(store, passage_ids)
         first, second = (scorer.score(self._vector(scorer), chains, beams) for _ in range(2))
         assert np.array_equal(first, second)
@@ -114,7 +114,7 @@ class ChainScorerContract:
         return vector
 
     def _chains(self, store: TripleStore, passage_ids: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Two beams, each extended by the triples that are in neither."""
+        """Return two beams, each extended by the triples that are in neither."""
         first, second, *others = store.triples_of(passage_ids).tolist()
         chains = [(beam, other) for beam in (first, second) for other in others]
         return np.array(chains, np.int64), np.repeat([0, 1], len(others)).astype(np.int64)
@@ -126,7 +126,7 @@ class TripleStoreContract:
     query: str = "Where did the director die?"
 
     def test_triples_of_follows_the_passages(self, store: TripleStore, passage_ids: Sequence[str]) -> None:
-        """Passages in the order given, and each triple leads back to its passage."""
+        """Check that triples follow the order of passages, and each triple leads back to its passage."""
         backwards = list(passage_ids)[::-1]
         owners = store.passage_of(store.triples_of(backwards))
         assert list(dict.fromkeys(owners)) == [id_ for id_ in backwards if len(store.triples_of([id_]))]
@@ -136,12 +136,12 @@ class TripleStoreContract:
             assert store.passage_of(ids) == [passage_id] * len(ids)
 
     def test_no_passages_have_no_triples(self, store: TripleStore) -> None:
-        """An empty sequence is no error."""
+        """Check that an empty sequence is no error."""
         assert store.triples_of([]).shape == (0,)
         assert store.passage_of([]) == []
 
     def test_an_unknown_passage_is_named(self, store: TripleStore) -> None:
-        """A retriever over another index must not pass for one that finds nothing."""
+        """Check that an unknown passage is an error: one over another index must not seem to find nothing."""
         message = ""
         try:
             store.triples_of(["no such passage"])
@@ -152,7 +152,7 @@ class TripleStoreContract:
     def test_vectors_are_those_of_the_triples_texts(
         self, store: TripleStore, passage_ids: Sequence[str], embedder: Embedder
     ) -> None:
-        """A chain of one triple is scored by its stored vector, which may be rounded to a byte per dimension."""
+        """Check that a chain of one triple is scored by its stored vector, which may be quantized to bytes."""
         ids = store.triples_of(passage_ids)
         texts = [str(store.triple(triple_id)) for triple_id in ids.tolist()]
         assert np.allclose(store.vectors(ids), embedder.embed(texts), atol=5e-3)
@@ -160,7 +160,7 @@ class TripleStoreContract:
     def test_neighbours_share_an_entity(
         self, store: TripleStore, passage_ids: Sequence[str], embedder: Embedder
     ) -> None:
-        """All that share one, in either position and under its normal form, but not the triple itself."""
+        """Check that all triples that share an entity, in any position and normal form, are found, but not itself."""
         ids = store.triples_of(passage_ids)
         found = store.neighbours(ids, self._vector(embedder), len(ids))
         ends = {
@@ -173,7 +173,7 @@ class TripleStoreContract:
     def test_neighbours_are_the_most_similar_to_the_query(
         self, store: TripleStore, passage_ids: Sequence[str], embedder: Embedder
     ) -> None:
-        """Best first, and cut behind the best."""
+        """Check that neighbours are sorted best first, and cut behind the best."""
         ids, query = store.triples_of(passage_ids), self._vector(embedder)
         everyone = store.neighbours(ids, query, len(ids))
         for best, neighbours in zip(store.neighbours(ids, query, 2), everyone, strict=True):
@@ -184,7 +184,7 @@ class TripleStoreContract:
     def test_nearest_agrees_with_a_look_at_all(
         self, store: TripleStore, passage_ids: Sequence[str], embedder: Embedder
     ) -> None:
-        """A row per vector, best first."""
+        """Check that there is a row per vector, best first."""
         ids, queries = store.triples_of(passage_ids), embedder.embed([self.query, "a film", "a lake"])
         found = store.nearest(queries, 3)
         assert found.shape == (3, min(3, len(ids)))
@@ -193,7 +193,7 @@ class TripleStoreContract:
             assert np.allclose(store.vectors(row) @ query, expected, atol=1e-6)
 
     def test_nearest_to_nothing_is_nothing(self, store: TripleStore, embedder: Embedder) -> None:
-        """No vectors give no rows."""
+        """Check that no vectors give no rows."""
         assert len(store.nearest(np.zeros((0, embedder.dimension), np.float32), 3)) == 0
 
     def _vector(self, embedder: Embedder) -> NDArray[np.float32]:

@@ -23,7 +23,7 @@ class SourceContract:
     where: str = ""
 
     def test_passages_have_ids_and_numbers(self, source: Source) -> None:
-        """Each is found by its id, and its number leads back to it."""
+        """Check that each passage is found by its id, and its number leads back to it."""
         passages = source.passages
         ids = [passage.id for passage in passages]
         assert len(set(ids)) == len(ids) == len(passages) == source.manifest.counts["passages"]
@@ -31,13 +31,13 @@ class SourceContract:
         assert all(id_ in passages and passages[id_].id == id_ for id_ in ids)
 
     def test_an_unknown_passage_is_named(self, source: Source) -> None:
-        """It is an error, not an empty passage."""
+        """Check that an unknown id is an error, not an empty passage."""
         assert "no such passage" not in source.passages
         for look_up in (lambda: source.passages["no such passage"], lambda: source.passages.rows(["no such passage"])):
             assert "no such passage" in _say(look_up)
 
     def test_documents_have_their_passages(self, source: Source) -> None:
-        """Documents, titles and fields are of all passages, in one order."""
+        """Check that documents, titles and fields are of all passages, in one order."""
         passages = source.passages
         assert sorted(passages.document_ids) == sorted(set(passages.documents))
         of_documents = [each.id for document in passages.document_ids for each in passages.of_document(document)]
@@ -47,7 +47,7 @@ class SourceContract:
         assert listed == sorted((each.document_id, each.title, each.document_id) for each in passages)
 
     def test_terms_find_the_best_first(self, source: Source) -> None:
-        """In passages and in triples; fewer are the head of more, and no query is a syntax error."""
+        """Check passages and triples: fewer are the head of more, and no query is a syntax error."""
         for terms, owners in (
             (source.passage_terms, source.passages.ids),
             (source.triple_terms, source.triples.passage_of),
@@ -57,14 +57,14 @@ class SourceContract:
                 rows, scores = terms.search(query, 1000)
                 assert np.all(np.diff(scores) <= 0)
                 assert np.all(scores > 0)
-                assert _same(terms.search(query, 2), (rows[:2], scores[:2]))
+                assert _is_same(terms.search(query, 2), (rows[:2], scores[:2]))
                 assert len(terms.search(query, 0)[0]) == 0
                 assert all(id_ in source.passages for id_ in owners(rows))
                 assert len(terms.stemmers_of(rows.tolist())) == len(rows)
         assert all(len(source.passage_terms.search(query, 5)[0]) for query in self.queries)
 
     def test_vectors_find_the_nearest(self, source: Source, embedder: Embedder) -> None:
-        """One by one and together; more than there are returns all."""
+        """Check single and batched searches; more than there are returns all."""
         vectors = embedder.embed([*self.queries, "0"], kind="query")
         for search, count in ((source.passage_vectors, len(source.passages)),):
             assert len(search) == count
@@ -78,7 +78,7 @@ class SourceContract:
                 )
 
     def test_triples_are_searched_by_vectors(self, source: Source, embedder: Embedder) -> None:
-        """The cosines are those of the stored vectors."""
+        """Check that the cosines are those of the stored vectors."""
         assert len(source.triples) == source.manifest.counts["triples"] > 0
         for vector in embedder.embed(list(self.queries), kind="query"):
             rows, cosines = source.triples.search(vector, 3)
@@ -86,7 +86,7 @@ class SourceContract:
             assert np.allclose(source.triples.vectors(source.triples.nearest(vector[None], 3)[0]) @ vector, cosines)
 
     def test_an_entity_has_its_triples(self, source: Source) -> None:
-        """By any spelling of its name; a name that nobody has finds none."""
+        """Check that an entity is found by any spelling of its name; a name that nobody has finds none."""
         numbers = source.triples.triples_of([passage.id for passage in source.passages]).tolist()
         triples = {number: source.triples.triple(number) for number in numbers}
         name = next(iter(triples.values())).subject
@@ -100,12 +100,12 @@ class SourceContract:
         assert isinstance(source.suggest_entity("nobody has this name"), str)
 
     def test_a_filter_leaves_what_it_holds_for(self, source: Source, embedder: Embedder) -> None:
-        """Nothing else is found by any search, and an unknown field is an error."""
+        """Check that a filter excludes everything else from any search, and an unknown field is an error."""
         if not self.where:
             return
         where = parse(self.where)
         passages = zip(source.passages, source.passages.fields(), strict=True)
-        by_id = {passage.id: where.holds(fields) for passage, fields in passages} if _is_ordered(source) else {}
+        by_id = {passage.id: where.matches(fields) for passage, fields in passages} if _is_ordered(source) else {}
         view = source.filter(where)
         visible = {passage.id for passage in view.passages}
         assert visible < {passage.id for passage in source.passages}
@@ -118,7 +118,7 @@ class SourceContract:
         assert "no_such_field" in _say(lambda: source.filter(parse('no_such_field = "x"')))
 
     def test_graphs_are_of_its_passages(self, source: Source, embedder: Embedder) -> None:
-        """Around a query and around a passage: they have its texts, its triples and its entities."""
+        """Check that graphs around a query and around a passage have its texts, its triples and its entities."""
         query = self.queries[0]
         rows, _ = source.passage_terms.search(query, 3)
         vector = embedder.embed([query], kind="query")[0]
@@ -136,16 +136,16 @@ class SourceContract:
 
 
 def _is_ordered(source: Source) -> bool:
-    """Do passages come in the order of their fields?"""
+    """Return whether passages come in the order of their fields."""
     return [passage.document_id for passage in source.passages] == list(source.passages.documents)
 
 
-def _same(one: Found, other: Found) -> bool:
+def _is_same(one: Found, other: Found) -> bool:
     return np.array_equal(one[0], other[0]) and np.allclose(one[1], other[1])
 
 
 def _say(act: Callable[[], object]) -> str:
-    """What is said of bad input; empty where it is taken without a word."""
+    """Return the message for bad input; empty where it is accepted."""
     try:
         act()
     except BadInputError as error:

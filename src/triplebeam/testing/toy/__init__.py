@@ -35,12 +35,12 @@ class Question:
 
 
 def passages() -> list[Passage]:
-    """The corpus; every passage is a document of its own."""
+    """Return the corpus; every passage is a document of its own."""
     return [Passage(**row, document_id=row["id"], end=len(row["text"])) for row in _rows("corpus.jsonl")]
 
 
 def questions() -> list[Question]:
-    """The two-hop questions, then the three-hop ones."""
+    """Return the two-hop questions, then the three-hop ones."""
     return [
         Question(
             id=row["id"],

@@ -24,7 +24,7 @@ from triplebeam.serve.shapes import (
     passage_json,
     search_json,
 )
-from triplebeam.where.parse import LONGEST
+from triplebeam.where.parse import MAX_CHARACTERS
 
 IndexName = Annotated[str, Path(description="An index of `GET /api/indexes`.", examples=["films"])]
 _NAME_CHARACTERS = 1000
@@ -32,7 +32,7 @@ _MAX_FACETS, _MAX_FACET_VALUES, _MAX_VALUE_CHARACTERS = 12, 20, 80
 WhereText = Annotated[
     str | None,
     Field(
-        max_length=LONGEST,
+        max_length=MAX_CHARACTERS,
         description="A filter by metadata: only passages that match are searched, walked through and read.",
         examples=['year >= 2020 and source in ("a", "b")'],
     ),
@@ -58,12 +58,12 @@ async def search(request: Request, name: IndexName, asked: SearchRequest) -> Sea
     """Find passages, also those that only a chain of facts leads to."""
     runner = runner_of(request)
     found = await runner.search(name, asked.question, asked.method, asked.k, where=asked.where)
-    return searched_json(found, asked.method)
+    return searched_json(found)
 
 
-def searched_json(searched: Searched, method: str) -> SearchShape:
+def searched_json(searched: Searched) -> SearchShape:
     """The result of a search as JSON."""
-    written: SearchShape = {**search_json(searched.question, method, searched.found), "seconds": searched.seconds}
+    written: SearchShape = {**search_json(searched.results), "seconds": searched.seconds}
     if searched.follow_up:
         written["follow_up"] = follow_up_json(searched.follow_up)
     return written
@@ -156,7 +156,7 @@ async def graph(
     entity: Annotated[str | None, Query(max_length=_NAME_CHARACTERS, examples=["Edward Cahn"])] = None,
     passage: Annotated[str | None, Query(max_length=_NAME_CHARACTERS, description="A passage's id.")] = None,
     limit: Annotated[int, Query(ge=1, le=500, description="How many triples at most.")] = 60,
-    where: Annotated[str | None, Query(max_length=LONGEST, description="A filter by metadata.")] = None,
+    where: Annotated[str | None, Query(max_length=MAX_CHARACTERS, description="A filter by metadata.")] = None,
 ) -> Neighbourhood:
     """An entity's triples with their passages, or a passage's triples and entities."""
     runner = runner_of(request)

@@ -6,7 +6,7 @@ from typing import Any
 
 from triplebeam.answer import Answer
 from triplebeam.explain.conversation import FollowUp
-from triplebeam.explain.found import heading
+from triplebeam.explain.passages import heading
 from triplebeam.explain.verdict import remarks, verdict
 from triplebeam.generate.language_model import Usage
 from triplebeam.passage import Passages

@@ -63,7 +63,7 @@ async def chat_completion(request: Request, chat: ChatRequest) -> Response:
         run = await runner.ask(name, question, method, earlier, chat.where)
         return await _reply(chat, partial(_answered, request, run), closing=run.cancel)
     searched = await runner.search(name, question, method, _PASSAGES_SHOWN, earlier, chat.where)
-    return await _reply(chat, partial(_at_once, reply_of_search(searched_json(searched, method), searched.follow_up)))
+    return await _reply(chat, partial(_at_once, reply_of_search(searched_json(searched), searched.follow_up)))
 
 
 async def _reply(
