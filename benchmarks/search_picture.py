@@ -1,12 +1,13 @@
 """Draw a real search as the README shows it.
 
-    triplebeam demo && python benchmarks/search_picture.py demo.index docs/images/search.svg
+triplebeam demo && python benchmarks/search_picture.py demo.index docs/images/search.svg
 """
 
 import os
 import re
 import subprocess
 import sys
+from io import StringIO
 from pathlib import Path
 
 from rich.console import Console
@@ -23,9 +24,9 @@ def draw(index: str, picture: Path) -> None:
     """Run the search and write what the terminal shows, without the font that rich would fetch."""
     command = ["triplebeam", "search", index, QUESTION, "-k", "4", "--explain"]
     environment = {**os.environ, "FORCE_COLOR": "1", "COLUMNS": str(WIDTH)}
-    found = subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout  # noqa: S603
+    found = subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout
     hits = re.split(r"(?m)^(?=(?:\x1b\[[\d;]*m)* \d+\. )", found)
-    console = Console(record=True, width=WIDTH, file=open(os.devnull, "w"), force_terminal=True)  # noqa: SIM115
+    console = Console(record=True, width=WIDTH, file=StringIO(), force_terminal=True)
     console.print(Text(f'$ triplebeam search {index} "{QUESTION}" --explain', style="bold"))
     for number in SHOWN:
         if number > 1:
