@@ -38,7 +38,7 @@ _CLUSTER = pytest.StashKey[BackgroundCluster]()
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """A whole run starts the cluster that some tests search, so that it is there when they come."""
+    """Start the cluster that some tests search, so that it is there when they come."""
     is_worker = hasattr(config, "workerinput")
     if not is_worker and wanted_early(config.option.file_or_dir) and not config.option.markexpr:
         config.stash[_CLUSTER] = BackgroundCluster()
@@ -60,7 +60,7 @@ def _reader_of_claims(request: pytest.FixtureRequest, monkeypatch: pytest.Monkey
 
 
 def _states(claim: Claim, _: float = 0.0) -> bool:
-    """The words of the relation are there, and the subject comes first."""
+    """Return whether the words of the relation are there, and the subject comes first."""
     said, relation = claim.words.casefold(), claim.fact[: claim.fact.index("{")].rpartition("]")[2].casefold()
     in_order = said.find("[") < said.find("{") and " not " not in said
     return in_order and all(word[:4] in said for word in relation.split() if word not in ("was", "is", "the", "a"))
@@ -94,7 +94,7 @@ def minilm(home: Path) -> Embedder:
 
 @pytest.fixture(scope="session")
 def data() -> Path:
-    """The evaluation datasets."""
+    """Return the evaluation datasets."""
     folder = os.environ.get("TRIPLEBEAM_DATA")
     if not folder or not Path(folder).is_dir():
         pytest.skip("the evaluation datasets are not here: set TRIPLEBEAM_DATA to their folder")
@@ -103,7 +103,7 @@ def data() -> Path:
 
 @pytest.fixture
 def weights() -> Weights:
-    """What training GNN-Ret on the small world could have learned."""
+    """Return what training GNN-Ret on the small world could have learned."""
     return Weights(
         method="gnn_ret",
         alpha=(0.25, 0.75),

@@ -86,7 +86,7 @@ def seconds(folder: Path, work: Callable[[Path], None]) -> float:
 
 
 def compared(folder: Path, work: Callable[[Path], None]) -> dict[str, float]:
-    """The medians of rounds in which both take turns."""
+    """Return the medians of rounds in which both take turns."""
     flushed, not_flushed = [], []
     for _ in range(_ROUNDS):
         flushed.append(seconds(folder, work))

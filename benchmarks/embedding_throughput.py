@@ -181,7 +181,7 @@ def _encoder(side: str, folder: Path) -> Callable[[list[str]], Any]:
 
 
 def _endpoint(embed: Callable[[list[str]], Any]) -> Callable[[list[str]], Any]:
-    """The embedder for endpoints, and behind it a server with OpenAI's interface."""
+    """Return the embedder for endpoints, and behind it a server with OpenAI's interface."""
     from triplebeam.embed.openai_compatible import OpenAICompatibleEmbedder
 
     class Embeddings(BaseHTTPRequestHandler):

@@ -51,7 +51,7 @@ class Client(threading.local):
         self._connection = http.client.HTTPConnection(HOST, port, timeout=120)
 
     def get(self, path: str, body: dict[str, object] | None = None) -> bytes:
-        """The body of a reply; anything but 200 is an error."""
+        """Return the body of a reply; anything but 200 is an error."""
         method, sent = ("GET", None) if body is None else ("POST", json.dumps(body))
         self._connection.request(method, path, sent, {"Content-Type": "application/json"})
         reply = self._connection.getresponse()
@@ -78,7 +78,7 @@ def ask_all(search: Callable[[str], object], questions: list[str], threads: int,
 
 
 def serve(folder: Path, ready: Connection) -> None:
-    """The server as `triplebeam serve` runs it, and a route that says how much processor time it has used."""
+    """Make the server as `triplebeam serve` runs it, and a route that returns the CPU time it has used."""
     import uvicorn
 
     from triplebeam.serve.http.app import make_app
@@ -97,7 +97,7 @@ def serve(folder: Path, ready: Connection) -> None:
 
 @contextmanager
 def serving(folder: Path) -> Iterator[tuple[Client, str]]:
-    """A client of a server over one index, and the index's name."""
+    """Return a client of a server over one index, and the index's name."""
     ours, theirs = multiprocessing.Pipe()
     server = multiprocessing.get_context("spawn").Process(target=serve, args=(folder, theirs), daemon=True)
     server.start()
@@ -123,9 +123,9 @@ def measure(folder: Path, questions: Iterator[str], arguments: argparse.Namespac
 
         own = time.process_time
         ways = {
-            "in process, the search alone": (lambda asked: index.search(asked, method, k), 1, own),
+            "in process, the search alone": (lambda asked: index.search(asked, method=method, k=k), 1, own),
             "in process, as it is shown": (
-                lambda asked: index.search(asked, method, k).explain(),
+                lambda asked: index.search(asked, method=method, k=k).explain(),
                 1,
                 own,
             ),
@@ -140,7 +140,7 @@ def measure(folder: Path, questions: Iterator[str], arguments: argparse.Namespac
 
 
 def show(measured: dict[str, list[Asked]]) -> None:
-    """Times, and ratios of rounds."""
+    """Return times, and ratios of rounds."""
     times = Table("medians of rounds", "processor ms", "wait ms", "searches per second")
     for way, rounds in measured.items():
         processor, wait, per_second = (median(column) for column in zip(*rounds, strict=True))
@@ -156,7 +156,7 @@ def show(measured: dict[str, list[Asked]]) -> None:
 
 
 def never_twice(questions: list[str]) -> Iterator[str]:
-    """The questions over and over, each time as others."""
+    """Return the questions over and over, each time as others."""
     return (f"{question} ({number})" for number in itertools.count(1) for question in questions)
 
 

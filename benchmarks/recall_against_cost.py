@@ -14,7 +14,7 @@ from functools import partial
 from pathlib import Path
 from statistics import mean
 
-from triplebeam_research.report.plots import cost_plot, to_svg
+from triplebeam_research.report.plots import cost_plot, render_svg
 
 HERE = Path(__file__).parent
 PICTURE = HERE.parent / "docs" / "images" / "recall-cost.svg"
@@ -37,7 +37,7 @@ def main() -> None:
         value_name="Mean R@5 (%)",
     )
     svg = re.sub(
-        r"<svg [^>]*(?=viewBox)", '<svg xmlns="http://www.w3.org/2000/svg" ', to_svg(draw, "Recall", ""), count=1
+        r"<svg [^>]*(?=viewBox)", '<svg xmlns="http://www.w3.org/2000/svg" ', render_svg(draw, "Recall", ""), count=1
     )
     svg = svg.replace("xlink:href", "href")
     PICTURE.write_text(svg, encoding="utf-8")

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from scale.stages import METHODS
 
-from triplebeam_research.report.plots import to_svg
+from triplebeam_research.report.plots import render_svg
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -83,7 +83,7 @@ def _growth(axes: "Axes", lines: Mapping[str, Mapping[int, float]], name: str) -
 
 
 def _write(file: str, draw: Any) -> None:
-    drawn = to_svg(draw, file, "")
+    drawn = render_svg(draw, file, "")
     svg = re.sub(r"<svg [^>]*(?=viewBox)", '<svg xmlns="http://www.w3.org/2000/svg" ', drawn, count=1)
     (IMAGES / file).write_text(svg.replace("xlink:href", "href"), encoding="utf-8")
 

@@ -29,11 +29,11 @@ class Tables:
         self._results = {tuple(row.get(name, "") for name in KEY): row for row in rows}
 
     def rewritten(self, page: str) -> str:
-        """The text of a page with its tables as they should be."""
+        """Return the text of a page with its tables as they should be."""
         return _MARKED.sub(lambda found: f"{found['name']}{found['open']}{self.table(found['name'])}", page)
 
     def table(self, name: str) -> str:
-        """A table in Markdown."""
+        """Return a table in Markdown."""
         if not isinstance(table := self._layout.get(name), dict):
             raise SystemExit(f"tables.toml has no table {name!r}.")
         defaults = {key: value for key, value in self._layout.items() if not isinstance(value, dict)}

@@ -11,7 +11,7 @@ from scipy.sparse import csr_array
 
 from triplebeam.embed.embedder import Kind
 from triplebeam.index.folder.entity_graph import EntityGraph
-from triplebeam.index.folder.vectors import top
+from triplebeam.index.folder.vectors import select_top
 from triplebeam.ranking import Ranking
 from triplebeam.triple import Triple
 
@@ -29,7 +29,7 @@ class Rows:
 
     def nearest(self, vector: NDArray[np.float32], k: int) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
         scores = self.rows @ vector
-        best = top(scores, k)
+        best = select_top(scores, k)
         return best, scores[best]
 
     def nearest_many(self, vectors: NDArray[np.float32], k: int) -> list[tuple[NDArray[np.int64], NDArray[np.float32]]]:
@@ -87,7 +87,7 @@ class Drawn:
         return len(self.passages)
 
     def nearest(self, vectors: NDArray[np.float32], k: int) -> NDArray[np.int64]:
-        return np.array([top(np.array(self.similarity, np.float32), k) for _ in vectors], np.int64)
+        return np.array([select_top(np.array(self.similarity, np.float32), k) for _ in vectors], np.int64)
 
     def vectors(self, triple_ids: NDArray[np.int64]) -> NDArray[np.float32]:
         """All in the direction of the query, "e0"."""

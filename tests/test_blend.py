@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from small_world import TRIPLES, WORLD, TableExtractor
-from triplebeam.assemble import Index
+from triplebeam.assemble import Context, Index, IndexReader
 from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError
 from triplebeam.index.build.build import IndexBuilder
@@ -26,12 +26,12 @@ from triplebeam.testing.contracts import RetrieverContract
 from triplebeam.triple import Triple
 
 QUESTION = "When did the director of Laughter in Hell die?"
-PARTS = ["messages", "triples", "names", "titles", "owners"]
+PARTS = ["messages", "triples", "names", "titles", "owners", "tail"]
 
 
 def blend_of(world: Snapshot, words: Embedder, **parameters: Any) -> Blend:
     brackets = ",".join(f"{name}={value}" for name, value in parameters.items())
-    blend = Index.of(world, Settings(), words).retriever(f"blend[{brackets}]")
+    blend = IndexReader(Context(world, Settings(), words)).retriever(f"blend[{brackets}]")
     assert isinstance(blend, Blend)
     return blend
 
@@ -107,7 +107,7 @@ def test_agrees_with_the_transcription(
     drawn_index: Snapshot, words: Embedder, share: float, without: str | None
 ) -> None:
     parameters = {"share": share, "depth": 7} | ({"without": without} if without else {})
-    blend = blend_of(drawn_index, words, **parameters)
+    blend = replace(blend_of(drawn_index, words, **parameters), tail=None)
     for number in range(10):
         names = f"Name{number} Of{number % 7}", f"Name{20 - number}"
         query = f"Who of {names[0]} meets word{number}, or which word{2 * number} meets {names[1]}?"
@@ -123,8 +123,8 @@ def test_without_a_share_it_is_plain_search_and_titles_and_no_walk_is_made(world
     blend = replace(blend, walks={"messages": walk})
     ranking = blend.retrieve(QUESTION)
     assert not walk.mock_calls
-    assert {part for hit in ranking for part, _ in hit.found_by} == {"plain", "titles"}
-    bare = replace(blend, titles=None).retrieve(QUESTION)
+    assert {part for hit in ranking for part, _ in hit.found_by} - {"terms", "documents"} == {"plain", "titles"}
+    bare = replace(blend, titles=None, tail=None).retrieve(QUESTION)
     assert bare.ids == retrieve_by(blend.plain, QUESTION)
 
 
@@ -162,11 +162,11 @@ class TestBlendContract(RetrieverContract):
 
     @pytest.fixture
     def retriever(self, world: Snapshot, words: Embedder) -> Retriever:
-        return Index.of(world, Settings(), words).retriever("blend")
+        return IndexReader(Context(world, Settings(), words)).retriever("blend")
 
 
 def test_the_shipped_blend_finds_both_hops_and_says_why(world: Snapshot, words: Embedder) -> None:
-    ranking = Index.of(world, Settings(), words).search(QUESTION, k=4)
+    ranking = IndexReader(Context(world, Settings(), words)).search(QUESTION, k=4)
     by_id = {hit.passage.id: hit for hit in ranking}
     assert {"film", "director"} <= set(by_id)
     assert "titles" in by_id["director"].ranks
@@ -177,12 +177,13 @@ def test_the_shipped_blend_finds_both_hops_and_says_why(world: Snapshot, words: 
 def test_each_part_can_be_left_out(world: Snapshot, words: Embedder, part: str) -> None:
     ranking = blend_of(world, words, without=part, share=1).retrieve(QUESTION)
     assert ranking.ids
-    assert all(part not in dict(hit.found_by) for hit in ranking)
+    parts = {"terms", "documents"} if part == "tail" else {part}
+    assert all(parts.isdisjoint(dict(hit.found_by)) for hit in ranking)
 
 
 def test_a_part_that_is_not_there(world: Snapshot, words: Embedder) -> None:
     with pytest.raises(BadInputError, match="did you mean 'titles'"):
-        Index.of(world, Settings(), words).retriever("blend[without=title]")
+        IndexReader(Context(world, Settings(), words)).retriever("blend[without=title]")
 
 
 @pytest.fixture
@@ -192,7 +193,7 @@ def search(tmp_path: Path, words: Embedder) -> Callable[..., Ranking]:
     def run(question: str, documents: list[Document], extractor: TableExtractor | None) -> Ranking:
         folder = tmp_path / "my.index"
         IndexBuilder(folder=folder, embedder=words, extractor=extractor).build(documents)
-        return Index(Folder(folder), Settings(), words).retriever().retrieve(question)
+        return Index(Folder(folder), settings=Settings(), embedder=words).retriever().retrieve(question)
 
     return run
 

@@ -135,7 +135,7 @@ def dying_embedder(mark: Path) -> Embedder:
 def test_workers_are_killed_halfway_and_everything_is_there_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(encoding, "_FEWEST_TOGETHER", 16)
+    monkeypatch.setattr(encoding, "_MIN_WINDOW", 16)
     journal, mark = tmp_path / "journal", tmp_path / "an encoder was killed"
     journal.mkdir()
     on_cluster = IndexBuilder(

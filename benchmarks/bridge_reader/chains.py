@@ -149,7 +149,7 @@ def _from_names(corpus: Corpus, random: Random, most: int) -> list[tuple[str, li
 
 
 def _clause(text: str, span: tuple[int, int], stand_in: str) -> str:
-    """The words around a name, within its sentence, with a stand-in for the name."""
+    """Cut the words around a name, within its sentence, with a stand-in for the name."""
     before = re.split(r"[.!?:;]\s", text[: span[0]])[-1].split()[-_CLAUSE_WORDS:]
     after = re.split(r"[.!?:;](?:\s|$)", text[span[1] :])[0].split()[:_CLAUSE_WORDS]
     return " ".join([*before, stand_in, *after]) if len(before) + len(after) >= 5 else ""

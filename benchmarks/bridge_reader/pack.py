@@ -23,7 +23,7 @@ from tokenizers import Tokenizer
 from bridge_reader.chains import make_chains
 from bridge_reader.corpora import DATASETS, Corpus, read_dataset, read_manual
 from triplebeam.passage import SHARED_TITLE, metadata_terms
-from triplebeam.text.terms import placed_words, query_words, text_words
+from triplebeam.text.terms import locate_words, query_words, text_words
 
 GROUP = 64
 MAX_TOKENS = 2000
@@ -88,9 +88,9 @@ class Packer:
         }
 
     def _place(self, text: str, encoding: Any, numbers: dict[str, int]) -> tuple[list[int], NDArray[np.int32]]:
-        """The tokens of a text, and of each its term's number and, in the lowest bit, whether it begins the word."""
+        """Return a text's tokens, of each its term's number and, in the lowest bit, whether it begins the word."""
         ids, offsets = encoding.ids[:MAX_TOKENS], np.array(encoding.offsets[:MAX_TOKENS], np.int64).reshape(-1, 2)
-        placed = list(placed_words(text))
+        placed = list(locate_words(text))
         terms = np.full(len(ids), -1, np.int32)
         if placed and len(ids):
             starts = np.array([start for start, _, _ in placed])

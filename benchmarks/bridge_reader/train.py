@@ -43,7 +43,7 @@ PARTS = ("attention.self.query", "attention.self.key", "attention.self.value", "
 
 
 def linear_layers(layers: int) -> list[str]:
-    """The names of the linear layers of the first encoder layers."""
+    """List the names of the linear layers of the first encoder layers."""
     parts = (*PARTS, "intermediate.dense", "output.dense")
     return [f"encoder.layer.{number}.{part}" for number in range(layers) for part in parts]
 
@@ -157,7 +157,7 @@ CORPORA: list[Corpus] = []
 
 
 def excerpt(corpus: Corpus, row: int, budget: int, value: np.ndarray) -> np.ndarray:
-    """The title, and of the text the window whose words are worth most."""
+    """Cut out the title, and of the text the window whose words are worth most."""
     tokens = corpus.get("tokens", row)
     if len(tokens) <= budget:
         return tokens
@@ -453,7 +453,7 @@ def draw(
 
 @torch.no_grad()
 def read(model: Adapted, data: Data, at: np.ndarray, *, bridge: bool, device: str) -> np.ndarray:
-    """The reader's scores of candidates."""
+    """Return the scores of candidates."""
     scores = np.zeros(len(at), np.float32)
     order = np.argsort(-data.lengths[at], kind="stable")
     tensors = {**model.base, **model.merge()}

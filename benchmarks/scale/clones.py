@@ -43,7 +43,7 @@ class Clones:
             yield Document(id=f"{clone}/{row['id']}", title=title, text=text, is_passage=True)
 
     def extract(self, passages: Iterable[Passage]) -> Iterator[Extraction]:
-        """The triples of the original, with the names of the clone."""
+        """Return the triples of the original, with the names of the clone."""
         for passage in passages:
             clone, original = passage.id.split("/", 1)
             triples = [[self._renamed(int(clone), part) for part in triple] for triple in self._triples[original]]

@@ -28,7 +28,7 @@ class HashedDimensions:
         self._values: NDArray[np.float32] = np.zeros((0, _PLACES), np.float32)
 
     def embed(self, texts: Sequence[str], kind: Kind = "passage") -> NDArray[np.float32]:
-        """Unit rows."""
+        """Return unit rows."""
         if not texts:
             return np.zeros((0, self.dimension), np.float32)
         words = [_WORD.findall(text.casefold()) or [""] for text in texts]

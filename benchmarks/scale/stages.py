@@ -42,7 +42,7 @@ _PUBLISHED = (
 
 
 def in_its_own_process(work: Callable[..., dict[str, Any]], *arguments: Any) -> dict[str, Any]:
-    """What the work returns, with the most memory it used, in gigabytes."""
+    """Return what the work returns, with the most memory it used, in gigabytes."""
     with get_context("spawn").Pool(1) as pool:
         return pool.apply(_measured, (work, *arguments))
 

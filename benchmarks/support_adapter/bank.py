@@ -27,7 +27,7 @@ def rows(path: Path) -> Iterator[dict[str, Any]]:
 
 
 def evaluated(data: Path) -> set[str]:
-    """The ids of all passages in the fixtures, of their questions' gold ones, and of test_support.py's samples."""
+    """List the ids of all passages in the fixtures, of their questions' gold ones, and of test_support.py's samples."""
     lines = (FIXTURES / "quoted_facts.jsonl").read_text(encoding="utf-8").splitlines()
     ids = {json.loads(line)["passage_id"] for line in lines}
     asked = set()
@@ -42,7 +42,7 @@ def evaluated(data: Path) -> set[str]:
 
 
 def entry(title: str, text: str, triples: list[list[str]]) -> dict[str, Any]:
-    """A passage: sentences as stretches of its text, mentions as (sentence, start, end) for each entity's number."""
+    """Read a passage: sentences as spans of its text, mentions as (sentence, start, end) for each entity's number."""
     page = Page(text, title)
     words, sentences = page.words, page.sentences
     entities = sorted({end for subject, _, object_ in triples for end in (subject, object_)})

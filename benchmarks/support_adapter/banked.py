@@ -44,7 +44,7 @@ def key(text: str) -> str:
 
 
 def content(predicate: str) -> tuple[str, ...]:
-    """The beginnings of the words that carry a predicate."""
+    """Return the beginnings of the words that carry a predicate."""
     return tuple(word[:5] for word in key(predicate).split() if word not in _LIGHT)
 
 
@@ -79,7 +79,7 @@ class Passage:
         return any(here) and all(at or end in self.titles for at, end in zip(here, (subject, object_), strict=True))
 
     def places(self, subject: int, predicate: str, object_: int) -> list[tuple[int, bool, int]]:
-        """The sentences that name both ends, those with most words of the predicate first."""
+        """Return the sentences that name both ends, those with most words of the predicate first."""
         shared = set(content(predicate))
         return sorted(
             (-len(shared & stems), not all(n in self.mentions[end] for end in (subject, object_)), n)
@@ -98,7 +98,7 @@ class Passage:
         return False
 
     def is_between(self, subject: int, predicate: str, object_: int, sentence: int) -> bool:
-        """A word of the predicate comes between the ends, the subject first."""
+        """Return whether a word of the predicate comes between the ends, the subject first."""
         stems = set(content(predicate))
         return any(
             stems & {word[:5] for word in key(self.text[end:start]).split()}
@@ -107,7 +107,7 @@ class Passage:
         )
 
     def around(self, place: int, sentence: int) -> list[int]:
-        """The places that a sentence puts another one in: "Lyon, France"."""
+        """Return the places that a sentence puts another one in: "Lyon, France"."""
         return [
             number
             for number, entity in enumerate(self.entities)
@@ -158,7 +158,7 @@ class Passage:
     def texts(
         self, fact: Fact, sentence: int, inserted: tuple[int, str] = (0, ""), *, in_context: bool = True
     ) -> tuple[str, str]:
-        """What the model reads: see triplebeam.support.claim. Words may be inserted at a place of the passage."""
+        """Make the input of the model: see triplebeam.support.claim. Words may be inserted into the passage."""
         subject, predicate, object_ = fact
         place, words = inserted
         text = self.text[:place] + words + self.text[place:]

@@ -89,7 +89,7 @@ def examples(passage: Passage, common: list[str], random: Random) -> Iterator[Ex
 
 
 def _true(page: Passage, fact: Fact, at: int, random: Random) -> Iterator[_Claim]:
-    """The fact, and the same in other words: each with false claims of the same form."""
+    """Return the fact, and the same in other words: each with false claims of the same form."""
     yield _Claim(fact, True, doubtful=True)
     yield from _paraphrased(fact, random)
     yield from _with_another_statement(page, fact, at, random)
@@ -183,7 +183,7 @@ def _with_another_end(page: Passage, fact: Fact, at: int, random: Random) -> Ite
 
 
 def _about_the_title(page: Passage, fact: Fact, at: int, random: Random) -> Iterator[_Claim]:
-    """The title in the place of an end, in a sentence that names both ends and not the title."""
+    """Return the title in the place of an end, in a sentence that names both ends and not the title."""
     subject, predicate, object_ = fact
     ends = [page.entities[end] for end in (subject, object_)]
     titles = [n for n in page.titles if at not in page.mentions[n] and not overlap(page.entities[n], *ends)]
@@ -220,7 +220,7 @@ def _denied(predicate: str, random: Random) -> str:
 
 
 def _denial(page: Passage, subject: int, object_: int, at: int, random: Random) -> tuple[int, str] | None:
-    """A place for a negation: behind an auxiliary between the ends, or behind the subject."""
+    """Return a place for a negation: behind an auxiliary between the ends, or behind the subject."""
     subjects, objects = (page.mentions[end].get(at, []) for end in (subject, object_))
     both = sorted([*subjects, *objects])
     found = [

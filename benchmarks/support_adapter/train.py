@@ -3,7 +3,7 @@
 usage: python train.py BANK.jsonl.gz FOLDER OUT.safetensors [--start ADAPTER] [--epochs 5] [--rate 2e-3] [--rank 32]
        [--minutes 60]
 
-FOLDER is granite-embedding-30m-english as `triplebeam doctor --install` leaves it. The learning rate falls to zero,
+FOLDER is granite-embedding-30m-english from `triplebeam doctor --install`. The learning rate falls to zero,
 at the latest when the minutes are over. Each epoch has new false claims. From a third of the way on, or
 from the beginning where it started from an adapter, claims whose label may be wrong are left out where the model is
 sure of the opposite: extracted triples are not all true, nor are falsified ones all false.
@@ -58,7 +58,7 @@ class Claims(NamedTuple):
     doubtful: Any
 
     def padded(self, starts: np.ndarray, rows: np.ndarray) -> tuple[Tensor, Tensor]:
-        """The tokens of some claims, and which of them are no padding."""
+        """Return the tokens of some claims, and which of them are no padding."""
         columns = np.arange(-(-self.lengths[rows].max() // 8) * 8)  # the fast kernels need multiples of 8
         counted = columns < self.lengths[rows][:, None]
         places = np.where(counted, starts[rows][:, None] + columns, 0)
@@ -68,7 +68,7 @@ class Claims(NamedTuple):
 
 
 def claims(part: tuple[int, list[str]], common: list[str], folder: Path) -> Claims:
-    """The examples of some lines of the bank in an epoch."""
+    """Return the examples of some lines of the bank in an epoch."""
     seed, lines = part
     os.environ["TOKENIZERS_PARALLELISM"] = "false"  # there is a process for each core already
     tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
@@ -150,7 +150,7 @@ def batches(lengths: np.ndarray, random: np.random.Generator) -> list[np.ndarray
 
 
 def portions(pool: Workers, parts: list[tuple[int, list[str]]], folder: Path) -> Iterator[Claims]:
-    """The claims of many parts of the bank at a time; the next are made while the model is trained on the last."""
+    """Yield the claims of many parts of the bank; the next are made while the model is trained on the last."""
     triples = (triple for _, lines in parts[:200] for line in lines for triple in json.loads(line)["triples"])
     counted = Counter(predicate for _, predicate, _ in triples)
     common = [each for each, count in counted.items() for _ in range(int(count**0.7))]

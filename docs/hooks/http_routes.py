@@ -78,7 +78,7 @@ def _type(schema: Schema) -> str:
 
 
 def _reply(response: Schema, openapi: Schema) -> str:
-    """The fields of the reply, where it is an object."""
+    """Return the fields of the reply, where it is an object."""
     told = []
     for media, content in response.get("content", {}).items():
         schema = _resolved(content.get("schema", {}), openapi)

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from triplebeam.assemble import Index, Method
-from triplebeam.assemble.context import Context
+from triplebeam.assemble import Context, IndexReader, Method
 from triplebeam.assemble.evaluation import OpenedCorpus
 from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError
@@ -22,7 +21,7 @@ from triplebeam.testing.scripted import Scripted
 from triplebeam_research.commands.experiment import tell_written
 from triplebeam_research.experiments.evaluator import ExperimentEvaluator
 from triplebeam_research.experiments.experiment import Experiment
-from triplebeam_research.experiments.output import across, file_name, write_evaluation
+from triplebeam_research.experiments.output import file_name, render_across, write_evaluation
 from triplebeam_research.experiments.trec import read_run
 from triplebeam_research.report import markdown_report
 
@@ -71,7 +70,7 @@ def test_methods_side_by_side_and_everything_written(
     run = read_run(tmp_path / "out" / "runs" / f"{file_name('hybrid+naive_ge')}.trec")
     assert run["death"] == evaluation.runs[1].results[0].passage_ids
     assert (tmp_path / "out" / "qrels.txt").read_text().count("\n") == 3
-    assert across([evaluation], ["small"], ["R@5"]).count("\n") == 6
+    assert render_across([evaluation], ["small"], ["R@5"]).count("\n") == 6
 
 
 def test_gold_by_file_and_phrase_gives_the_figures_of_gold_by_id(
@@ -208,7 +207,7 @@ def test_an_index_that_was_built_in_another_way_is_refused(
 
 def test_gold_is_known_in_an_evaluation_only(world: Snapshot, words: Embedder) -> None:
     with pytest.raises(BadInputError, match="triplebeam bench"):
-        Index.of(world, Settings(), words).retriever("gold")
+        IndexReader(Context(world, Settings(), words)).retriever("gold")
 
 
 def test_the_bound_is_measured_and_is_no_method_to_recommend(

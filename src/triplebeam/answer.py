@@ -166,7 +166,7 @@ class Answer:
 
 
 def split_parts(text: str) -> list[str]:
-    """The parts of an answer."""
+    """Return the parts of an answer."""
     return list(filter(None, map(str.strip, text.split(SEPARATOR))))
 
 
@@ -227,7 +227,7 @@ class Agent(ABC):
         """How an agent is written: yields each step as it is done and returns the answer. Callers use `run`."""
 
     def run(self, question: str) -> Run:
-        """The agent at work on the question; nothing is done until the first step is taken."""
+        """Start the agent on the question; nothing is done until the first step is taken."""
         return Run(self.steps(question))
 
     def answer(self, question: str) -> Answer:

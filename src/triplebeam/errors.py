@@ -124,13 +124,13 @@ def _installed_from() -> tuple[bool, str]:
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
-    """What was probably meant, as the end of an error message; empty where nothing is similar."""
+    """Suggest what was probably meant, as the end of an error message; empty where nothing is similar."""
     near = difflib.get_close_matches(name, list(known), n=1)
     return f" (did you mean {near[0]!r}?)" if near else ""
 
 
 def check_question(question: str) -> None:
-    """A question must have words, and be text."""
+    """Check that a question is text and has words."""
     if not question.strip():
         raise BadInputError("the question is empty: ask for something.")
     check_text("question", question)

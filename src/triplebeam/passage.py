@@ -80,7 +80,7 @@ class Passage:
         return "\n".join(filter(None, (self.title, self.section, self.text)))
 
     def embedded(self, shared_titles: Collection[str] = ()) -> str:
-        """The text that is embedded: the title, unless too many passages share it, the section, then the passage."""
+        """Return the text to embed: the title, unless too many passages share it, the section, then the passage."""
         return replace(self, title="").searchable if self.title in shared_titles else self.searchable
 
     @property
@@ -106,12 +106,12 @@ class Passages(Protocol):
     """Texts by id: an open index is one."""
 
     def __getitem__(self, passage_id: str, /) -> Passage:
-        """The passage of that id."""
+        """Return the passage of that id."""
         ...
 
 
 def metadata_terms(metadata: Mapping[str, str]) -> Iterator[str]:
-    """What goes into the term index: dates in words, and names twice, as the words of a title.
+    """Return what goes into the term index: dates in words, and names twice, as the words of a title.
 
     "What did TechCrunch report in October 2023?" names a source and a date, which stand in the fields of a row and not
     in its text. Fields of the file system say nothing that a question asks for.

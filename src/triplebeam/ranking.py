@@ -63,11 +63,11 @@ class Ranking(Sequence[Hit]):
         return [hit.passage_id for hit in self._hits]
 
     def top(self, k: int) -> "Ranking":
-        """The best k."""
+        """Return the best k."""
         return _as_checked(self._hits[:k])
 
     def replaced(self, hits: Iterable[Hit]) -> "Ranking":
-        """The same passages with the same scores, with more said of them: chains, or who found them."""
+        """Return the same passages with the same scores, and more about them: chains, or who found them."""
         replaced = _as_checked(tuple(hits))
         if [hit[:2] for hit in replaced] != [hit[:2] for hit in self]:
             raise ValueError("hits were replaced by others")

@@ -34,7 +34,7 @@ def _openai_key(settings: dict[str, object]) -> SecretStr | None:
 
 
 def _keys_for(file: Mapping[str, Any], user: Mapping[str, Any]) -> dict[str, Any]:
-    """The keys of endpoints that only ``triplebeam.toml`` names: those in the file itself.
+    """Return the keys of endpoints that only ``triplebeam.toml`` names: those in the file itself.
 
     The folder may be somebody else's, and the user's own key must not be sent to whatever address it names.
     """
@@ -195,7 +195,7 @@ def _parse_table(name: str, value: str) -> Any:
 
 
 def unknown_variables(environment: Iterable[str]) -> list[str]:
-    """A line for each variable that looks like a setting and is none, probably by a slip of the keyboard."""
+    """Return a line for each variable that looks like a setting and is none, probably by a slip of the keyboard."""
     known = [_PREFIX + name.upper() for name in Settings.model_fields] + list(_OTHERS)
     strange = [name for name in environment if name.upper().startswith(_PREFIX) and name.upper() not in known]
     return [
@@ -205,7 +205,7 @@ def unknown_variables(environment: Iterable[str]) -> list[str]:
 
 
 def read_settings(**flags: object) -> Settings:
-    """Settings, with the command line's flags first; a flag of None was not used."""
+    """Read settings, with the command line's flags first; a flag of None was not used."""
     used = {name: value for name, value in flags.items() if value is not None}
     try:
         return Settings(**used)  # type: ignore[arg-type]

@@ -11,7 +11,7 @@ class Triple(NamedTuple):
     object: str
 
     def __str__(self) -> str:
-        """The text that is embedded and put into the term index."""
+        """Return the text that is embedded and put into the term index."""
         return f"{self.subject} {self.predicate} {self.object}"
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from triplebeam.index.arrays.array_set import MemoryArrays
-from triplebeam.index.arrays.keys import as_keys, key_of
+from triplebeam.index.arrays.keys import hash_texts, pack_keys
 from triplebeam.index.folder.term_writing import write_terms
 from triplebeam.index.folder.terms import TermIndex
 from triplebeam.testing import toy
@@ -16,7 +16,7 @@ TEXTS = [passage.term_text * (1 + number % 4) for number, passage in enumerate(t
 
 @pytest.fixture(scope="module")
 def ours() -> TermIndex:
-    write_terms(arrays := MemoryArrays(), TEXTS, as_keys(map(key_of, TEXTS)), lambda row: ENGLISH)
+    write_terms(arrays := MemoryArrays(), TEXTS, pack_keys(map(hash_texts, TEXTS)), lambda row: ENGLISH)
     return TermIndex(arrays)
 
 

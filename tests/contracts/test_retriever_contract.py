@@ -79,7 +79,9 @@ class LongestFirst:
 
 @pytest.fixture
 def longest_first(world: Snapshot) -> LongestFirst:
-    return LongestFirst({passage.id: passage.text for passage in map(world.passages.at, range(len(world.passages)))})
+    return LongestFirst(
+        {passage.id: passage.text for passage in map(world.passages.read_row, range(len(world.passages)))}
+    )
 
 
 class TestUsersOwn(RetrieverContract):

@@ -27,14 +27,14 @@ from triplebeam.evaluate.questions import Question, read_questions
 from triplebeam.generate.accounting import Accounted
 from triplebeam.generate.language_model import Completion, LanguageModel, Prompt, Usage
 from triplebeam.generate.parse import Text
-from triplebeam.generate.prompts import numbered_facts, read_template
+from triplebeam.generate.prompts import format_facts, read_template
 from triplebeam.index.protocols import TripleStore
 from triplebeam.methods.agent import EvidenceAgent
 from triplebeam.methods.gear import LLMReader, PassageLink, SyncGE
 from triplebeam.methods.gear.score import ChainScorer
 from triplebeam.methods.read_once import ReadOnce
 from triplebeam.methods.shared.facts import Fact
-from triplebeam.methods.shared.usable_replies import usable_text
+from triplebeam.methods.shared.usable_replies import request_text
 from triplebeam.passage import Passage
 from triplebeam.ranking import Ranking
 
@@ -103,12 +103,12 @@ class PapersCalls(EvidenceAgent):
 
     def _next_queries(self, loop: Any) -> Sequence[str]:
         prompt = read_template("gear/rewrite", (RECORDED / "rewrite.md").read_text(encoding="utf-8")).fill(
-            facts=numbered_facts([fact.triple for fact in loop.facts]),
+            facts=format_facts([fact.triple for fact in loop.facts]),
             question=loop.question,
             missing=loop.verdict.missing or "(not said)",
             searched="\n".join(f"- {query}" for query in loop.search_lines),
         )
-        return list(filter(None, [usable_text(self.model, prompt, _Query)]))
+        return list(filter(None, [request_text(self.model, prompt, _Query)]))
 
 
 @dataclass(frozen=True)
@@ -142,6 +142,9 @@ class Asked:
             retriever=self._walks(method),
             passages=self.passages,
             passage_link=link,
+            read_tokens=None,  # the draws were made when a step read fifteen passages, however long they were
+            answer_tokens=None,
+            fall_back=False,
             **parameters,
         )
 

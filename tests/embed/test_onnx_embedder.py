@@ -50,7 +50,7 @@ def test_how_texts_are_batched_does_not_matter(
     usual = embedder.embed(texts)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(onnx_embedder, "TOKENS_PER_BATCH", budget)
-        patch.setattr(onnx_embedder, "_SLICE", piece)
+        patch.setattr(onnx_embedder, "_SLICE_ROWS", piece)
         assert np.allclose(embedder.embed(texts), usual, atol=1e-5)
 
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from test_bert_graph import oracle
 from tiny_model import CONFIG, WORDS, random_weights
 
-from triplebeam.embed import _needed
+from triplebeam.embed import _select_files
 from triplebeam.errors import BadInputError, ModelMissingError
 from triplebeam_research.late_interaction import load_token_encoder
 from triplebeam_research.late_interaction.onnx_token_encoder import OnnxTokenEncoder
@@ -140,8 +140,8 @@ def test_colbert_is_read_from_its_weights_also_beside_another_graph(colbert_fold
 
 def test_of_a_colbert_repository_the_weights_are_got_and_not_another_graph() -> None:
     there = ["artifact.metadata", "config.json", "model.onnx", "model.safetensors", "pytorch_model.bin"]
-    assert _needed(there) == ["config.json", "artifact.metadata", "model.safetensors"]
-    assert _needed(there[1:]) == ["config.json", "model.onnx"]
+    assert _select_files(there) == ["config.json", "artifact.metadata", "model.safetensors"]
+    assert _select_files(there[1:]) == ["config.json", "model.onnx"]
 
 
 def test_colbert_needs_its_markers(colbert_folder: Callable[..., Path]) -> None:

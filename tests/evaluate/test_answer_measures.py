@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from triplebeam.errors import BadInputError
-from triplebeam.evaluate.measures import exact_match, f1, normal_form
+from triplebeam.evaluate.measures import exact_match, f1, normalize_answer
 
 
 @pytest.mark.parametrize(
@@ -29,7 +29,7 @@ from triplebeam.evaluate.measures import exact_match, f1, normal_form
     ],
 )
 def test_the_normal_form(text: str, expected: str) -> None:
-    assert normal_form(text) == expected
+    assert normalize_answer(text) == expected
 
 
 @pytest.mark.parametrize(

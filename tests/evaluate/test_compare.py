@@ -10,7 +10,7 @@ from scipy import stats
 
 from triplebeam.errors import BadInputError
 from triplebeam.evaluate import compare
-from triplebeam.evaluate.compare import Interval, holm, interval, paired_difference
+from triplebeam.evaluate.compare import Interval, compare_paired, holm, interval
 
 SCORES = st.lists(st.sampled_from([0.0, 0.25, 0.5, 1.0, math.nan]), min_size=1, max_size=30)
 
@@ -39,9 +39,7 @@ def test_more_confidence_is_a_wider_interval() -> None:
 
 def test_p_values_are_even_where_neither_is_better() -> None:
     generator = np.random.default_rng(5)
-    p_values = [
-        paired_difference(*generator.choice([0, 0.5, 1], size=(2, 80)), resamples=500).p_value for _ in range(400)
-    ]
+    p_values = [compare_paired(*generator.choice([0, 0.5, 1], size=(2, 80)), resamples=500).p_value for _ in range(400)]
     assert stats.kstest(p_values, "uniform").statistic < 0.08
     assert 0.02 <= np.mean(np.array(p_values) < 0.05) <= 0.09
 
@@ -50,14 +48,14 @@ def test_p_values_are_close_to_the_t_test() -> None:
     generator = np.random.default_rng(7)
     first = generator.random(300)
     second = first + generator.normal(0.02, 0.2, size=300)
-    found = paired_difference(first, second)
+    found = compare_paired(first, second)
     assert found.p_value == pytest.approx(stats.ttest_rel(second, first).pvalue, abs=0.02)
     assert found.low < found.mean < found.high
 
 
 def test_a_clear_difference_is_found_and_never_certain() -> None:
     first = np.random.default_rng(2).choice([0.0, 0.5], size=200)
-    found = paired_difference(first, first + np.tile([0.5, 0.4], 100), resamples=999)
+    found = compare_paired(first, first + np.tile([0.5, 0.4], 100), resamples=999)
     assert found.mean == pytest.approx(0.45)
     assert (found.p_value, found.questions) == (1 / 1000, 200)
 
@@ -66,7 +64,7 @@ def test_a_clear_difference_is_found_and_never_certain() -> None:
 @given(st.lists(st.tuples(*[st.sampled_from([0.0, 0.2, 0.7, 1.0])] * 2), min_size=1, max_size=40))
 def test_exchange_changes_the_sign_alone(pairs: list[tuple[float, float]]) -> None:
     first, second = zip(*pairs, strict=True)
-    there, back = paired_difference(first, second, resamples=200), paired_difference(second, first, resamples=200)
+    there, back = compare_paired(first, second, resamples=200), compare_paired(second, first, resamples=200)
     assert there.mean == -back.mean
     assert (there.low, there.high) == pytest.approx((-back.high, -back.low))
     assert there.p_value == back.p_value
@@ -90,24 +88,24 @@ def test_the_same_seed_gives_the_same_interval_and_nan_is_left_out(values: list[
 
 def test_pairs_with_nan_are_left_out() -> None:
     first, second = [0.0, math.nan, 1.0, 0.5, 0.0], [1.0, 1.0, math.nan, 0.5, 0.5]
-    found = paired_difference(first, second)
+    found = compare_paired(first, second)
     assert (found.mean, found.questions) == (0.5, 3)
-    assert found == paired_difference([0.0, 0.5, 0.0], [1.0, 0.5, 0.5])
+    assert found == compare_paired([0.0, 0.5, 0.0], [1.0, 0.5, 0.5])
 
 
 @pytest.mark.parametrize(("questions", "p_value"), [(1, 1), (2, 1 / 2), (5, 1 / 16), (100, 1 / 10_001)])
 def test_equal_differences_are_as_telling_as_there_are_many(questions: int, p_value: float) -> None:
-    found = paired_difference([0.1] * questions, [0.4] * questions)
+    found = compare_paired([0.1] * questions, [0.4] * questions)
     assert (found.mean, found.low, found.high) == pytest.approx((0.3, 0.3, 0.3))
     assert found.p_value == pytest.approx(p_value)
 
 
 def test_no_difference_at_all() -> None:
-    assert paired_difference([0.5, 1.0], [0.5, 1.0]) == compare.Difference(0.0, 0.0, 0.0, 1.0, 2)
+    assert compare_paired([0.5, 1.0], [0.5, 1.0]) == compare.Difference(0.0, 0.0, 0.0, 1.0, 2)
 
 
 def test_one_difference_among_many_questions_says_nothing() -> None:
-    assert paired_difference([0.0] * 100, [1.0] + [0.0] * 99).p_value == 1
+    assert compare_paired([0.0] * 100, [1.0] + [0.0] * 99).p_value == 1
 
 
 def test_one_question_has_no_width() -> None:
@@ -117,7 +115,7 @@ def test_one_question_has_no_width() -> None:
 def test_resamples_are_made_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     values = np.random.default_rng(0).random(40)
     whole = interval(values, resamples=1000)
-    monkeypatch.setattr(compare, "_COUNTS_AT_ONCE", 300)
+    monkeypatch.setattr(compare, "_MAX_COUNTS", 300)
     assert interval(values, resamples=1000) == whole
 
 
@@ -126,15 +124,15 @@ def test_nothing_to_average(empty: list[float]) -> None:
     with pytest.raises(BadInputError, match=f"Of {len(empty)} values none can be averaged"):
         interval(empty)
     with pytest.raises(BadInputError, match="none can be averaged"):
-        paired_difference(empty, empty)
+        compare_paired(empty, empty)
 
 
 def test_what_cannot_be_asked_for() -> None:
     with pytest.raises(BadInputError, match="2 values cannot be compared with 3"):
-        paired_difference([0, 1], [0, 1, 1])
-    with pytest.raises(BadInputError, match="one resample or more, not 0"):
+        compare_paired([0, 1], [0, 1, 1])
+    with pytest.raises(BadInputError, match="resamples must be at least 1, got 0"):
         interval([0, 1], resamples=0)
-    with pytest.raises(BadInputError, match="between 0 and 1, 95 does not"):
+    with pytest.raises(BadInputError, match="between 0 and 1, got 95"):
         interval([0, 1], confidence=95)
     with pytest.raises(BadInputError, match="between 0 and 1"):
         holm([0.5, math.nan])

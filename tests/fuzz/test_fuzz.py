@@ -16,14 +16,14 @@ from hypothesis import strategies as st
 from triplebeam.assemble.table import list_agents, list_retrievers
 from triplebeam.errors import EndpointError, SourceError, TriplebeamError
 from triplebeam.extract.local.reading import read
-from triplebeam.generate.cut_off import without_cut_item
+from triplebeam.generate.cut_off import drop_cut_item
 from triplebeam.generate.parse import read_object
 from triplebeam.ingest.formats import BINARY_READERS, TEXT_READERS, read_content
 from triplebeam.ingest.split import split
 from triplebeam.ingest.text import Content
 from triplebeam.passage import Document, Passage
 from triplebeam.serve.limits import Limits
-from triplebeam.text.characters import showable
+from triplebeam.text.characters import replace_control_characters
 from triplebeam.text.sentences import sentence_spans
 
 #: How many inputs of each kind; 0: the same few as always.
@@ -79,7 +79,7 @@ def test_what_the_local_extractor_reads(text: str, title: str) -> None:
 @fuzzed
 @given(text=st.lists(st.sampled_from([*'{}[]",:', "a", "19", "null", "\\", "```", " "]), max_size=40).map("".join))
 def test_replies_of_models(text: str) -> None:
-    assert text.startswith(without_cut_item(text))
+    assert text.startswith(drop_cut_item(text))
     with contextlib.suppress(EndpointError):
         assert isinstance(read_object(text), dict)
 
@@ -87,8 +87,8 @@ def test_replies_of_models(text: str) -> None:
 @fuzzed
 @given(text=st.text() | marked)
 def test_what_terminals_show(text: str) -> None:
-    assert not set(showable(text)) & {"\x1b", "\x07", "\x9b", "\r", "\u202e"}
-    assert len(showable(text)) == len(text)
+    assert not set(replace_control_characters(text)) & {"\x1b", "\x07", "\x9b", "\r", "\u202e"}
+    assert len(replace_control_characters(text)) == len(text)
 
 
 names = st.sampled_from([*list_retrievers(), *list_agents(), "run:x", ""])

@@ -13,7 +13,7 @@ from pydantic import BaseModel, Field
 
 from tables import read_table
 from triplebeam.errors import EndpointError
-from triplebeam.generate.ask import Failed, Parsed, ask, ask_many, strict_schema
+from triplebeam.generate.ask import Failed, Parsed, ask, ask_many, make_strict_schema
 from triplebeam.generate.completion_cache import Cached, CompletionStore
 from triplebeam.generate.concurrency import Concurrent
 from triplebeam.generate.connect import WithParameters
@@ -37,7 +37,7 @@ def test_a_good_reply_takes_one_request(endpoint: Endpoint) -> None:
     endpoint.says(GOOD)
     assert ask(dependable(endpoint), PROMPT, City) == OSLO
     [request] = endpoint.requests
-    assert request["response_format"]["json_schema"]["schema"] == strict_schema(City)
+    assert request["response_format"]["json_schema"]["schema"] == make_strict_schema(City)
 
 
 @pytest.mark.parametrize("reply", [f"<think>{{}} hm</think>```json\n{GOOD}\n```", GOOD[:-1], GOOD.replace('"t', "t")])
@@ -212,7 +212,7 @@ def test_a_schema_requires_every_field_and_takes_no_other() -> None:
         default: str = "x"
         cities: list[City] = Field(default_factory=list, description="the largest first")
 
-    schema: Any = strict_schema(Country)
+    schema: Any = make_strict_schema(Country)
     assert schema["required"] == ["default", "cities"]
     assert schema["properties"]["default"] == {"type": "string"}
     assert schema["properties"]["cities"]["description"] == "the largest first"

@@ -122,7 +122,7 @@ def test_a_compressed_reply_is_unpacked() -> None:
 
 @pytest.mark.parametrize("status", [200, 429])
 def test_an_endless_reply_is_given_up_and_not_retried(monkeypatch: pytest.MonkeyPatch, status: int) -> None:
-    monkeypatch.setattr(bounded_replies, "MOST_BYTES", 2_000_000)
+    monkeypatch.setattr(bounded_replies, "MAX_BYTES", 2_000_000)
     with sending(lambda: repeat(b"x" * 10_000), status) as url:
         with pytest.raises(EndpointError, match="sent more than 2 MB in one reply") as caught:
             OpenAICompatible("m", url).complete([PROMPT])
@@ -132,7 +132,7 @@ def test_an_endless_reply_is_given_up_and_not_retried(monkeypatch: pytest.Monkey
 
 
 def test_what_grows_when_it_is_unpacked_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bounded_replies, "MOST_BYTES", 2_000_000)
+    monkeypatch.setattr(bounded_replies, "MAX_BYTES", 2_000_000)
     bomb = gzip.compress(b"[" * 50_000_000)
     with (
         sending(lambda: [bomb], Content_Encoding="gzip") as url,

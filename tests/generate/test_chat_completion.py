@@ -4,7 +4,7 @@ from typing import Any
 import pytest
 from loopback_endpoint import chat_completion
 
-from triplebeam.generate.chat_completion import completion_from, without_thoughts
+from triplebeam.generate.chat_completion import completion_from, strip_thoughts
 from triplebeam.generate.language_model import Prompt, TokenLogProbability, Usage
 
 PROMPT = Prompt(system="abcd", user="ef", log_probabilities=True)
@@ -22,7 +22,7 @@ PROMPT = Prompt(system="abcd", user="ef", log_probabilities=True)
     ],
 )
 def test_thoughts_are_left_out(text: str, said: str, thought: bool) -> None:
-    assert without_thoughts(text) == (said, thought)
+    assert strip_thoughts(text) == (said, thought)
     completion = completion_from(json.dumps(chat_completion(text)), PROMPT)
     assert (completion.text, completion.thought) == (said, thought)
 

@@ -174,5 +174,5 @@ def test_usages_add_up() -> None:
     assert sum([counted, guessed], Usage()) == Usage(calls=2, tokens_in=6, tokens_out=3, estimated=True)
     assert not (counted + counted).estimated
     cached = Usage(cached_calls=1, cached_tokens_in=2, cached_tokens_out=3)
-    assert (counted + counted.as_cached()).all_calls == 2
-    assert counted.as_cached().as_cached() == cached
+    assert (counted + counted.mark_cached()).all_calls == 2
+    assert counted.mark_cached().mark_cached() == cached

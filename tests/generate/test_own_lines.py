@@ -6,11 +6,11 @@ import pytest
 from triplebeam.generate.boilerplate_lines import load_boilerplate_lines
 from triplebeam.generate.completion_cache import CompletionStore, completion_key
 from triplebeam.generate.language_model import Completion
-from triplebeam.generate.prompts import load, numbered_passages
+from triplebeam.generate.prompts import format_passages, load
 from triplebeam.passage import Passage
 from triplebeam.text.lines import line_numbers
 from triplebeam_research.baselines.exemplars import load_exemplars
-from triplebeam_research.baselines.reasoning_paths import worked_examples
+from triplebeam_research.baselines.reasoning_paths import format_exemplars
 
 PROMPTS = Path(str(resources.files("triplebeam.generate") / "prompts"))
 
@@ -18,7 +18,7 @@ PROMPTS = Path(str(resources.files("triplebeam.generate") / "prompts"))
 def test_a_removed_text_with_a_line_of_the_prompt_itself_forgets_no_other_reply(tmp_path: Path) -> None:
     with CompletionStore(tmp_path / "completions.sqlite") as store:
         for text in ("Bath lies in England.", "Some manual.\nPassages:\nEnd."):
-            shown = numbered_passages([Passage("p", text)])
+            shown = format_passages([Passage("p", text)])
             prompt = load("answer").fill(passages=shown, facts="", question="Where?")
             store.put(completion_key("m", prompt), "m", prompt, Completion(text="reply"))
         assert store.forget(line_numbers(["Passages:"])) == 0
@@ -36,7 +36,7 @@ def test_the_lines_of_every_template_are_its_own(path: Path) -> None:
 
 
 def test_passages_of_worked_examples_are_the_prompts_own() -> None:
-    shown = worked_examples(load_exemplars(), with_passages=True).splitlines()
+    shown = format_exemplars(load_exemplars(), with_passages=True).splitlines()
     passages = [line for line in shown if not line.startswith(("Example question:", "Example reply:"))]
     assert passages
     assert line_numbers(passages) <= load_boilerplate_lines()

@@ -17,7 +17,7 @@ from triplebeam.generate.connect import connect
 from triplebeam.generate.language_model import Completion, Prompt
 from triplebeam.generate.openai_compatible import OpenAICompatible
 from triplebeam.generate.pacing import Retrying
-from triplebeam.system.endpoint_faults import TransientError, asked_pause
+from triplebeam.system.endpoint_faults import TransientError, parse_retry_after
 from triplebeam.testing.scripted import Scripted
 
 PROMPT = Prompt(system="s", user="u")
@@ -95,11 +95,11 @@ def test_a_pause_that_is_asked_for_is_kept(
 
 def test_a_date_is_a_pause_too() -> None:
     later = format_datetime(NOW + timedelta(seconds=90), usegmt=True)
-    assert asked_pause({"retry-after": later}, NOW) == 90
-    assert asked_pause({"retry-after": format_datetime(NOW - timedelta(hours=1), usegmt=True)}, NOW) == 0
-    assert asked_pause({"retry-after": "Sat, 01 Mar 2025 12:00:30"}, NOW) == 30
-    assert asked_pause({"retry-after": "-3"}, NOW) is None
-    assert asked_pause({"retry-after": "inf"}, NOW) is None
+    assert parse_retry_after({"retry-after": later}, NOW) == 90
+    assert parse_retry_after({"retry-after": format_datetime(NOW - timedelta(hours=1), usegmt=True)}, NOW) == 0
+    assert parse_retry_after({"retry-after": "Sat, 01 Mar 2025 12:00:30"}, NOW) == 30
+    assert parse_retry_after({"retry-after": "-3"}, NOW) is None
+    assert parse_retry_after({"retry-after": "inf"}, NOW) is None
 
 
 class Down:
@@ -203,5 +203,5 @@ def test_a_server_that_was_there_may_come_back(unused_port: int) -> None:
 
 def test_settings_and_the_name_within() -> None:
     assert Retrying(model=Scripted([], name="toy")).name == "toy"
-    with pytest.raises(BadInputError, match="attempts is 0"):
+    with pytest.raises(BadInputError, match="attempts must be at least 1, got 0"):
         Retrying(model=Scripted([]), attempts=0)

@@ -9,8 +9,8 @@ from small_world import TRIPLES, WORLD, TableExtractor, WordEmbedder
 from tables import read_table
 from triplebeam.extract.extractor import Extraction
 from triplebeam.index.build.build import IndexBuilder
-from triplebeam.index.content.definitions import MOST, defined_terms, definitions, heading_terms
-from triplebeam.index.content.references import LINK, references
+from triplebeam.index.content.definitions import MAX_PASSAGES, find_defined_terms, find_definitions, parse_heading_terms
+from triplebeam.index.content.references import LINK, find_references
 from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.passage import Document, Heading, Link, Passage
 from triplebeam.triple import Triple
@@ -18,7 +18,7 @@ from triplebeam.triple import Triple
 
 @pytest.mark.parametrize(("heading", "terms"), read_table(__file__, "test_a_heading_names_what_its_section_is_about"))
 def test_a_heading_names_what_its_section_is_about(heading: str, terms: tuple[str, ...]) -> None:
-    assert tuple(heading_terms(heading)) == terms
+    assert tuple(parse_heading_terms(heading)) == terms
 
 
 @pytest.mark.parametrize(
@@ -26,7 +26,7 @@ def test_a_heading_names_what_its_section_is_about(heading: str, terms: tuple[st
     ["", "Introduction", "3. Options", "See also", "Further reading", "12", "Red", "Can I throttle it?", "-Z"],
 )
 def test_headings_that_say_what_kind_of_text_follows_name_nothing(heading: str) -> None:
-    assert not heading_terms(heading)
+    assert not parse_heading_terms(heading)
 
 
 def passage(document: str, text: str, section: str = "", position: int = 0) -> Passage:
@@ -35,33 +35,36 @@ def passage(document: str, text: str, section: str = "", position: int = 0) -> P
 
 def test_a_line_that_begins_with_a_term_defines_it() -> None:
     text = "batch_max | Default: 1\n\nMore.\n\nOption: Aptitude::Log\n\nDefault: none\n\n  indented_code\nset_it = 3"
-    assert defined_terms(passage("a", text, "Options")) == ["batch_max", "Aptitude::Log"]
+    assert find_defined_terms(passage("a", text, "Options")) == ["batch_max", "Aptitude::Log"]
 
 
 def test_the_parts_of_a_joined_name_are_not_defined() -> None:
     save = passage("a", "pg_stat_statements.save\nWhether to keep it.", "pg_stat_statements.save (boolean)")
-    assert defined_terms(save) == ["pg_stat_statements.save"]
+    assert find_defined_terms(save) == ["pg_stat_statements.save"]
 
 
 def test_documents_without_sections_define_nothing() -> None:
-    assert not definitions([(0, passage("a", "batch_max | how many")), (1, passage("b", "--force\nDo it."))])
+    assert not find_definitions([(0, passage("a", "batch_max | how many")), (1, passage("b", "--force\nDo it."))])
     both = [(0, passage("a", "batch_max | how many")), (1, passage("a", "More.", "Callout caching", 1))]
-    assert {key: each.rows for key, each in definitions(both).items()} == {"batch max": (0,), "callout caching": (1,)}
+    assert {key: each.rows for key, each in find_definitions(both).items()} == {
+        "batch max": (0,),
+        "callout caching": (1,),
+    }
 
 
 def test_a_term_that_many_passages_define_is_none() -> None:
-    rows = [(row, passage(f"d{row}", "--help | show this", "Options")) for row in range(MOST + 1)]
-    assert definitions(rows[:MOST])
-    assert not definitions(rows)
+    rows = [(row, passage(f"d{row}", "--help | show this", "Options")) for row in range(MAX_PASSAGES + 1)]
+    assert find_definitions(rows[:MAX_PASSAGES])
+    assert not find_definitions(rows)
 
 
 def test_references_lead_to_other_documents() -> None:
-    defined = definitions(
+    defined = find_definitions(
         [(0, passage("a", "x", "-acl number")), (1, passage("b", "batch_max | how many", "Options in b"))]
     )
     numbers = {key: number for number, key in enumerate(defined)}
     names = [(2, "ACL"), (2, "batch_max"), (1, "batch_max"), (3, "batch_max")]
-    found = references(["a", "b", "c", "b"], names, defined, numbers, [(2, 1), (2, 0), (1, 3)])
+    found = find_references(["a", "b", "c", "b"], names, defined, numbers, [(2, 1), (2, 0), (1, 3)])
     # "ACL" is not the option -acl; b knows its own batch_max; a link to where a term is defined says nothing more.
     assert found.tolist() == [[2, 0, LINK], [2, 1, numbers["batch max"]]]
 

@@ -14,7 +14,7 @@ from triplebeam.index.arrays.folder_arrays import FolderArrays
 from triplebeam.index.arrays.names import SortedNames
 from triplebeam.index.folder.manifest import generation_folder
 from triplebeam.index.folder.snapshot import Snapshot
-from triplebeam.index.folder.synonyms import THRESHOLD
+from triplebeam.index.folder.synonyms import MIN_COSINE
 from triplebeam.methods.hipporag.hipporag import HippoRAG
 from triplebeam.methods.hipporag.hipporag2 import HippoRAG2
 from triplebeam.settings import Settings
@@ -46,7 +46,7 @@ def test_passages_have_the_same_rows(world: Snapshot, stored: Snapshot) -> None:
 def test_titles_have_the_same_rows_and_entities(world: Snapshot, stored: Snapshot) -> None:
     assert isinstance(stored.passages.rows_by_title, SortedNames)
     assert dict(stored.passages.rows_by_title) == world.passages.rows_by_title
-    titled = (snapshot.entities.titled(snapshot.passages.rows_by_title) for snapshot in (world, stored))
+    titled = (snapshot.entities.find_titled(snapshot.passages.rows_by_title) for snapshot in (world, stored))
     np.testing.assert_array_equal(*titled)
 
 
@@ -100,5 +100,5 @@ def test_what_is_half_removed_is_derived(world: Snapshot, stored: Snapshot, tmp_
     assert opened.entities.numbers == world.entities.numbers
     same(opened.entities.weights(with_passages=True), world.entities.weights(with_passages=True))
     same(opened.entities.passages_by_entity, world.entities.passages_by_entity)
-    graphs = (snapshot.entities.open_graph(THRESHOLD, 30) for snapshot in (opened, world))
+    graphs = (snapshot.entities.open_graph(MIN_COSINE, 30) for snapshot in (opened, world))
     np.testing.assert_array_equal(*(graph.leaving for graph in graphs))

@@ -32,7 +32,7 @@ def test_a_passage_has_its_section_in_the_store_and_when_published(tmp_path: Pat
     assert [passage.section for passage in passages] == ["One", "Two"]
     write_passages(arrays := MemoryArrays(), passages)
     table = PassageTable(arrays)
-    assert [table.at(row) for row in range(2)] == passages
+    assert [table.read_row(row) for row in range(2)] == passages
 
 
 def test_links_join_passages(tmp_path: Path) -> None:
@@ -109,4 +109,4 @@ def test_a_few_passages_of_code_make_no_language_of_a_collection(
         for number, passage in list(store.passages()):
             language = passage.id if passage.id in UNREAD else None
             store.extractions.put(number, Extraction(passage_id=passage.id, unread_language=language), "local:4")
-        assert list(store.statistics.unread_languages()) == counted
+        assert list(store.statistics.count_unread_languages()) == counted

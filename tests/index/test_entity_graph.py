@@ -17,12 +17,12 @@ from trials import examples
 from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError
 from triplebeam.index.arrays.array_set import ArraySet, MemoryArrays
-from triplebeam.index.arrays.keys import as_keys, key_of, write_keys
-from triplebeam.index.arrays.quantize import quantized
+from triplebeam.index.arrays.keys import hash_texts, pack_keys, write_keys
+from triplebeam.index.arrays.quantize import quantize
 from triplebeam.index.build.build import IndexBuilder
 from triplebeam.index.folder import synonyms
 from triplebeam.index.folder.snapshot import Snapshot
-from triplebeam.index.folder.synonyms import both_ways, choose, write_synonyms
+from triplebeam.index.folder.synonyms import choose, make_symmetric, write_synonyms
 from triplebeam.passage import Document
 from triplebeam.text.names import entity_key
 from triplebeam.triple import Triple
@@ -35,7 +35,7 @@ def clustered(seed: int, entities: int, spread: float = 0.5, dimension: int = 32
     vectors = centres[random.integers(len(centres), size=entities)] + spread * random.standard_normal(
         (entities, dimension)
     )
-    return quantized((vectors / np.linalg.norm(vectors, axis=1, keepdims=True)).astype(np.float32))
+    return quantize((vectors / np.linalg.norm(vectors, axis=1, keepdims=True)).astype(np.float32))
 
 
 def literal(names: list[str], stored: NDArray[np.int8], at_most: int) -> dict[tuple[int, int], np.float32]:
@@ -56,7 +56,7 @@ def literal(names: list[str], stored: NDArray[np.int8], at_most: int) -> dict[tu
 def link_synonyms(names: list[str], stored: NDArray[np.int8], **options: Any) -> "csr_array[np.float32]":
     """The links of entities with these names and vectors, from nothing."""
     links = choose(names, stored, **options)
-    return both_ways(csr_array((links.similarity, (links.chooser, links.chosen)), shape=(len(names), len(names))))
+    return make_symmetric(csr_array((links.similarity, (links.chooser, links.chosen)), shape=(len(names), len(names))))
 
 
 @settings(max_examples=30, deadline=None)
@@ -85,7 +85,7 @@ def test_links_that_are_taken_over_are_those_of_an_index_built_from_nothing(
     def written(entities: list[int], previous: ArraySet) -> MemoryArrays:
         arrays = MemoryArrays()
         names = [f"name {number}" for number in entities]
-        write_keys(arrays, "entity_keys", as_keys(map(key_of, names)))
+        write_keys(arrays, "entity_keys", pack_keys(map(hash_texts, names)))
         write_synonyms(arrays, names, stored[entities], previous, at_most=3)
         return arrays
 
@@ -96,8 +96,8 @@ def test_links_that_are_taken_over_are_those_of_an_index_built_from_nothing(
 
 @pytest.fixture
 def in_small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(synonyms, "_BLOCK", 7)
-    monkeypatch.setattr(synonyms, "_MOST_WAITING", 20)
+    monkeypatch.setattr(synonyms, "_BLOCK_ROWS", 7)
+    monkeypatch.setattr(synonyms, "_MAX_WAITING_LINKS", 20)
 
 
 @pytest.mark.usefixtures("in_small_pieces")

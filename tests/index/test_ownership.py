@@ -29,14 +29,14 @@ def test_the_topic_is_the_most_frequent_subject_and_the_first_between_equals() -
     found = topics((0, 4, 1), (0, 4, 2), (0, 1, 2), (1, 3, 0), (1, 2, 0), passages=3, entities=5)
     assert found.of_passages.tolist() == [4, 2, -1]
     assert found.passage_counts.tolist() == [0, 0, 1, 0, 1]
-    assert found.owned(1).tolist() == [[4, 0], [2, 1]]
+    assert found.list_owned(1).tolist() == [[4, 0], [2, 1]]
 
 
 def test_the_share_of_passages_by_hand() -> None:
     """Four passages are about 0, one about 1, one about 2; the last has no triples. So 2 of 7 have their own topics."""
     found = topics(
         (0, 0, 1), (1, 0, 0), (2, 0, 3), (3, 0, 3), (4, 1, 0), (4, 1, 2), (5, 2, 1), (5, 2, 3), passages=7, entities=4
-    ).ownership()  # fmt: skip
+    ).measure_ownership()  # fmt: skip
     assert found.exclusive == pytest.approx(2 / 7)
 
 
@@ -46,13 +46,13 @@ def test_the_gate(exclusive: float, share: float) -> None:
 
 
 def test_without_triples_nothing_is_owned() -> None:
-    assert topics(passages=3, entities=0).ownership() == Ownership(exclusive=0)
-    assert topics(passages=3, entities=0).owned(3).tolist() == []
+    assert topics(passages=3, entities=0).measure_ownership() == Ownership(exclusive=0)
+    assert topics(passages=3, entities=0).list_owned(3).tolist() == []
 
 
 def test_it_is_stored_and_shown(world: Snapshot) -> None:
     """Five of six passages have facts, each about a topic of its own."""
-    assert world.manifest.ownership == Ownership(exclusive=5 / 6) == world.entities.topics.ownership()
+    assert world.manifest.ownership == Ownership(exclusive=5 / 6) == world.entities.topics.measure_ownership()
     shown = CliRunner().invoke(app, ["status", str(world.folder)], catch_exceptions=False).stdout
     shown = " ".join(shown.split())
     topics = "83% of passages have a topic of their own; they start at 50%, full weight is from 90%"

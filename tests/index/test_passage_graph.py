@@ -39,7 +39,7 @@ Pairs: TypeAlias = Sequence[tuple[int, int]]
 
 
 def pairs_of(graph: PassageGraph, kind: EdgeKind) -> list[tuple[int, int]]:
-    ends, others = graph.around(np.arange(len(graph)), [kind])
+    ends, others = graph.find_incident(np.arange(len(graph)), [kind])
     return list(zip(ends.tolist(), others.tolist(), strict=True))
 
 
@@ -110,7 +110,7 @@ def test_files_that_link_to_each_other_are_neighbours(tmp_path: Path, words: Emb
     builder = IndexBuilder(folder=folder, embedder=words)
     builder.build(read_sources([pages]))
     index = Snapshot.open(folder)
-    one, two = sorted(row for row in range(3) if index.passages.at(row).title != "three")
+    one, two = sorted(row for row in range(3) if index.passages.read_row(row).title != "three")
     assert pairs_of(index.passage_graph, "links") == [(one, two), (two, one)]
     assert index.manifest.passage_graph.edges_by_kind["links"] == 1
 
@@ -152,7 +152,7 @@ def test_no_kinds_is_no_edges() -> None:
         keyword=(nothing := Edges(np.zeros(3, np.int64), np.zeros(0, np.int32))),
         links=nothing,
     )
-    assert [len(part) for part in graph.around(np.arange(2), [])] == [0, 0]
+    assert [len(part) for part in graph.find_incident(np.arange(2), [])] == [0, 0]
 
 
 def test_rows_of_one_title_are_one_document_where_they_have_no_other() -> None:
@@ -166,7 +166,7 @@ def test_triples_give_keywords(world: Snapshot) -> None:
     """The film and its director share him; the actor starred in the film and lived in the city."""
     folder = world.folder / "generations" / world.manifest.generation
     pairs = triple_keywords(np.load(folder / "triple_entities.npy"), np.load(folder / "triple_passages.npy"))
-    everyone = [world.passages.at(row) for row in range(len(world.passages))]
+    everyone = [world.passages.read_row(row) for row in range(len(world.passages))]
     labels = document_labels(list(world.passages.documents), list(world.passages.titles))
     graph = build_passage_graph(labels, [p.position for p in everyone], *pairs)
     named = [(everyone[i].id, everyone[j].id) for i, j in pairs_of(graph, "keyword") if i < j]

@@ -11,7 +11,7 @@ from small_world import WordEmbedder
 from triplebeam.errors import BadInputError, EndpointError, ExtractionError, IndexMissingError
 from triplebeam.extract.extractor import Extraction
 from triplebeam.index.build.build import IndexBuilder
-from triplebeam.index.build.extraction import Budget, affordable_batches, group_failures
+from triplebeam.index.build.extraction import Budget, group_failures, split_by_budget
 from triplebeam.index.build.report import BuildReport
 from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.passage import Document, Passage
@@ -167,7 +167,7 @@ def test_a_budget_is_overdrawn_by_a_surprise_alone(prices: list[float], limit: f
     bought: list[float] = []
     dearest = 0.0
     budget = Budget(limit, lambda: sum(bought))
-    for batch in affordable_batches(prices, budget):
+    for batch in split_by_budget(prices, budget):
         assert sum(bought) < limit
         assert sum(bought) + len(batch) * dearest <= limit + 1e-9, "it was known to be too much"
         assert len(batch) <= 1 + 2 * len(bought), "little is known, and much is bought"

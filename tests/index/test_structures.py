@@ -13,9 +13,9 @@ from small_world import WordEmbedder
 from triplebeam.errors import BadInputError, IndexDamagedError
 from triplebeam.index.arrays.array_set import ArraySet, MemoryArrays
 from triplebeam.index.arrays.folder_arrays import FolderArrays
-from triplebeam.index.arrays.quantize import COARSE, FINE, quantized, restored
+from triplebeam.index.arrays.quantize import INT8, INT16, dequantize, quantize
 from triplebeam.index.folder.snapshot import Snapshot
-from triplebeam.index.folder.vectors import RERANK_AT_LEAST, VectorIndex, top, write_vectors
+from triplebeam.index.folder.vectors import MIN_RERANK, VectorIndex, select_top, write_vectors
 from triplebeam.text.names import entity_key
 
 
@@ -34,7 +34,7 @@ def fill(arrays: ArraySet) -> None:
     arrays.add_strings("names", ["Bath", "", "\ud800é"])
     arrays.add_matrix("joined", np.ones(2, np.float32), np.array([1, 0]), np.array([0, 1, 2]))
     arrays.add_bytes("numbers.codes", [b"one", b"two"])
-    arrays.within("terms").add("starts", np.zeros(1, np.int64))
+    arrays.open_subset("terms").add("starts", np.zeros(1, np.int64))
 
 
 def test_arrays_in_memory_and_in_a_folder_hold_the_same(tmp_path: Path) -> None:
@@ -43,7 +43,7 @@ def test_arrays_in_memory_and_in_a_folder_hold_the_same(tmp_path: Path) -> None:
         fill(some)
         assert all(name in some for name in ("numbers", "names", "joined_starts"))
         assert "starts" not in some
-        assert "starts" in some.within("terms")
+        assert "starts" in some.open_subset("terms")
         assert list(some.strings("names").take(np.array([2, 0, 1]))) == ["\ud800é", "Bath", ""]
         assert some.matrix("joined", (2, 2)).toarray().tolist() == [[0, 1], [1, 0]]
         assert some.read_bytes("numbers.codes").tobytes() == b"onetwo"
@@ -64,7 +64,7 @@ def test_only_what_is_whole_is_taken_over(tmp_path: Path) -> None:
     some = FolderArrays(tmp_path, whole={"names.utf8", "numbers.npy", "terms/starts.npy"})
     assert "numbers" in some
     assert "names" not in some, "its offsets are damaged"
-    assert "starts" in some.within("terms")
+    assert "starts" in some.open_subset("terms")
 
 
 def test_an_array_that_is_not_as_it_was_written_is_named(tmp_path: Path) -> None:
@@ -72,7 +72,7 @@ def test_an_array_that_is_not_as_it_was_written_is_named(tmp_path: Path) -> None
     some = FolderArrays(tmp_path, FolderArrays(tmp_path).checksums())
     some.verify("numbers", some.array("numbers"))
     np.save(tmp_path / "numbers.npy", np.zeros((2, 3), np.int64))
-    with pytest.raises(IndexDamagedError, match=r"numbers\.npy is not as it was written"):
+    with pytest.raises(IndexDamagedError, match=r"numbers\.npy is corrupted"):
         some.verify("numbers", some.array("numbers"))
 
 
@@ -81,13 +81,13 @@ def test_an_array_that_is_not_as_it_was_written_is_named(tmp_path: Path) -> None
 )
 def test_top_is_a_stable_sort(scores: np.ndarray, k: int) -> None:  # type: ignore[type-arg]
     expected = sorted(range(len(scores)), key=lambda i: -scores[i])[:k]
-    assert top(scores, k).tolist() == expected
+    assert select_top(scores, k).tolist() == expected
 
 
 def vectors(folder: Path, rows: int, exact_up_to: int) -> VectorIndex:
     data = np.random.default_rng(0).standard_normal((rows, 64)).astype(np.float32)
     data /= np.linalg.norm(data, axis=1, keepdims=True)
-    write_vectors(arrays := FolderArrays(folder), "v", quantized(data), exact_up_to)
+    write_vectors(arrays := FolderArrays(folder), "v", quantize(data), exact_up_to)
     return VectorIndex(arrays, "v")
 
 
@@ -122,24 +122,24 @@ def test_the_codes_of_earlier_versions_are_scanned_as_well(tmp_path: Path, kind:
     assert [index.nearest(rows[row], 5)[0][0] for row in range(0, 1000, 100)] == list(range(0, 1000, 100))
 
 
-@pytest.mark.parametrize("dtype", [FINE, COARSE])
+@pytest.mark.parametrize("dtype", [INT16, INT8])
 def test_many_vectors_are_compared_as_they_are_stored(tmp_path: Path, dtype: "np.dtype[np.integer]") -> None:
     """Cosines and looked-up rows are those of an index with all unit vectors in memory, which this one never has."""
     data = np.random.default_rng(0).standard_normal((5000, 64)).astype(np.float32)
     data[7] = 0
     arrays = FolderArrays(tmp_path)
     for name, exact_up_to in (("few", 5000), ("many", 1000)):
-        write_vectors(arrays, name, quantized(data, dtype), exact_up_to)
+        write_vectors(arrays, name, quantize(data, dtype), exact_up_to)
     few, many = VectorIndex(arrays, "few"), VectorIndex(arrays, "many")
     assert (few.is_large, many.is_large) == (False, True)
-    queries = restored(quantized(data[:3], FINE))
+    queries = dequantize(quantize(data[:3], INT16))
     for found, expected in zip(many.cosines(queries), few.cosines(queries), strict=True):
         np.testing.assert_allclose(found, expected, atol=0.01)  # by a byte of each number
-        best = top(expected, RERANK_AT_LEAST // 2)
+        best = select_top(expected, MIN_RERANK // 2)
         np.testing.assert_allclose(found[best], expected[best], atol=1e-6)  # and exactly
-        np.testing.assert_array_equal(top(found, len(best)), best)
+        np.testing.assert_array_equal(select_top(found, len(best)), best)
     some = np.tile(np.arange(4999, -1, -1), 2)  # so many that pages are let go in between
-    np.testing.assert_array_equal(many.at(some), few.rows[some])
+    np.testing.assert_array_equal(many.get_vectors(some), few.rows[some])
     rows, _ = many.nearest(data[3], 4000)  # too many for the codes to choose
     np.testing.assert_array_equal(rows[:100], few.nearest(data[3], 4000)[0][:100])
     assert "rows" not in many.__dict__
@@ -147,39 +147,39 @@ def test_many_vectors_are_compared_as_they_are_stored(tmp_path: Path, dtype: "np
 
 
 def test_codes_that_are_damaged_are_reported(tmp_path: Path) -> None:
-    query = vectors(tmp_path, 1000, exact_up_to=10).at(np.array([17]))[0]
+    query = vectors(tmp_path, 1000, exact_up_to=10).get_vectors(np.array([17]))[0]
     codes = tmp_path / "v.codes"
     codes.write_bytes(b"what" + codes.read_bytes()[4:])
-    with pytest.raises(IndexDamagedError, match=r"v\.codes is not as it was written"):
+    with pytest.raises(IndexDamagedError, match=r"v\.codes is corrupted"):
         VectorIndex(FolderArrays(tmp_path), "v").nearest(query, 5)
 
 
 @pytest.mark.parametrize("place", [4, 8, 9, 15, 60, -1])
 def test_one_wrong_byte_of_the_codes_is_reported(tmp_path: Path, place: int) -> None:
     """Of the dimensions, of the number of rows, and of what is searched."""
-    query = vectors(tmp_path, 1000, exact_up_to=10).at(np.array([17]))[0]
+    query = vectors(tmp_path, 1000, exact_up_to=10).get_vectors(np.array([17]))[0]
     codes, expected = tmp_path / "v.codes", FolderArrays(tmp_path).checksums()
     content = bytearray(codes.read_bytes())
     content[place] ^= 0x11
     codes.write_bytes(content)
     index = VectorIndex(FolderArrays(tmp_path, expected), "v")
-    with pytest.raises(IndexDamagedError, match=r"v\.codes is not as it was written"):
+    with pytest.raises(IndexDamagedError, match=r"v\.codes is corrupted"):
         index.nearest(query, 5)
 
 
 def test_codes_of_other_vectors_are_reported(tmp_path: Path) -> None:
     """Whether or not checksums are known."""
-    query = vectors(tmp_path, 1000, exact_up_to=10).at(np.array([17]))[0]
+    query = vectors(tmp_path, 1000, exact_up_to=10).get_vectors(np.array([17]))[0]
     vectors(tmp_path / "other", 900, exact_up_to=10)
     (tmp_path / "other" / "v.codes").replace(tmp_path / "v.codes")
-    with pytest.raises(IndexDamagedError, match=r"v\.codes is not as it was written"):
+    with pytest.raises(IndexDamagedError, match=r"v\.codes is corrupted"):
         VectorIndex(FolderArrays(tmp_path), "v").nearest(query, 5)
 
 
 def test_codes_are_searched_although_their_file_is_gone(tmp_path: Path) -> None:
     """The next generation removes it."""
     index = vectors(tmp_path, 5000, exact_up_to=1000)
-    query = index.at(np.array([17]))[0]
+    query = index.get_vectors(np.array([17]))[0]
     for file in list(tmp_path.iterdir()):
         file.unlink()
     assert index.nearest(query, 5)[0][0] == 17
@@ -189,10 +189,10 @@ def test_codes_are_searched_although_their_file_is_gone(tmp_path: Path) -> None:
 def test_a_stored_vector_is_nearly_the_one_it_was(data: np.ndarray) -> None:  # type: ignore[type-arg]
     norms = np.linalg.norm(data, axis=1, keepdims=True)
     units = np.divide(data, norms, out=np.zeros_like(data), where=norms > 1e-6)
-    stored = quantized(units)
-    kept = restored(stored)
+    stored = quantize(units)
+    kept = dequantize(stored)
     assert np.abs(kept - units).max() < 0.02
-    np.testing.assert_array_equal(quantized(kept), stored)  # and no further from it when it is stored again
+    np.testing.assert_array_equal(quantize(kept), stored)  # and no further from it when it is stored again
 
 
 class TestTripleGraph:

@@ -16,7 +16,7 @@ from triplebeam.index.folder.manifest import is_index
 from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.index.store.store import Store
 from triplebeam.ingest import FolderFiles, SourceNames
-from triplebeam.ingest.folder_files import covers
+from triplebeam.ingest.folder_files import is_inside
 from triplebeam.ingest.split import split
 from triplebeam.passage import Document, Passage
 from triplebeam.testing.hashed_words import HashedWords
@@ -307,5 +307,5 @@ def test_names_of_sources_are_kept_while_a_document_has_them(tmp_path: Path, the
             store.put_document(document, split(document, 200))
         store.meta.set_source_names(names)
         store.files.forget_unused_names()
-        used = {name for name in names.values() if any(covers(name, each) for each in there)}
+        used = {name for name in names.values() if any(is_inside(name, each) for each in there)}
         assert set(store.meta.source_names.values()) == used

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from trials import examples
 from triplebeam.embed.embedder import Embedder
 from triplebeam.index.arrays.array_set import MemoryArrays
-from triplebeam.index.arrays.keys import as_keys, key_of
+from triplebeam.index.arrays.keys import hash_texts, pack_keys
 from triplebeam.index.build.build import IndexBuilder
 from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.index.folder.term_writing import write_terms
@@ -30,7 +30,7 @@ CORPUS = [*ENGLISH_TEXTS, GERMAN, RUSSIAN, CHINESE, JAPANESE, KOREAN, THAI]
 
 
 def index_of(texts: list[str]) -> TermIndex:
-    write_terms(arrays := MemoryArrays(), texts, as_keys(map(key_of, texts)), lambda row: stemmer_for(texts[row]))
+    write_terms(arrays := MemoryArrays(), texts, pack_keys(map(hash_texts, texts)), lambda row: stemmer_for(texts[row]))
     return TermIndex(arrays)
 
 

@@ -13,7 +13,7 @@ from small_world import TRIPLES, TableExtractor, WordEmbedder, world_documents
 from triplebeam.embed.embedder import Span
 from triplebeam.errors import EmbedderMismatchError
 from triplebeam.index.build.build import IndexBuilder
-from triplebeam.index.build.encoding import spans_of
+from triplebeam.index.build.encoding import find_spans
 from triplebeam.index.build.purge import purge
 from triplebeam.index.build.report import BuildReport
 from triplebeam.index.folder.snapshot import Snapshot
@@ -47,12 +47,12 @@ def make(folder: Path, embedder: WordEmbedder, triples: dict[str, list[Triple]] 
 
 
 def test_the_words_of_a_triple_are_those_of_its_sentence() -> None:
-    spans = spans_of([Triple("Herschel", "was born in", "Hanover"), Triple("sister", "born in", "1750")], TEXT)
+    spans = find_spans([Triple("Herschel", "was born in", "Hanover"), Triple("sister", "born in", "1750")], TEXT)
     assert words(TEXT, spans) == ["Herschel was born in Hanover", "sister born in in 1750"]
 
 
 def test_a_triple_of_other_words_is_nowhere() -> None:
-    assert spans_of([Triple("comets", "have", "tails")], TEXT) == [[]]
+    assert find_spans([Triple("comets", "have", "tails")], TEXT) == [[]]
 
 
 @given(
@@ -61,7 +61,7 @@ def test_a_triple_of_other_words_is_nowhere() -> None:
 )
 def test_every_word_of_a_triple_that_occurs_is_found(text: str, parts: list[str]) -> None:
     triple = Triple(*parts)
-    (spans,) = spans_of([triple], text)
+    (spans,) = find_spans([triple], text)
     found = {text[start:end] for start, end in spans}
     assert found == set(str(triple).split()) & set(text.replace(".", " ").split())
     assert len(set(spans)) == len(spans)
@@ -94,7 +94,7 @@ def test_passages_are_read_once_and_give_the_vectors_of_their_triples(tmp_path: 
     every = range(len(snapshot.triples))
     rows = snapshot.triples.triple_passages.tolist()
     spoken = [
-        words(texts[row], spans_of([snapshot.triples.triple(place)], texts[row]))[0]
+        words(texts[row], find_spans([snapshot.triples.triple(place)], texts[row]))[0]
         for place, row in zip(every, rows, strict=True)
     ]
     assert np.allclose(snapshot.triples.vectors(list(every)), embedder.embed(spoken), atol=0.02)

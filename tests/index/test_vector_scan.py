@@ -11,20 +11,20 @@ import pytest
 from numpy.typing import NDArray
 
 from triplebeam.index.arrays.array_set import MemoryArrays
-from triplebeam.index.arrays.quantize import COARSE, FINE, quantized, restored
+from triplebeam.index.arrays.quantize import INT8, INT16, dequantize, quantize
 from triplebeam.index.folder import scan
-from triplebeam.index.folder.scan import Codes, HighBytes, make_codes, shared
-from triplebeam.index.folder.vectors import VectorIndex, top, write_vectors
+from triplebeam.index.folder.scan import Codes, Int8Scan, make_codes, map_in_parallel
+from triplebeam.index.folder.vectors import VectorIndex, select_top, write_vectors
 
 
 @pytest.fixture(params=["1", "2", "5"])
 def threads(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int:
     """So many processors, and parts so small that there are several of them."""
     monkeypatch.setattr(scan, "processors", lambda: int(request.param))
-    monkeypatch.setattr(scan, "_PART", 700)
-    monkeypatch.setattr(scan, "_BLOCK", 300)
-    monkeypatch.setattr(scan, "_READ", 64)
-    monkeypatch.setattr(scan, "_MULTIPLIED", 128)
+    monkeypatch.setattr(scan, "_PART_ROWS", 700)
+    monkeypatch.setattr(scan, "_BLOCK_ROWS", 300)
+    monkeypatch.setattr(scan, "_READ_ROWS", 64)
+    monkeypatch.setattr(scan, "_MULTIPLIED_ROWS", 128)
     return int(request.param)
 
 
@@ -44,10 +44,10 @@ def test_work_is_shared_in_order_by_as_many_threads_as_there_are_processors(thre
         together.wait(timeout=60)
         return part, threading.current_thread().name
 
-    found = shared(work, range(threads))
+    found = map_in_parallel(work, range(threads))
     assert [part for part, _ in found] == list(range(threads))
     assert len({name for _, name in found}) == threads
-    assert shared(work, []) == []
+    assert map_in_parallel(work, []) == []
 
 
 def test_an_error_in_a_part_is_raised(threads: int) -> None:
@@ -55,21 +55,21 @@ def test_an_error_in_a_part_is_raised(threads: int) -> None:
         return 1 // (part - 3)
 
     with pytest.raises(ZeroDivisionError):
-        shared(work, range(10))
+        map_in_parallel(work, range(10))
 
 
-@pytest.mark.parametrize("dtype", [FINE, COARSE])
+@pytest.mark.parametrize("dtype", [INT16, INT8])
 @pytest.mark.parametrize("rows", [1, 3, 1000])
 def test_high_bytes_are_compared_as_they_are(threads: int, rows: int, dtype: "np.dtype[np.integer]") -> None:
     """The products are those of the numbers in the middle of what has the same high byte."""
-    stored, queries = quantized(unit_vectors(rows), dtype), unit_vectors(4, seed=1)
+    stored, queries = quantize(unit_vectors(rows), dtype), unit_vectors(4, seed=1)
     queries[3] = 0
-    numbers = stored.astype(np.float64) if dtype == COARSE else np.floor(stored / 256.0) * 256 + 128
+    numbers = stored.astype(np.float64) if dtype == INT8 else np.floor(stored / 256.0) * 256 + 128
     expected = queries @ (numbers / np.linalg.norm(stored.astype(np.float64), axis=1, keepdims=True)).T
-    found = HighBytes(stored).cosines(queries)
+    found = Int8Scan(stored).cosines(queries)
     np.testing.assert_allclose(found, expected, atol=2e-4)
     assert not found[3].any()
-    assert np.abs(found - queries @ restored(stored).T).max() < (0.01 if dtype == FINE else 2e-4)
+    assert np.abs(found - queries @ dequantize(stored).T).max() < (0.01 if dtype == INT16 else 2e-4)
 
 
 def test_the_largest_numbers_do_not_overflow(threads: int) -> None:
@@ -77,14 +77,14 @@ def test_the_largest_numbers_do_not_overflow(threads: int) -> None:
     stored = np.full((3, 4096), 32767, np.int16)
     stored[1] = -32767
     query = np.full((1, 4096), 1 / 64, np.float32)
-    np.testing.assert_allclose(HighBytes(stored).cosines(query), [[1, -1, 1]], rtol=0.01)
+    np.testing.assert_allclose(Int8Scan(stored).cosines(query), [[1, -1, 1]], rtol=0.01)
 
 
-@pytest.mark.parametrize("dtype", [FINE, COARSE])
+@pytest.mark.parametrize("dtype", [INT16, INT8])
 def test_a_row_of_zeros_is_like_nothing(threads: int, dtype: "np.dtype[np.integer]") -> None:
-    stored = quantized(unit_vectors(5), dtype)
+    stored = quantize(unit_vectors(5), dtype)
     stored[2] = 0
-    found = HighBytes(stored).cosines(unit_vectors(2, seed=1))
+    found = Int8Scan(stored).cosines(unit_vectors(2, seed=1))
     assert found[:, 2].tolist() == [0, 0]
     assert found[:, [0, 1, 3, 4]].all()
 
@@ -93,7 +93,7 @@ def test_any_number_of_threads_and_of_queries_finds_the_same_bit_for_bit(
     threads: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     data, queries = unit_vectors(3000), unit_vectors(6, seed=1)
-    write_vectors(arrays := MemoryArrays(), "v", quantized(data, FINE), exact_up_to=100)
+    write_vectors(arrays := MemoryArrays(), "v", quantize(data, INT16), exact_up_to=100)
     index = VectorIndex(arrays, "v")
     found, near = index.cosines(queries), index.nearest_many(queries, 7)
     monkeypatch.setattr(scan, "processors", lambda: 1)
@@ -105,7 +105,7 @@ def test_any_number_of_threads_and_of_queries_finds_the_same_bit_for_bit(
 
 
 def test_codes_are_the_same_with_any_number_of_threads(threads: int) -> None:
-    stored = quantized(unit_vectors(3000))
+    stored = quantize(unit_vectors(3000))
     before, made = faiss.omp_get_max_threads(), []
     try:
         for number in (1, 2):
@@ -118,29 +118,32 @@ def test_codes_are_the_same_with_any_number_of_threads(threads: int) -> None:
 
 @pytest.mark.parametrize("dimensions", [32, 30, 7])
 def test_codes_choose_what_is_near_in_all_parts(threads: int, dimensions: int) -> None:
-    stored = quantized(unit_vectors(3000, dimensions))
-    rows, queries = restored(stored), unit_vectors(20, dimensions, seed=1)
+    stored = quantize(unit_vectors(3000, dimensions))
+    rows, queries = dequantize(stored), unit_vectors(20, dimensions, seed=1)
     nearest = codes_of(stored).nearest(queries, 300)
-    found = [len(np.intersect1d(chosen, top(rows @ query, 10))) for chosen, query in zip(nearest, queries, strict=True)]
+    found = [
+        len(np.intersect1d(chosen, select_top(rows @ query, 10)))
+        for chosen, query in zip(nearest, queries, strict=True)
+    ]
     assert np.mean(found) > 9.5
     assert all((np.diff(chosen) > 0).all() and len(chosen) == 300 for chosen in nearest)
 
 
 def test_more_than_there_are_is_everything(threads: int) -> None:
     """The last part has fewer rows than are wanted, too."""
-    nearest = codes_of(quantized(unit_vectors(1500))).nearest(unit_vectors(2, seed=1), 2000)
+    nearest = codes_of(quantize(unit_vectors(1500))).nearest(unit_vectors(2, seed=1), 2000)
     assert [chosen.tolist() for chosen in nearest] == [list(range(1500))] * 2
 
 
 def test_no_queries_find_nothing(threads: int) -> None:
-    write_vectors(arrays := MemoryArrays(), "v", quantized(unit_vectors(1500)), exact_up_to=100)
+    write_vectors(arrays := MemoryArrays(), "v", quantize(unit_vectors(1500)), exact_up_to=100)
     index, none = VectorIndex(arrays, "v"), np.zeros((0, 32), np.float32)
     assert list(index.nearest_many(none, 3)) == []
     assert index.cosines(none).shape == (0, 1500)
 
 
 def test_codes_that_end_early_are_an_error(threads: int) -> None:
-    stored = quantized(unit_vectors(1500))
+    stored = quantize(unit_vectors(1500))
     parts = b"".join(make_codes(stored))
     for length in (0, len(parts) // 2, len(parts) - 1):
         with pytest.raises(RuntimeError):
@@ -149,19 +152,19 @@ def test_codes_that_end_early_are_an_error(threads: int) -> None:
 
 @pytest.mark.parametrize("shape", [(1400, 32), (1600, 32), (1500, 31), (700, 32)])
 def test_codes_of_other_rows_or_dimensions_are_an_error(threads: int, shape: tuple[int, int]) -> None:
-    codes = np.frombuffer(b"".join(make_codes(quantized(unit_vectors(1500)))), np.uint8)
+    codes = np.frombuffer(b"".join(make_codes(quantize(unit_vectors(1500)))), np.uint8)
     with pytest.raises(RuntimeError):
         Codes(codes, shape)
 
 
-@pytest.mark.parametrize("dtype", [FINE, COARSE])
+@pytest.mark.parametrize("dtype", [INT16, INT8])
 def test_zeros_do_not_hide_what_is_near(threads: int, dtype: "np.dtype[np.integer]") -> None:
     """Their Euclidean distance is that of a cosine of 0.5, where the best row has 0.3."""
     data = unit_vectors(3000, 128)
     data[500:1500] = 0
     queries = 0.3 * data[2000:2020] + unit_vectors(20, 128, seed=1)
     queries /= np.linalg.norm(queries, axis=1, keepdims=True)
-    nearest = codes_of(quantized(data, dtype)).nearest(queries, 400)
+    nearest = codes_of(quantize(data, dtype)).nearest(queries, 400)
     assert all(2000 + number in chosen for number, chosen in enumerate(nearest))
     assert not np.isin(np.arange(500, 1500), np.concatenate(nearest)).any()
 
@@ -171,10 +174,12 @@ def test_equal_rows_are_in_order_though_only_some_of_them_are_compared_exactly(t
     for query in unit_vectors(10, 384, seed=1):
         data[:1500] = 0.7 * query + 0.7 * data[2000]
         data[1500] = query
-        stored = quantized(data, FINE)
+        stored = quantize(data, INT16)
         write_vectors(arrays := MemoryArrays(), "v", stored, exact_up_to=100)
         cosines = VectorIndex(arrays, "v").cosines(query[None])[0]
-        assert top(cosines, 5).tolist() == top(restored(stored) @ query, 5).tolist() == [1500, 0, 1, 2, 3]
+        assert (
+            select_top(cosines, 5).tolist() == select_top(dequantize(stored) @ query, 5).tolist() == [1500, 0, 1, 2, 3]
+        )
 
 
 def test_work_is_done_though_a_pool_takes_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -183,7 +188,7 @@ def test_work_is_done_though_a_pool_takes_no_more(monkeypatch: pytest.MonkeyPatc
     closed.shutdown()
     monkeypatch.setattr(scan, "processors", lambda: 2)
     monkeypatch.setattr(scan, "_pool", lambda _: closed)
-    assert shared(abs, [-1, -2, -3]) == [1, 2, 3]
+    assert map_in_parallel(abs, [-1, -2, -3]) == [1, 2, 3]
 
 
 def test_a_library_that_is_missing_for_a_moment_breaks_no_pool(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -192,14 +197,14 @@ def test_a_library_that_is_missing_for_a_moment_breaks_no_pool(monkeypatch: pyte
     with monkeypatch.context() as without:
         without.setitem(sys.modules, "faiss", None)
         with pytest.raises(ImportError):
-            shared(abs, [-1, -2, -3])
-    assert shared(abs, [-1, -2, -3]) == [1, 2, 3]
+            map_in_parallel(abs, [-1, -2, -3])
+    assert map_in_parallel(abs, [-1, -2, -3]) == [1, 2, 3]
 
 
 @pytest.mark.skipif("fork" not in multiprocessing.get_all_start_methods(), reason="a system without fork")
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
 def test_a_forked_process_has_threads_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(scan, "processors", lambda: 2)
-    assert shared(abs, [-1, -2, -3]) == [1, 2, 3]
+    assert map_in_parallel(abs, [-1, -2, -3]) == [1, 2, 3]
     with multiprocessing.get_context("fork").Pool(1) as pool:
-        assert pool.apply_async(shared, (abs, [-1, -2, -3])).get(timeout=60) == [1, 2, 3]
+        assert pool.apply_async(map_in_parallel, (abs, [-1, -2, -3])).get(timeout=60) == [1, 2, 3]

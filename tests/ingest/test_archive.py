@@ -33,13 +33,13 @@ def test_a_bomb_is_refused_by_its_declared_size_and_the_rest_goes_on(tmp_path: P
 
 
 def test_a_dense_archive_is_refused_from_some_size_on(tmp_path: Path) -> None:
-    with pytest.raises(SourceError, match="looks like a trap"):
+    with pytest.raises(SourceError, match="looks like a zip bomb"):
         check_zip(zipped(tmp_path / "dense.docx", 20 * MEGABYTE))
     check_zip(zipped(tmp_path / "small.docx", 5 * MEGABYTE))
 
 
 def test_more_elements_than_any_document_has_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(archive, "MOST_TAGS", 1000)
+    monkeypatch.setattr(archive, "MAX_TAGS", 1000)
     path = tmp_path / "paragraphs.docx"
     for count, fits in ((499, True), (501, False)):
         with zipfile.ZipFile(path, "w") as file:
@@ -60,18 +60,21 @@ def test_what_is_inflated_is_counted_too(tmp_path: Path, monkeypatch: pytest.Mon
     path = zipped(tmp_path / "a.docx", 3 * MEGABYTE)
     honest = archive._check
     monkeypatch.setattr(archive, "_check", lambda inflated, compressed: None)
-    monkeypatch.setattr(archive, "MOST_INFLATED", MEGABYTE)
+    monkeypatch.setattr(archive, "MAX_INFLATED_BYTES", MEGABYTE)
     with zipfile.ZipFile(path) as file, file.open("word/0.xml") as member:
-        assert archive._inflated(member, MEGABYTE)[0] < 3 * MEGABYTE, "it stops when it has seen enough"
+        assert archive._count_inflated(member, MEGABYTE)[0] < 3 * MEGABYTE, "it stops when it has seen enough"
     with pytest.raises(SourceError):
         honest(2 * MEGABYTE, 1)
 
 
 def test_lines_are_read_while_they_look_like_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(archive, "MOST_IN_A_LINE", 1000)
-    monkeypatch.setattr(archive, "MOST_INFLATED", 5000)
+    monkeypatch.setattr(archive, "MAX_LINE_BYTES", 1000)
+    monkeypatch.setattr(archive, "MAX_INFLATED_BYTES", 5000)
     path = tmp_path / "rows.jsonl.gz"
-    for rows, reason in ((b" " * 2000, "a line of more than 1,000 bytes"), (b" \n" * 500_000, "looks like a trap")):
+    for rows, reason in (
+        (b" " * 2000, "a line of more than 1,000 bytes"),
+        (b" \n" * 500_000, "looks like a zip bomb"),
+    ):
         path.write_bytes(gzip.compress(b'{"text": "Fine."}\n' + rows))
         fine, refused = read_sources([path])
         assert not isinstance(fine, Unreadable)
@@ -82,7 +85,7 @@ def test_lines_are_read_while_they_look_like_text(tmp_path: Path, monkeypatch: p
 def test_gzip_bombs_and_damaged_gzip(tmp_path: Path) -> None:
     path = tmp_path / "rows.jsonl.gz"
     path.write_bytes(gzip.compress(b"\0" * (20 * MEGABYTE)))
-    with pytest.raises(SourceError, match="looks like a trap"):
+    with pytest.raises(SourceError, match="looks like a zip bomb"):
         check_gzip(path)
     path.write_bytes(gzip.compress(b"{}")[:-3])
     with pytest.raises(SourceError, match="damaged"):

@@ -13,14 +13,14 @@ from triplebeam.ingest.epub import read_epub
 from triplebeam.ingest.formats import read_content
 from triplebeam.ingest.office import read_xlsx
 from triplebeam.ingest.pdf import clean_lines, read_pdf
-from triplebeam.ingest.title import sensible_title
+from triplebeam.ingest.title import clean_title
 
 
 @pytest.mark.parametrize(
     "title", [None, "", "untitled", "Microsoft Word - draft.doc", "paper.dvi", "12-34", "Word Document"]
 )
 def test_a_title_no_person_wrote_is_none(title: str | None) -> None:
-    assert sensible_title(title) == ""
+    assert clean_title(title) == ""
 
 
 @pytest.mark.parametrize(

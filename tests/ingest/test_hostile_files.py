@@ -124,7 +124,7 @@ def test_a_sheet_is_as_large_as_its_cells_and_not_as_it_says(monkeypatch: pytest
 
 
 def test_rows_are_counted_up_to_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(office, "_MOST_ROWS", 100)
+    monkeypatch.setattr(office, "_MAX_ROWS", 100)
     far = '<sheetData><row r="{0}"><c r="A{0}"><v>5</v></c></row></sheetData>'
     assert read_xlsx(sheet(far.format(100))).text.endswith("5")
     with pytest.raises(SourceError, match="more than 100 rows: save them as csv"):
@@ -164,14 +164,14 @@ def test_a_tag_with_thousands_of_attributes_loses_them_before_it_is_parsed(
     parsed = []
     parse = html.etree.fromstring
     monkeypatch.setattr(html.etree, "fromstring", lambda data, parser: parsed.append(data) or parse(data, parser))
-    assert html.html_content(CROWDED[kind]).text == "One.\n\nTwo."
+    assert html.read_html(CROWDED[kind]).text == "One.\n\nTwo."
     assert len(parsed[0]) < 1000, "the parser takes the square of the time for them"
 
 
 def test_ordinary_attributes_and_scripts_stay() -> None:
     script = "if (a<b) {{ {} }}".format("; ".join(f"x{n} = [1, 2]" for n in range(2000)))
     page = f"<script>{script}</script><p id='here' title='a > b'>One <a href='b.html' {'c ' * 500}>two</a>.</p>"
-    content = html.html_content(page)
+    content = html.read_html(page)
     assert content.text == "One two."
     assert [link.target for link in content.links] == ["b.html"]
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from triplebeam.errors import BadInputError
-from triplebeam.ingest import SourceNames, settled
+from triplebeam.ingest import SourceNames, wait_for_changes
 
 
 @pytest.fixture
@@ -76,7 +76,7 @@ def test_a_folder_that_was_moved_takes_its_name_along(docs: Path, monkeypatch: p
 def test_a_change_counts_when_it_has_settled() -> None:
     looks = iter("aabccdd")
     waits: list[None] = []
-    passes = settled(lambda: next(looks), lambda: waits.append(None))
+    passes = wait_for_changes(lambda: next(looks), lambda: waits.append(None))
     counted = []
     for _ in range(3):
         next(passes)

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from triplebeam.errors import SourceError
-from triplebeam.ingest.formats import ending_of, read_content
-from triplebeam.ingest.restructured_text import restructured_text_content
+from triplebeam.ingest.formats import find_ending, read_content
+from triplebeam.ingest.restructured_text import read_restructured_text
 from triplebeam.ingest.text import decode
 
 
@@ -47,7 +47,7 @@ def test_an_encoding_may_be_given_or_declared() -> None:
 
 
 def test_restructured_text_without_end_is_plain_text() -> None:
-    content = restructured_text_content("*a " * 300_000)
+    content = read_restructured_text("*a " * 300_000)
     assert content.text.startswith("*a *a")
     assert content.warnings == (
         "it was read as plain text, since a line has 900,000 characters: break lines over 10,000",
@@ -64,7 +64,7 @@ LONG_BLOCKS = {
 
 @pytest.mark.parametrize("block", LONG_BLOCKS.values(), ids=LONG_BLOCKS)
 def test_a_long_block_leaves_the_rest_of_restructured_text_as_it_is(block: str) -> None:
-    content = restructured_text_content(f"History\n=======\n\n{block}\nOlder\n-----\n\nSee :ref:`the end <e>`.\n")
+    content = read_restructured_text(f"History\n=======\n\n{block}\nOlder\n-----\n\nSee :ref:`the end <e>`.\n")
     assert (content.title, content.warnings) == ("History", ())
     assert [heading.text for heading in content.headings] == ["History", "Older"]
     assert content.text.endswith("See the end.")
@@ -80,7 +80,7 @@ def test_a_long_block_leaves_the_rest_of_restructured_text_as_it_is(block: str) 
     ],
 )
 def test_manual_pages_are_told_from_libraries_logs_and_versions(name: str, ending: str | None) -> None:
-    assert ending_of(Path(name)) == ending
+    assert find_ending(Path(name)) == ending
 
 
 @pytest.mark.parametrize(

@@ -154,7 +154,7 @@ def test_a_second_run_asks_nobody(llama: str, tmp_path: Path) -> None:
         paid = connect(MODEL, base_url=llama, timeout=60.0, cache=store).complete(prompts)
     with CompletionStore(tmp_path / "completions.sqlite") as store:
         kept = connect(MODEL, base_url=llama, cache=store).complete(prompts)
-    assert [replace(completion, usage=completion.usage.as_cached()) for completion in paid] == kept
+    assert [replace(completion, usage=completion.usage.mark_cached()) for completion in paid] == kept
     assert [completion.usage.calls for completion in paid + kept] == [1, 1, 0, 0]
 
 

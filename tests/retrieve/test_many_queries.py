@@ -7,7 +7,7 @@ import pytest
 
 from triplebeam.embed.embedder import Embedder
 from triplebeam.index.arrays.array_set import MemoryArrays
-from triplebeam.index.arrays.quantize import quantized
+from triplebeam.index.arrays.quantize import quantize
 from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.index.folder.vectors import VectorIndex, write_vectors
 from triplebeam.ranking import Hit, Ranking
@@ -81,7 +81,7 @@ def test_many_vectors_find_what_each_finds_alone(exact_up_to: int) -> None:
     random = np.random.default_rng(0)
     rows = random.standard_normal((600, 32)).astype(np.float32)
     rows /= np.linalg.norm(rows, axis=1, keepdims=True)
-    write_vectors(arrays := MemoryArrays(), "vectors", quantized(rows), exact_up_to)
+    write_vectors(arrays := MemoryArrays(), "vectors", quantize(rows), exact_up_to)
     index, queries = VectorIndex(arrays, "vectors"), random.standard_normal((5, 32)).astype(np.float32)
     for k in (0, 3, 600):
         for (found, cosines), query in zip(index.nearest_many(queries, k), queries, strict=True):

@@ -13,6 +13,7 @@ import pytest
 from numpy.typing import NDArray
 from typer.testing import CliRunner
 
+from triplebeam.assemble.index import IndexReader
 from triplebeam.assemble.method import Method
 from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError, ModelMissingError
@@ -70,8 +71,7 @@ def rerank(index: Snapshot, words: Embedder, **parameters: float) -> Rerank:
         Rerank(
             base=BM25.over_passages(index),
             reader=CharacterReader(),
-            terms=index.passage_terms,
-            passages=index.passages,
+            rare=Rerank.follow_over(index.passage_terms, index.passages),
             vectors=index.passage_vectors,
             embedder=words,
         ),
@@ -102,7 +102,7 @@ def expected_candidates(
     (vector,) = words.embed([query], kind="query")
     best = {row: max(shared(hit, row) for hit in rows[:3]) for row in range(len(terms)) if row not in rows}
     far = [row for row, most in best.items() if most > 0]
-    near = {row: float(index.passage_vectors.at(np.array([row]))[0] @ vector) for row in far}
+    near = {row: float(index.passage_vectors.get_vectors(np.array([row]))[0] @ vector) for row in far}
     far.sort(key=lambda row: -(near[row] + 0.1 * best[row]))
     chosen = [*rows, *far[:reached]]
     bridges = [max(rows[:3], key=lambda hit, row=row: shared(hit, row)) for row in chosen]  # type: ignore[misc]
@@ -209,7 +209,8 @@ def test_the_command_reads_again_where_it_is_asked_to(
     options: list[str], expected: str, toy: Snapshot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     searched: list[str] = []
-    monkeypatch.setattr(search, "show_passages", lambda index, question, method, k, **rest: searched.append(method))
+    monkeypatch.setattr(IndexReader, "search", lambda index, question, k, method: searched.append(method))
+    monkeypatch.setattr(search, "show_passages", lambda *given, **options: None)
     done = CliRunner().invoke(app, ["search", str(toy.folder), QUESTION, *options])
     assert done.exit_code == 0, done.output
     assert searched == [expected]

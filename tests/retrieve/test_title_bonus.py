@@ -91,6 +91,9 @@ def test_of_many_passages_with_one_title_the_best_have_the_bonus(words: Embedder
     scores = TitleBonus(base=base, passages=index.passages, bonus=9.0, most=2).scores(query)
     raised = set(index.passages.ids(np.flatnonzero(scores > 0.5)))
     assert raised == set(index.passages.ids(np.argsort(-before, kind="stable")[:2])) == {"0", "1"}
+    sixth = TitleBonus(base=base, passages=index.passages, bonus=1.2, most=2).scores(query)
+    expected = before + np.where(np.isin(np.arange(len(before)), index.passages.rows(["0", "1"])), 1.2 / 6, 0)
+    assert sixth == pytest.approx((expected - expected.min()) / (expected.max() - expected.min()), abs=1e-6)
     for_all = TitleBonus(base=base, passages=index.passages, bonus=9.0).scores(query)
     assert np.count_nonzero(for_all > 0.5) == len(documents)
 

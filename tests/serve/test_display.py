@@ -1,4 +1,3 @@
-from collections.abc import Callable
 from io import StringIO
 
 import pytest
@@ -8,8 +7,8 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from triplebeam.serve.cli.console import err, out
 from triplebeam.serve.cli.display import draw_text
+from triplebeam.serve.cli.output import Output
 
 
 def drawn(text: str, **options: bool) -> str:
@@ -45,9 +44,9 @@ def test_what_matches_is_bold() -> None:
     assert "\x1b[1mriver\x1b[0m" in console.file.getvalue()
 
 
-@pytest.mark.parametrize("console", [out, err])
-def test_commands_to_the_terminal_in_a_text_are_shown_and_not_obeyed(console: Callable[[], Console]) -> None:
-    screen = console()
+@pytest.mark.parametrize("console", ["console", "notes"])
+def test_commands_to_the_terminal_in_a_text_are_shown_and_not_obeyed(console: str) -> None:
+    screen: Console = getattr(Output(), console)
     screen.file = StringIO()
     hostile = "a\x1b[2J\x1b]0;title\x07\x9b31m\u202eb\tc\nd"
     screen.print(hostile, Text(hostile), f"[bold]{escape(hostile)}[/bold]", Table(hostile), Panel(hostile))
@@ -57,7 +56,7 @@ def test_commands_to_the_terminal_in_a_text_are_shown_and_not_obeyed(console: Ca
 
 
 def test_styles_of_our_own_are_commands_still() -> None:
-    screen = type(out())(file=StringIO(), force_terminal=True, color_system="standard")
+    screen = type(Output().console)(file=StringIO(), force_terminal=True, color_system="standard")
     screen.print("[bold]a\x1bb[/bold]")
     assert isinstance(screen.file, StringIO)
     assert screen.file.getvalue() == "\x1b[1ma\ufffdb\x1b[0m\n"

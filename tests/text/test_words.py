@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from triplebeam.text.characters import CHINESE_AND_JAPANESE, HANGUL, UNSPACED
-from triplebeam.text.terms import is_unspaced, placed_words, text_words, words_in
+from triplebeam.text.terms import is_unspaced, locate_words, text_words, words_in
 from triplebeam.text.words import LETTERS, WORD, compile_word, content, words_of
 
 
@@ -55,7 +55,7 @@ def test_scripts_are_one_set() -> None:
 def test_words_of_a_shown_text_are_those_of_the_term_index() -> None:
     text = "The bridges of 東京 in Kraków"
     assert words_in(text) == set(text_words(text))
-    assert [text[start:end] for start, end, word in placed_words(text) if word in ("bridg", "東京", "krakow")] == (
+    assert [text[start:end] for start, end, word in locate_words(text) if word in ("bridg", "東京", "krakow")] == (
         ["bridges", "東京", "Kraków"]
     )
     assert is_unspaced("東")

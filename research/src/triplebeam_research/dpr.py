@@ -23,7 +23,7 @@ from triplebeam.errors import BadInputError
 from triplebeam.system.progress import Progress
 
 _PAIR = "dpr:"
-_FURTHER = 256
+_EXTRA_DIMENSIONS = 256
 #: Passages are hardly longer than this much more than the longest of the texts below; a longer one is cut to length.
 _MARGIN = 1.25
 _TEXTS = ("a", "The river flows north.", "Who wrote it, and when? " * 8, "1 2 3 4 5 6 7 8 9", "word " * 200)
@@ -46,7 +46,7 @@ class TwoEncoders:
     @property
     def dimension(self) -> int:
         """That of the encoders, and the further ones."""
-        return self.passages.dimension + _FURTHER
+        return self.passages.dimension + _EXTRA_DIMENSIONS
 
     @cached_property
     def longest(self) -> float:
@@ -57,18 +57,18 @@ class TwoEncoders:
         """Return one unit row per text: a question's direction, or a passage's vector, padded to length one."""
         if kind == "query":
             directions = unit_rows(self.questions.encode(texts, kind))
-            return np.hstack([directions, np.zeros((len(texts), _FURTHER), np.float32)])
+            return np.hstack([directions, np.zeros((len(texts), _EXTRA_DIMENSIONS), np.float32)])
         vectors = self.passages.encode(texts) / np.float32(self.longest)
         vectors /= np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1)
         missing = np.sqrt(np.maximum(1 - np.sum(vectors**2, axis=1, keepdims=True), 0))
-        anywhere = np.array([_direction(text) for text in texts], np.float32).reshape(-1, _FURTHER)
+        anywhere = np.array([_direction(text) for text in texts], np.float32).reshape(-1, _EXTRA_DIMENSIONS)
         return unit_rows(np.hstack([vectors, missing * anywhere]).astype(np.float32))
 
 
 def _direction(text: str) -> NDArray[np.float32]:
     """Return a unit vector with signs that the text decides."""
     bits = np.unpackbits(np.frombuffer(hashlib.sha256(text.encode()).digest(), np.uint8))
-    return (2 * bits.astype(np.float32) - 1) / np.float32(np.sqrt(_FURTHER))
+    return (2 * bits.astype(np.float32) - 1) / np.float32(np.sqrt(_EXTRA_DIMENSIONS))
 
 
 def load_pair(
@@ -85,7 +85,7 @@ def load_pair(
             name=known_as,
             precision=precision,
             on_gpu=on_gpu,
-            pooling=None if folder.says("1_Pooling/config.json") else "cls",
+            pooling=None if folder.read_config("1_Pooling/config.json") else "cls",
         )
         for path, known_as in folders
     )

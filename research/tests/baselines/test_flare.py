@@ -20,7 +20,7 @@ CONCLUSION = "So the answer is: Lake Michigan."
 
 
 def said(*tokens: str | tuple[str, float], text: str | None = None) -> Completion:
-    """A reply of tokens; one without a probability is sure."""
+    """Return a reply of tokens; one without a probability is sure."""
     pairs = [(token, 0.99) if isinstance(token, str) else token for token in tokens]
     return Completion(
         text="".join(token for token, _ in pairs) if text is None else text,

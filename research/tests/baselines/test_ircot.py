@@ -67,7 +67,7 @@ class TestContract(AgentContract):
     )
     make_agent = staticmethod(agent)
 
-    def babble(self, words: str) -> Completion:
+    def make_reply(self, words: str) -> Completion:
         return reply(sentence=words, found=True, answer=words)
 
     def test_the_model_sees_the_question_and_its_sentences(self) -> None:

@@ -73,7 +73,7 @@ class TestContract(AgentContract):
     )
     make_agent = staticmethod(agent)
 
-    def babble(self, words: str) -> Completion:
+    def make_reply(self, words: str) -> Completion:
         return reply(reasoning=words, found=True, answer=words, sentence=words)
 
     def test_a_step_reads_its_own_passages_and_no_others(self) -> None:

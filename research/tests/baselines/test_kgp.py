@@ -97,7 +97,7 @@ class TestContract(AgentContract):
     def make_agent(self, retriever: Any, model: Any, **parameters: Any) -> KGP:
         return agent(self.world, model, retriever, **parameters)
 
-    def babble(self, words: str) -> Completion:
+    def make_reply(self, words: str) -> Completion:
         return reply(evidence=words, found=True, answer=words, sentence=words)
 
 

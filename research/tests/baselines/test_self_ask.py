@@ -72,7 +72,7 @@ class TestContract(AgentContract):
     )
     make_agent = staticmethod(agent)
 
-    def babble(self, words: str) -> Completion:
+    def make_reply(self, words: str) -> Completion:
         return reply(follow_up=words, found=True, answer=words, sentence=words, facts=[])
 
     def test_the_model_sees_its_follow_ups_and_their_answers(self) -> None:

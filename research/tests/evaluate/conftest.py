@@ -16,7 +16,7 @@ from triplebeam.triple import Triple
 
 @pytest.fixture
 def make(tmp_path: Path, words: Embedder) -> Make:
-    """An index from titles, texts and triples."""
+    """Return an index from titles, texts and triples."""
 
     def build(texts: dict[str, tuple[str, str]], triples: dict[str, list[Triple]]) -> Snapshot:
         folder = tmp_path / "made.index"
@@ -29,7 +29,7 @@ def make(tmp_path: Path, words: Embedder) -> Make:
 
 @pytest.fixture(scope="module")
 def toy_index(tmp_path_factory: pytest.TempPathFactory, words: Embedder) -> Snapshot:
-    """The toy corpus with the triples of its own questions' chains."""
+    """Return the toy corpus with the triples of its own questions' chains."""
     table: dict[str, list[Triple]] = {}
     for question in toy.questions():
         for passage_id, triple in zip(question.gold, question.chain, strict=True):

@@ -19,7 +19,7 @@ _METHODS = {
 
 
 def made_up_evaluation(questions: int = 120, seed: int = 7) -> Evaluation:
-    """The same evaluation every time for the same seed."""
+    """Return the same evaluation every time for the same seed."""
     chance = random.Random(seed)
     asked = [_question(number, chance) for number in range(questions)]
     return Evaluation(
@@ -77,7 +77,7 @@ def _run(method: str, questions: list[Question], chance: random.Random) -> Run:
 
 
 def _without_answer(result: QuestionResult) -> QuestionResult:
-    return QuestionResult.from_json({**result.as_json(), "answer": None})
+    return QuestionResult.from_json({**result.to_json(), "answer": None})
 
 
 def _steps_taken(question: Question, most: int, chance: random.Random) -> int:

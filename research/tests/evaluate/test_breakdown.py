@@ -7,12 +7,12 @@ from triplebeam.evaluate.questions import Question
 from triplebeam.evaluate.run import QuestionResult, Run, StepResult
 from triplebeam.generate.language_model import Usage
 from triplebeam_research.report.breakdown import (
-    all_found,
-    by_gold_passages,
-    by_hops,
-    by_kind_of_hops,
-    by_triple_density,
-    by_type,
+    group_by_gold_passages,
+    group_by_hops,
+    group_by_kind_of_hops,
+    group_by_triple_density,
+    group_by_type,
+    is_all_found,
     recall_by_step,
     steps_by_hops,
     tokens_by_step,
@@ -60,25 +60,25 @@ RUN = Run(
 
 
 def test_by_hops_in_the_order_of_numbers() -> None:
-    groups = by_hops(QUESTIONS)
+    groups = group_by_hops(QUESTIONS)
     assert list(groups.items()) == [("2 hops", [1, 3]), ("4 hops", [0]), ("10 hops", [4]), ("not known", [2])]
-    assert list(by_hops([Question(id="1", question="?", hops=1)])) == ["1 hop"]
-    assert by_hops([]) == {}
+    assert list(group_by_hops([Question(id="1", question="?", hops=1)])) == ["1 hop"]
+    assert group_by_hops([]) == {}
 
 
 def test_by_type_in_the_order_of_names() -> None:
-    assert list(by_type(QUESTIONS).items()) == [("bridge", [0, 3, 4]), ("comparison", [1]), ("not known", [2])]
+    assert list(group_by_type(QUESTIONS).items()) == [("bridge", [0, 3, 4]), ("comparison", [1]), ("not known", [2])]
 
 
 def test_by_triple_density_as_the_paper_parts_them() -> None:
     densities = {"1": 9.0, "2": 8.99, "4": 13.0, "5": 40.5}
-    assert list(by_triple_density(QUESTIONS, densities).items()) == [
+    assert list(group_by_triple_density(QUESTIONS, densities).items()) == [
         ("under 9", [1]),
         ("9 to 11", [0]),
         ("13 and more", [3, 4]),
         ("not known", [2]),
     ]
-    assert list(by_triple_density(QUESTIONS, {"1": 10.9, "2": 11, "4": 12.9}))[:2] == ["9 to 11", "11 to 13"]
+    assert list(group_by_triple_density(QUESTIONS, {"1": 10.9, "2": 11, "4": 12.9}))[:2] == ["9 to 11", "11 to 13"]
 
 
 def test_recall_so_far_is_carried_forward() -> None:
@@ -103,20 +103,20 @@ def test_steps_by_hops() -> None:
 def test_musiques_types_say_how_hops_are_connected() -> None:
     types = ["3hop1", "2hop", "3hop2", "2hop"]
     questions = [Question(id=f"{n}", question="?", hops=int(kind[0]), type=kind) for n, kind in enumerate(types)]
-    assert by_kind_of_hops(questions) == {"2hop": [1, 3], "3hop1": [0], "3hop2": [2]}
-    assert by_kind_of_hops(QUESTIONS) == by_hops(QUESTIONS)
+    assert group_by_kind_of_hops(questions) == {"2hop": [1, 3], "3hop1": [0], "3hop2": [2]}
+    assert group_by_kind_of_hops(QUESTIONS) == group_by_hops(QUESTIONS)
 
 
 def test_all_gold_passages_in_the_whole_list_that_was_read() -> None:
     grouped = Question(id="6", question="?", gold=("a", "b", "c"), groups=(("a", "b"), ("c",)))
-    assert by_gold_passages([*QUESTIONS, grouped]) == {
+    assert group_by_gold_passages([*QUESTIONS, grouped]) == {
         "1 gold passages": [1, 3, 4],
         "2 gold passages": [0, 5],
         "not known": [2],
     }
     found = QuestionResult(question_id="6", passage_ids=("x", "b"), further_ids=("y", "c"))
-    assert all_found(grouped, found)
-    assert not all_found(QUESTIONS[0], found)
+    assert is_all_found(grouped, found)
+    assert not is_all_found(QUESTIONS[0], found)
 
 
 def test_results_of_other_questions_are_refused() -> None:

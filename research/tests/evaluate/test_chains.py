@@ -10,7 +10,7 @@ from triplebeam.errors import BadInputError
 from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.text.names import entity_key
 from triplebeam.triple import Triple
-from triplebeam_research.synthesize.chains import MOST_CHAINS, MOST_PASSAGES, sample_chains
+from triplebeam_research.synthesize.chains import MAX_CHAINS, MAX_PASSAGES, sample_chains
 
 
 def literal_chains(index: Snapshot, hops: int) -> set[tuple[Triple, ...]]:
@@ -63,7 +63,7 @@ class TestChains:
 
     def test_are_spread_over_the_corpus(self, toy_index: Snapshot) -> None:
         drawn = list(sample_chains(toy_index))
-        assert max(Counter(id_ for chain in drawn for id_ in chain.passages).values()) <= MOST_CHAINS
+        assert max(Counter(id_ for chain in drawn for id_ in chain.passages).values()) <= MAX_CHAINS
         assert max(Counter(triple for chain in drawn for triple in chain.triples).values()) == 1
         assert max(Counter(chain.start for chain in drawn).values()) == 1
 
@@ -142,6 +142,6 @@ class TestChains:
     def test_do_not_go_over_what_many_passages_speak_of(self, make: Make) -> None:
         texts = {"a": ("Ann Lee", "Ann Lee wed Bob Ray."), "b": ("Bob Ray", "Bob Ray moved to Paris.")}
         table = {"a": [Triple("Ann Lee", "wed", "Bob Ray")], "b": [Triple("Bob Ray", "moved to", "Paris")]}
-        others = {f"o{n}": ("", "Somebody met Bob Ray.") for n in range(MOST_PASSAGES - 1)}
+        others = {f"o{n}": ("", "Somebody met Bob Ray.") for n in range(MAX_PASSAGES - 1)}
         met = {id_: [Triple("somebody", f"met in {id_}", "Bob Ray")] for id_ in others}
         assert not list(sample_chains(make(texts | others, table | met), hops=(2,)))

@@ -58,7 +58,7 @@ IRCOT = {
 
 
 def write(path: Path, content: object, lines: bool = False) -> Path:
-    """A file of JSON, or of JSON lines; gzipped where its name says so."""
+    """Return a file of JSON, or of JSON lines; gzipped where its name says so."""
     rows = content if lines and isinstance(content, list) else [content]
     data = "\n".join(json.dumps(row) for row in rows).encode()
     path.parent.mkdir(parents=True, exist_ok=True)

@@ -25,7 +25,7 @@ ROW = {"id": "2hop__1", "question": "Who founded Elm?", "paragraphs": PARAGRAPHS
 
 
 def run(*arguments: object) -> str:
-    """What the command tells."""
+    """Return what the command tells."""
     app = typer.Typer(pretty_exceptions_enable=False)
     app.command()(dataset)
     result = CliRunner().invoke(app, [str(argument) for argument in arguments])
@@ -89,7 +89,7 @@ def test_json(tmp_path: Path, musique: Path) -> None:
 def test_nothing_is_overwritten_without_force(tmp_path: Path, musique: Path) -> None:
     out = tmp_path / "out"
     run("musique", musique, out)
-    with pytest.raises(BadInputError, match=r"corpus.jsonl is there already: .* --force"):
+    with pytest.raises(BadInputError, match=r"corpus.jsonl already exists: .* --force"):
         run("musique", musique, out)
     table = tmp_path / "bamboogle.csv"
     table.write_text("Question,Answer\nWho?,Ann\n")

@@ -48,7 +48,7 @@ def test_an_object(tmp_path: Path, members: dict[str, Json]) -> None:
     path = tmp_path / "object.json"
     path.write_text("\ufeff" + json.dumps(members, ensure_ascii=True), encoding="utf-8")
     assert list(json_values.members(path)) == list(members.items())
-    assert json_values.first_character(path) == "{"
+    assert json_values.read_first_character(path) == "{"
 
 
 def test_an_array_is_no_object(tmp_path: Path) -> None:

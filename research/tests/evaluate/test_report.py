@@ -169,7 +169,7 @@ def test_the_same_evaluation_gives_the_same_report(page: str, text: str) -> None
 def test_without_matplotlib_only_the_plots_are_missing(
     evaluation: Evaluation, page: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(plots, "available", lambda: False)
+    monkeypatch.setattr(plots, "can_plot", lambda: False)
     bare = html_report(evaluation)
     tags_of(bare)
     tree = lxml_html.fromstring(bare)

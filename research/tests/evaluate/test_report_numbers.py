@@ -9,7 +9,7 @@ from triplebeam.evaluate.run import Evaluation, QuestionResult, Run, StepResult
 from triplebeam.generate.language_model import Usage
 from triplebeam_research.report import markdown_report
 from triplebeam_research.report.differences import Comparison
-from triplebeam_research.report.render import escaped
+from triplebeam_research.report.render import escape_markdown
 
 _TINY = Evaluation(
     title="Tiny",
@@ -175,5 +175,5 @@ def test_numbers_are_written_one_way() -> None:
 
 
 def test_markdown_keeps_method_names_readable() -> None:
-    assert escaped("hybrid+naive_ge") == "hybrid+naive_ge"
-    assert escaped("_a_ | <b>") == "\\_a\\_ \\| &lt;b&gt;"
+    assert escape_markdown("hybrid+naive_ge") == "hybrid+naive_ge"
+    assert escape_markdown("_a_ | <b>") == "\\_a\\_ \\| &lt;b&gt;"

@@ -11,7 +11,7 @@ from triplebeam.evaluate.questions import Question
 from triplebeam.evaluate.run import QuestionResult, StepResult
 from triplebeam.evaluate.run_file import RunFile, run_key
 from triplebeam.generate.language_model import Usage
-from triplebeam_research.experiments.trec import in_run, read_run, write_judgements, write_run
+from triplebeam_research.experiments.trec import find_in_run, read_run, write_judgements, write_run
 
 FIRST = Question(id="1", question="Who?", gold=("a", "b c"))
 SECOND = Question(id="q 2", question="Where?", gold=("d",))
@@ -82,13 +82,13 @@ def test_a_trec_run_is_read_back_in_order(tmp_path: Path) -> None:
     write_run(tmp_path / "run.trec", "my method", results)
     run = read_run(tmp_path / "run.trec")
     assert run == {"1": ("a", "b_c"), "q_2": many}
-    ours = in_run(FIRST, run)
+    ours = find_in_run(FIRST, run)
     assert ours is not None
     assert ours.passage_ids == ("a", "b c")  # or the gold passage would count as missed
-    found = in_run(SECOND, run)
+    found = find_in_run(SECOND, run)
     assert found is not None
     assert found.passage_ids == many
-    assert in_run(Question(id="3", question="?"), run) is None
+    assert find_in_run(Question(id="3", question="?"), run) is None
 
 
 def test_judgements_are_qrels(tmp_path: Path) -> None:

@@ -144,7 +144,7 @@ class TestFailing:
             EndpointError, match=r"echo wrote no usable question .* the question does not name the start"
         ):
             synthesize(toy_index, model, count=40)
-        assert len(model.prompts) <= module.MOST_FRUITLESS + 16
+        assert len(model.prompts) <= module.MAX_FRUITLESS + 16
 
     def test_an_endpoint_that_is_gone_is_not_asked_on(self, toy_index: Snapshot) -> None:
         class Gone(Echo):

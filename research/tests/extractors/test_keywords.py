@@ -62,7 +62,7 @@ def test_passages_that_share_a_keyword_are_joined(tmp_path: Path, words: Embedde
 
     def joined(passage_id: str) -> list[str]:
         row = np.array([index.passages.row(passage_id)])
-        return index.passages.ids(index.passage_graph.around(row, ("keyword",))[1])
+        return index.passages.ids(index.passage_graph.find_incident(row, ("keyword",))[1])
 
     assert joined("film") == ["lake"]
     assert joined("director") == []

@@ -36,7 +36,7 @@ def over(index: Snapshot, words: Embedder, candidates: int = 100) -> LateInterac
 
 @pytest.fixture(scope="module")
 def random_index(tmp_path_factory: pytest.TempPathFactory, words: Embedder) -> Snapshot:
-    """A hundred passages of one to thirty words."""
+    """Return a hundred passages of one to thirty words."""
     folder = tmp_path_factory.mktemp("late") / "random.index"
     random = np.random.default_rng(5)
     texts = [" ".join(random.choice(VOCABULARY, random.integers(1, 31))) for _ in range(100)]

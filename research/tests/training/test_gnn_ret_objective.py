@@ -16,7 +16,7 @@ from small_graphs import Problem, graph_of, problems
 from trials import examples
 from triplebeam.methods.gnn_ret.propagate import Message, MessagePassing
 from triplebeam_research.training.objective import HingeObjective, TrainingStep, assign_labels, training_steps
-from triplebeam_research.training.printed import printed_gradient
+from triplebeam_research.training.printed import compute_printed_gradient
 
 MESSAGES = {"min": min, "mean": fmean}
 SMALL = 1e-6
@@ -58,7 +58,7 @@ def far_from_ties(problem: Problem, threshold: float, message: Message) -> bool:
 @given(problems(), st.sampled_from([0.01, 0.5, 2.0]), st.sampled_from(["min", "mean"]))
 def test_loss_and_derivatives(problem: Problem, threshold: float, message: Message) -> None:
     values = np.array([*problem.alpha, problem.beta])
-    result = objective(problem, threshold, message).exact(problem.steps, problem.alpha, problem.beta)
+    result = objective(problem, threshold, message).compute_exact(problem.steps, problem.alpha, problem.beta)
     assert result.loss == pytest.approx(loss(problem, values, threshold, message))
 
     assume(far_from_ties(problem, threshold, message))
@@ -72,7 +72,7 @@ def test_loss_and_derivatives(problem: Problem, threshold: float, message: Messa
 @settings(max_examples=examples(200), deadline=None)
 @given(problems(), st.sampled_from([0.01, 0.5, 2.0]))
 def test_printed_gradients_are_as_printed(problem: Problem, threshold: float) -> None:
-    result = printed_gradient(objective(problem, threshold), problem.steps, problem.alpha, problem.beta)
+    result = compute_printed_gradient(objective(problem, threshold), problem.steps, problem.alpha, problem.beta)
     values = np.array([*problem.alpha, problem.beta])
     assert result.loss == pytest.approx(loss(problem, values, threshold))
     expected = oracle.printed_gradient(
@@ -93,7 +93,7 @@ def test_printed_and_exact_differ_by_the_means() -> None:
     graph = graph_of(4, [], [(0, 1), (0, 2), (0, 3), (1, 2)])
     steps = [TrainingStep(distances=np.array([0.1, 0.5, 0.6, 0.7]), targets=np.array([3]))]
     hinge = HingeObjective(passing=MessagePassing(graph=graph, relevant=2), threshold=1.0, competitors=4)
-    exact, printed = hinge.exact(steps, [0.5], 1.0), printed_gradient(hinge, steps, [0.5], 1.0)
+    exact, printed = hinge.compute_exact(steps, [0.5], 1.0), compute_printed_gradient(hinge, steps, [0.5], 1.0)
     own_less_message = np.array([0.1 - 0.5, 0.5 - 0.1, 0.6 - 0.1, 0.7 - 0.1])
     assert exact.gradient[0] == pytest.approx(own_less_message[3] - own_less_message[:3].mean())
     assert printed.gradient[0] == pytest.approx(own_less_message[3] - own_less_message[:3].sum())
@@ -103,7 +103,7 @@ def test_a_step_with_nothing_to_compare_adds_nothing() -> None:
     hinge = HingeObjective(passing=MessagePassing(graph=graph_of(2, [], [(0, 1)])), threshold=5.0, competitors=2)
     for targets in ([], [0, 1]):
         steps = [TrainingStep(distances=np.array([0.1, 0.9]), targets=np.array(targets, np.int64))]
-        result = hinge.exact(steps, [0.5], 1.0)
+        result = hinge.compute_exact(steps, [0.5], 1.0)
         assert (result.loss, result.gradient.tolist()) == (0.0, [0.0, 0.0])
 
 

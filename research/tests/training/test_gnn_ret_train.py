@@ -89,7 +89,7 @@ def test_it_stops_when_the_loss_keeps_rising_and_gives_the_best_values(
     def rising(*arguments: object) -> objective.LossAndGradient:
         return objective.LossAndGradient(next(heights), np.array([-0.05, 0.0]))
 
-    monkeypatch.setattr(objective.HingeObjective, "exact", rising)
+    monkeypatch.setattr(objective.HingeObjective, "compute_exact", rising)
     result = train(star, [[step(FAR_TARGET, 1)]])
     assert result.losses[-1] == 0.39
     assert result.ending == RISING_LOSS

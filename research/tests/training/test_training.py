@@ -7,14 +7,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from triplebeam.assemble import Index
+from triplebeam.assemble import Context, IndexReader
 from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError
 from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.methods.gnn_ret import GNN_RET, RGNN_RET, GNNRet
 from triplebeam.methods.gnn_ret.weights import Targets
 from triplebeam.settings import Settings
-from triplebeam_research.training.trainer import DEPTHS, Trainer, mean_recall
+from triplebeam_research.training.trainer import DEPTHS, Trainer, average_recall
 from triplebeam_research.training.weights import write_weights
 
 QUESTIONS = [
@@ -43,7 +43,7 @@ QUESTIONS = [
 @pytest.fixture
 def trainer(world: Snapshot, words: Embedder) -> Trainer:
     settings = replace(GNN_RET, relevant=1, competitors=4, max_steps=20)
-    return Trainer(index=Index.of(world, Settings(), words), settings=settings)
+    return Trainer(index=IndexReader(Context(world, Settings(), words)), settings=settings)
 
 
 @pytest.fixture
@@ -128,7 +128,7 @@ def test_every_question_is_held_out_once(trainer: Trainer, questions: Path, base
     folds = trainer.cross_validate(examples, 3)
     assert [fold.held for fold in folds] == [1, 1, 1]
     assert folds[0].result == trainer.train(examples[1:])
-    assert mean_recall(folds, "untrained") == pytest.approx(trainer.recall(examples, (0.5,), 1.0))
+    assert average_recall(folds, "untrained") == pytest.approx(trainer.recall(examples, (0.5,), 1.0))
     limited = trainer.cross_validate(examples, 3, limit=1)
     assert limited[0].result == trainer.train(examples[1:2])
 

@@ -23,7 +23,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from triplebeam.embed.embedder import Embedder, Window, encoded
+from triplebeam.embed.embedder import Embedder, Window, embed_window
 from triplebeam.errors import BadInputError, EmbedderMismatchError, ExtraMissingError, TriplebeamError
 from triplebeam.extract.extractor import Extraction
 from triplebeam.extract.local import LocalExtractor
@@ -165,4 +165,4 @@ def encoding_stage(make_embedder: Callable[[], Embedder], fingerprint: str) -> S
             f"its embedder {embedder.name!r} has the fingerprint {embedder.fingerprint[:12]} and that of the index"
             f" {fingerprint[:12]}: install the same weights on every machine."
         )
-    return lambda line: encoded(embedder, Window(*json.loads(line))).tobytes()
+    return lambda line: embed_window(embedder, Window(*json.loads(line))).tobytes()

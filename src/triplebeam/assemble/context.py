@@ -18,7 +18,7 @@ from triplebeam.index.protocols import PassageLookup, Query, Source, SourceTripl
 from triplebeam.retrieve.clauses import clauses
 from triplebeam.retrieve.retriever import Retriever
 from triplebeam.settings import Settings
-from triplebeam.system.progress import Progress, silent
+from triplebeam.system.progress import Progress, ignore_progress
 from triplebeam.where import Where
 
 #: Retrievers kept per context. There is no end of those one can write with parameters in brackets.
@@ -41,7 +41,7 @@ class Context:
     settings: Settings
     given_embedder: Embedder | None = None
     given_model: LanguageModel | None = None
-    progress: Progress = field(default=silent, repr=False)
+    progress: Progress = field(default=ignore_progress, repr=False)
     query_entities: Path | None = None
     """A file with the entities of questions, for ``entities=given``."""
     always_answer: bool = False

@@ -15,7 +15,7 @@ from triplebeam.evaluate.ask_all import CountingEmbedder, ask_all
 from triplebeam.evaluate.questions import Question, find_gold, read_questions
 from triplebeam.evaluate.run import Evaluation, QuestionResult, Run
 from triplebeam.evaluate.run_file import RunFile, run_key
-from triplebeam.generate.accounting import price
+from triplebeam.generate.accounting import compute_cost
 from triplebeam.generate.language_model import LanguageModel, Usage
 from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.index.location import Location
@@ -23,7 +23,7 @@ from triplebeam.index.protocols import Source
 from triplebeam.index.stores import open_source
 from triplebeam.retrieve.retriever import Retriever
 from triplebeam.settings import Settings
-from triplebeam.system.progress import Progress, silent
+from triplebeam.system.progress import Progress, ignore_progress
 from triplebeam.where import parse
 
 
@@ -59,7 +59,7 @@ class Evaluator:
     embedder: Embedder | None = None
     model: LanguageModel | None = None
     """Without a name, such as your own; the index's and the settings' unless given."""
-    progress: Progress = silent
+    progress: Progress = ignore_progress
 
     def evaluate(self, corpus: Corpus) -> Evaluation:
         """All methods on all questions."""
@@ -138,11 +138,11 @@ class Evaluator:
 
     def _dollars(self, results: Sequence[QuestionResult]) -> float | None:
         """What the calls cost, or would have cost where they were had from the cache."""
-        total = sum((result.usage for result in results), Usage()).as_cached()
+        total = sum((result.usage for result in results), Usage()).mark_cached()
         if not total.cached_calls:
             return None
         paid = Usage(tokens_in=total.cached_tokens_in, tokens_out=total.cached_tokens_out)
-        return price(paid, self.settings.model or "", self.settings.prices)
+        return compute_cost(paid, self.settings.model or "", self.settings.prices)
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from triplebeam.embed import load_embedder
 from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError, ModelMissingError, nearest
 from triplebeam.extract.extractor import KEYWORDS_MARK, Extractor
-from triplebeam.generate.accounting import Account, price, price_of
+from triplebeam.generate.accounting import Account, compute_cost, find_price
 from triplebeam.generate.completion_cache import CompletionStore
 from triplebeam.index.build.build import IndexBuilder
 from triplebeam.index.build.extraction import Budget
@@ -33,9 +33,9 @@ from triplebeam.index.store.lookup import read_embedder, read_extractor, read_so
 from triplebeam.index.store.policy import OverwritePolicy, kind_of
 from triplebeam.index.stores import publisher_of
 from triplebeam.ingest import SourceNames, document_id
-from triplebeam.ingest.folder_files import covers
+from triplebeam.ingest.folder_files import is_inside
 from triplebeam.settings import Settings
-from triplebeam.system.progress import Progress, silent
+from triplebeam.system.progress import Progress, ignore_progress
 
 #: What failed before may well fail again; but a model that does no better than before is not to be paid for it all.
 MAX_FAILURES_AGAIN = 0.50
@@ -46,7 +46,7 @@ def index_builder(
     settings: Settings,
     *,
     extractor: str | Extractor | None = None,
-    triples: Path | None = None,
+    triples: str | Path | None = None,
     keywords: bool = False,
     replace_triples: bool = False,
     passage_tokens: int = IndexBuilder.passage_tokens,
@@ -56,7 +56,7 @@ def index_builder(
     budget: Budget | None = None,
     embedder: Embedder | None = None,
     names: SourceNames | None = None,
-    progress: Progress = silent,
+    progress: Progress = ignore_progress,
 ) -> IndexBuilder:
     """What adds documents to an index, retries those whose extraction failed, and removes documents.
 
@@ -68,7 +68,7 @@ def index_builder(
     location = parse_location(place, settings.state)
     folder = location.state
     if extractor is None or isinstance(extractor, str):
-        choice = choose(folder, extractor, triples=triples, keywords=keywords, again=again)
+        choice = choose(folder, extractor, triples=Path(triples) if triples else None, keywords=keywords, again=again)
         made = make_chosen(location, choice, settings, progress, refresh=again)
     else:
         made = extractor
@@ -85,7 +85,7 @@ def index_builder(
         source_names=names.known if names else {},
         triples_in_context=settings.triples_in_context,
         keyword_passages=settings.keyword_passages,
-        overwrite=_overwrite_policy(replace_triples, named=extractor is not None or triples is not None),
+        overwrite=_overwrite_policy(replace_triples, named=extractor is not None or bool(triples)),
         progress=progress,
         publisher=publisher_of(location),
     )
@@ -160,12 +160,12 @@ def tune_share(location: Location, share: float | None) -> None:
 def dollar_budget(dollars: float, settings: Settings, bill: Account) -> Budget:
     """A limit on what the calls of a run may cost; its calls count towards ``bill``."""
     model = settings.endpoint("extraction").model or ""
-    if price_of(model, settings.prices) is None:
+    if find_price(model, settings.prices) is None:
         raise BadInputError(
             f"the price of the model {model!r} is not known, so --budget cannot be kept: give US dollars per million"
             f' tokens in triplebeam.toml, prices = {{"{model}" = {{input = 0.10, output = 0.40}}}}.'
         )
-    return Budget(dollars, lambda: price(bill.usage, model, settings.prices) or 0.0)
+    return Budget(dollars, lambda: compute_cost(bill.usage, model, settings.prices) or 0.0)
 
 
 def known_documents(folder: Path, passages: PassageLookup, wanted: Iterable[str | Path]) -> list[str]:
@@ -185,7 +185,7 @@ def _known(known: Mapping[str, None], sources: Mapping[str, str], document: str,
         if name in known:
             return [name]
     for name in called:
-        if below := [id_ for id_ in known if name != "." and covers(name, sources.get(id_, id_))]:
+        if below := [id_ for id_ in known if name != "." and is_inside(name, sources.get(id_, id_))]:
             return below
     there = f"has {len(known):,}, such as {next(iter(known))!r}" if known else "is empty"
     raise BadInputError(f"there is no document {document!r} in the index{nearest(document, known)}, which {there}.")
@@ -223,7 +223,12 @@ def choose(
 
 
 def make_chosen(
-    place: Path | Location, choice: Choice, settings: Settings, progress: Progress = silent, *, refresh: bool = False
+    place: Path | Location,
+    choice: Choice,
+    settings: Settings,
+    progress: Progress = ignore_progress,
+    *,
+    refresh: bool = False,
 ) -> Extractor | None:
     """The extractor; where the index goes on with one that cannot be made here, the two ways on are named."""
     if choice.is_remembered and choice.is_paid and not settings.endpoint("extraction").model:

@@ -12,7 +12,7 @@ from triplebeam.extract.extractor import Extractor
 from triplebeam.generate.language_model import LanguageModel
 from triplebeam.plugins import require_plugin
 from triplebeam.settings import Settings
-from triplebeam.system.progress import Progress, silent
+from triplebeam.system.progress import Progress, ignore_progress
 
 DEFAULT_EMBEDDER = "granite"
 EXTRACTORS = ("local", "llm", "llm-two-step", "none")
@@ -25,7 +25,7 @@ HOW_TO_CONFIGURE = (
 )
 
 
-def make_embedder(name: str, settings: Settings, progress: Progress = silent) -> Embedder:
+def make_embedder(name: str, settings: Settings, progress: Progress = ignore_progress) -> Embedder:
     """The embedder of that name; its weights are fetched at first use unless ``offline`` forbids it."""
     return load_embedder(
         name,
@@ -82,7 +82,7 @@ def make_extractor(
     name: str,
     triples_file: Path | None,
     settings: Settings,
-    progress: Progress = silent,
+    progress: Progress = ignore_progress,
     *,
     refresh: bool = False,
     keywords: bool = False,

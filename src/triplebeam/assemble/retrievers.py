@@ -1,7 +1,6 @@
 """The functions that build retrievers. What is keyword-only here can be written in brackets after a method's name."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any, Literal, TypeAlias
 
 from triplebeam.assemble.context import Context
@@ -9,8 +8,6 @@ from triplebeam.errors import BadInputError
 from triplebeam.index.folder.open_graph import BLENDED_PASSAGES, BLENDED_TOLERANCE
 from triplebeam.index.folder.passage_graph import KINDS
 from triplebeam.index.folder.terms import TermIndex
-from triplebeam.methods.gear import Cascade, Exact, LLMReader, NaiveGE, Pooled, SyncGE
-from triplebeam.methods.gear.score import ChainScorer
 from triplebeam.methods.gnn_ret import GNNRet
 from triplebeam.methods.hipporag.hipporag import HippoRAG
 from triplebeam.methods.hipporag.hipporag2 import HippoRAG2
@@ -24,21 +21,19 @@ from triplebeam.methods.shared.triple_filter import LLMTripleFilter
 from triplebeam.passage import SHARED_TITLE
 from triplebeam.retrieve.blend.blend import Blend, Walk
 from triplebeam.retrieve.blend.links import OwnerLinks, TitleLinks
+from triplebeam.retrieve.blend.tail import Tail
 from triplebeam.retrieve.bm25 import BM25
-from triplebeam.retrieve.bridge.reader import open_reader
-from triplebeam.retrieve.bridge.rerank import Rerank
 from triplebeam.retrieve.clauses import Clauses
 from triplebeam.retrieve.dense import Dense
 from triplebeam.retrieve.hybrid import Hybrid, ScaledHybrid
+from triplebeam.retrieve.rare_terms import RareTerms
 from triplebeam.retrieve.retriever import Retriever, ScoringRetriever
 from triplebeam.retrieve.scores import CachedScores
 from triplebeam.retrieve.title_bonus import TitleBonus
-from triplebeam.weights import GRANITE, ensure
 
 #: What a base searches; ``@triples`` after its name sets it.
 Over: TypeAlias = Literal["passages", "triples"]
-Scorer: TypeAlias = Literal["cascade", "exact", "pooled"]
-BlendedPart: TypeAlias = Literal["messages", "triples", "names", "titles", "owners"]
+BlendedPart: TypeAlias = Literal["messages", "triples", "names", "titles", "owners", "tail"]
 TITLE_BONUS = 0.2
 #: HippoRAG 2 keeps five entities of the nearest triples; twice as many find more here.
 _BLENDED_SEEDS = 10
@@ -116,10 +111,19 @@ def blend(context: Context, *, without: BlendedPart | None = None, share: float 
         walks={name: walk for name, walk in walks.items() if name != without},
         titles=TitleLinks(**facts, most=SHARED_TITLE) if walks and without != "titles" else None,
         owners=OwnerLinks(**facts) if walks and without != "owners" else None,
+        tail=None if without == "tail" else _tail(context),
         passages=context.snapshot.passages,
         embedder=context.embedder,
         share=context.snapshot.manifest.share if share is None else share,
     )
+
+
+def _tail(context: Context) -> Tail:
+    """Places for other documents, and for rare terms where those of all passages are here and not too many."""
+    index = context.snapshot
+    terms = index.passage_terms if not index.passage_vectors.is_large else None
+    rare = RareTerms(terms=terms, passages=index.passages) if isinstance(terms, TermIndex) else None
+    return Tail(terms=rare, passages=index.passages)
 
 
 def _plain(context: Context, near: CachedScores) -> ScoringRetriever:
@@ -141,45 +145,3 @@ def _walks(context: Context, plain: ScoringRetriever) -> Mapping[str, Walk]:
         "triples": HippoRAG2.over(index, embedder, base=plain, seed_entities=_BLENDED_SEEDS, **walk),
         "names": HippoRAG.over(index, embedder, names, fallback=None, **walk),
     }
-
-
-def rerank(context: Context, below: Retriever) -> Rerank:
-    """The base's first passages, and what rare terms of them reach, read again."""
-    index, settings = context.snapshot, context.settings
-    if not isinstance(index.passage_terms, TermIndex):
-        raise BadInputError("rerank follows rare terms, which a cluster does not list: use an index in a folder.")
-    return Rerank(
-        base=below,
-        reader=open_reader(ensure(GRANITE, settings.home, offline=settings.offline, progress=context.progress)),
-        terms=index.passage_terms,
-        passages=index.passages,
-        vectors=index.passage_vectors,
-        embedder=context.embedder,
-    )
-
-
-def naive_ge(
-    context: Context, below: Retriever, *, scorer: Scorer = "cascade", shortlist: int | None = None
-) -> NaiveGE:
-    """A walk from every triple of the base's passages."""
-    return NaiveGE(base=below, triples=context.triples, scorer=_scorer(context, scorer, shortlist))
-
-
-def sync_ge(context: Context, below: Retriever, *, scorer: Scorer = "cascade", shortlist: int | None = None) -> SyncGE:
-    """A walk from the facts that a model reads in the base's passages."""
-    return SyncGE(
-        base=below,
-        triples=context.triples,
-        scorer=_scorer(context, scorer, shortlist),
-        reader=LLMReader(model=context.reading_model, passages=context.passages),
-    )
-
-
-def _scorer(context: Context, name: Scorer, shortlist: int | None) -> ChainScorer:
-    triples, embedder = context.triples, context.embedder
-    if name == "cascade":
-        cascade = Cascade(triples=triples, embedder=embedder)
-        return cascade if shortlist is None else replace(cascade, shortlist=shortlist)
-    if shortlist is not None:
-        raise BadInputError(f"the scorer {name!r} has no shortlist: only cascade has.")
-    return (Exact if name == "exact" else Pooled)(triples=triples, embedder=embedder)

@@ -11,9 +11,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from triplebeam.assemble.index import Index
+from triplebeam.assemble.reader import IndexReader
 from triplebeam.errors import BadInputError
-from triplebeam.evaluate.compare import SIGNIFICANT, Difference, paired_difference
+from triplebeam.evaluate.compare import MAX_P_VALUE, Difference, compare_paired
 from triplebeam.evaluate.measures import values
 from triplebeam.evaluate.questions import Question, find_gold
 from triplebeam.evaluate.run import QuestionResult
@@ -39,25 +39,25 @@ class Tuning:
     @property
     def chosen(self) -> float | None:
         """The share to use instead of the index's own; None: none is better beyond chance."""
-        better = self.difference.mean > 0 and self.difference.p_value < SIGNIFICANT
+        better = self.difference.mean > 0 and self.difference.p_value < MAX_P_VALUE
         return max(self.recall, key=self.recall.__getitem__) if better else None
 
 
-def measure_shares(index: Index, questions: Sequence[Question]) -> Tuning:
+def measure_shares(index: IndexReader, questions: Sequence[Question]) -> Tuning:
     """The default search with every share, on the questions that have gold passages."""
     asked = [question for question in find_gold(questions, index.passages) if question.gold]
     if len(asked) < 2:
         raise BadInputError(f"{len(asked)} questions have gold passages: tuning needs two or more, better a hundred.")
-    own = index.source.manifest.ownership.share
+    own = index.status.ownership.share
     recall = {share: _recall(index, share, asked) for share in sorted({*SHARES, own})}
     return Tuning(
         own,
         {share: float(each.mean()) for share, each in recall.items()},
-        paired_difference(recall[own], _cross_checked(recall)),
+        compare_paired(recall[own], _cross_checked(recall)),
     )
 
 
-def _recall(index: Index, share: float, questions: Sequence[Question]) -> NDArray[np.float64]:
+def _recall(index: IndexReader, share: float, questions: Sequence[Question]) -> NDArray[np.float64]:
     blend = index.retriever("blend")
     assert isinstance(blend, Blend)
     found = retrieve_many(replace(blend, share=share), [question.question for question in questions], _DEPTH)

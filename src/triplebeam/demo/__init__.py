@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from triplebeam.answer import Run
-from triplebeam.assemble import DEFAULT_METHOD, Index, open_index
+from triplebeam.assemble import DEFAULT_METHOD, Context, Index, IndexReader, context_of, open_index
 from triplebeam.assemble.indexing import index_builder
 from triplebeam.errors import BadInputError, EndpointError
 from triplebeam.generate.language_model import Completion, Prompt, Usage
@@ -17,7 +17,7 @@ from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.passage import Document
 from triplebeam.ranking import Ranking
 from triplebeam.settings import Settings
-from triplebeam.system.progress import Progress, silent
+from triplebeam.system.progress import Progress, ignore_progress
 from triplebeam.testing.toy import Question, passages, questions
 
 
@@ -37,7 +37,7 @@ class Recording:
 
 
 def read_recordings(content: str) -> list[Recording]:
-    """Recordings from JSON: a list of objects with the fields above, the reply being an object."""
+    """Read recordings from JSON: a list of objects with the fields above, the reply being an object."""
     rows: list[dict[str, Any]] = json.loads(content)
     return [Recording(**{**row, "shows": tuple(row["shows"]), "reply": json.dumps(row["reply"])}) for row in rows]
 
@@ -50,7 +50,7 @@ class Recorded:
     name: str = "recorded"
 
     def complete(self, prompts: Sequence[Prompt]) -> list[Completion]:
-        """The first recording that fits each prompt."""
+        """Return the first recording that fits each prompt."""
         return [self._completion(prompt) for prompt in prompts]
 
     def _completion(self, prompt: Prompt) -> Completion:
@@ -60,7 +60,7 @@ class Recorded:
                 f"no recorded completion fits this {prompt.template!r} prompt: configure a model to go on from here."
             )
         paid = Usage(calls=1, tokens_in=found.tokens_in, tokens_out=found.tokens_out)
-        return Completion(text=found.reply, usage=paid.as_cached())
+        return Completion(text=found.reply, usage=paid.mark_cached())
 
 
 PLAIN = "hybrid"
@@ -83,11 +83,11 @@ class Comparison:
         return [id_ for id_ in self.question.gold if id_ in self.graph.ids and id_ not in self.plain.ids]
 
     def recall(self, ranking: Ranking) -> float:
-        """The share of the passages the question needs."""
+        """Return the share of the passages the question needs."""
         return sum(id_ in ranking.ids[:K] for id_ in self.question.gold) / len(self.question.gold)
 
 
-def build(folder: Path, settings: Settings, progress: Progress = silent) -> Index:
+def build(folder: Path, settings: Settings, progress: Progress = ignore_progress) -> Index:
     """Index the toy corpus: triples by the local extractor, vectors by the default embedder."""
     _check_free(folder)
     builder = index_builder(folder, settings, progress=progress)
@@ -96,7 +96,7 @@ def build(folder: Path, settings: Settings, progress: Progress = silent) -> Inde
 
 
 def _check_free(folder: Path) -> None:
-    """The demo must not mix its corpus into an index of the user's own."""
+    """Check that the demo does not mix its corpus into an index of the user's own."""
     if is_index(folder):
         known = Snapshot.open(folder).passages
         if len(known) != len(passages()) or not all(passage.id in known for passage in passages()):
@@ -115,5 +115,6 @@ def asked_through_agent(collection: Index) -> tuple[str, Run]:
     if collection.settings.model:
         return f"the model {collection.settings.model}", collection.agent("agent").run(question)
     recordings = read_recordings(files(__name__).joinpath("completions.json").read_text("utf-8"))
-    recorded = Index.of(collection.snapshot, collection.settings, collection.given_embedder, Recorded(recordings))
+    context = context_of(collection)
+    recorded = IndexReader(Context(context.source, context.settings, context.given_embedder, Recorded(recordings)))
     return "completions recorded with the demo", recorded.agent("agent").run(question)

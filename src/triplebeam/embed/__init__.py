@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError
 from triplebeam.plugins import require_plugin
-from triplebeam.system.progress import Progress, silent
+from triplebeam.system.progress import Progress, ignore_progress
 
 if TYPE_CHECKING:
     from triplebeam.embed.onnx_embedder import Precision
@@ -27,7 +27,7 @@ def load_embedder(
     home: Path,
     *,
     offline: bool = False,
-    progress: Progress = silent,
+    progress: Progress = ignore_progress,
     precision: "Precision" = "fp32",
     on_gpu: bool = False,
     base_url: str | None = None,
@@ -72,10 +72,10 @@ def find_model_folder(name: str, home: Path, *, offline: bool, progress: Progres
             f"{name!r} is no embedder: name 'granite', 'minilm', an existing folder, 'openai:MODEL' or"
             " 'organisation/model'."
         )
-    return ensure_from_hub(name, _needed, home, offline=offline, progress=progress), name
+    return ensure_from_hub(name, _select_files, home, offline=offline, progress=progress), name
 
 
-def _needed(names: Sequence[str]) -> list[str]:
+def _select_files(names: Sequence[str]) -> list[str]:
     """Select the files that an embedder reads from a hub's repository: one graph and the small files beside it."""
     graphs = _GRAPHS[::-1] if _COLBERT in names else _GRAPHS
     graph = next((graph for graph in graphs if graph in names), "")

@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from triplebeam.embed.mpnet import BIAS, MPNET, in_berts_names, position_bias
+from triplebeam.embed.mpnet import BIAS, MPNET, position_bias, rename_to_bert
 from triplebeam.errors import BadInputError
 from triplebeam.system.durable import replace_file
 
@@ -32,7 +32,7 @@ _OPERATOR_SETS = {"": 17, _FUSED: 1}
 #: Seven bits: on processors without VNNI two products of eight bits could overflow the 16 bits they are added in.
 _WEIGHT_STEPS = 63
 _ZERO_POINT = 128
-_TINY = 1e-12
+_MIN_STEP = 1e-12
 _DIGEST_BYTES = 32
 #: The multilingual one differs by its vocabulary alone.
 _ROBERTA = ("roberta", "xlm-roberta")
@@ -61,14 +61,14 @@ def assemble(
     the folder for the serialised graph, which names tensors that are mapped from a file there by their place in it.
     """
     _check(config)
-    tensors = in_berts_names(tensors) if config.get("model_type") == MPNET else tensors
+    tensors = rename_to_bert(tensors) if config.get("model_type") == MPNET else tensors
     drawing = _Drawing(tensors, heads=config["num_attention_heads"], epsilon=config["layer_norm_eps"], int8=int8)
     hidden = drawing.embeddings(first_position=position_offset(config))
     for number in range(config["num_hidden_layers"]):
         hidden = drawing.layer(hidden, f"encoder.layer.{number}.")
     dimension = config["hidden_size"]
     if projection is not None:
-        hidden, dimension = drawing.projected(hidden, projection), len(tensors[f"{projection}.weight"])
+        hidden, dimension = drawing.project(hidden, projection), len(tensors[f"{projection}.weight"])
     places = {name: place for name in drawing.weights if (place := drawing.place(name, cache))}
     graph = drawing.serialize(hidden, dimension, cache, places)
     return AssembledGraph(graph, {name: array for name, array in drawing.weights.items() if name not in places})
@@ -156,7 +156,7 @@ class _Drawing:
         active = self._node("BiasGelu", [wide, self._bias(f"{at}intermediate.dense")], domain=_FUSED)
         return self._add_and_normalise(active, attended, at)
 
-    def projected(self, hidden: str, at: str) -> str:
+    def project(self, hidden: str, at: str) -> str:
         """Add a linear layer without a bias."""
         return self._linear(hidden, at)
 
@@ -207,18 +207,18 @@ class _Drawing:
             return self._node("MatMul", [inputs, self._node("Transpose", [self._tensor(f"{at}.weight")])])
         weight = self._tensors[f"{at}.weight"]
         scales = np.abs(weight).max(axis=1) / _WEIGHT_STEPS
-        rounded = self._weight(f"{at}.weight", np.round(weight / np.maximum(scales, _TINY)[:, None]).T, np.int8)
-        values, steps = self._rounded_inputs(inputs)
+        rounded = self._weight(f"{at}.weight", np.round(weight / np.maximum(scales, _MIN_STEP)[:, None]).T, np.int8)
+        values, steps = self._quantize_inputs(inputs)
         zero = self._weight("zero_point", np.array(_ZERO_POINT), np.uint8)
         products = self._node("Cast", [self._node("MatMulInteger", [values, rounded, zero])], to=1)  # 1 is float
         return self._node("Mul", [self._node("Mul", [products, steps]), self._weight(f"{at}.scales", scales)])
 
-    def _rounded_inputs(self, inputs: str) -> tuple[str, str]:
+    def _quantize_inputs(self, inputs: str) -> tuple[str, str]:
         """Quantize inputs, with the step of each token; queries, keys and values share them."""
         if inputs not in self._rounded:
             largest = self._node("ReduceMax", [self._node("Abs", [inputs])], axes=[-1], keepdims=1)
             step = self._node("Mul", [largest, self._weight("per_step", np.array([1 / 127]))])
-            steps = self._node("Max", [step, self._weight("tiny", np.array([_TINY]))])
+            steps = self._node("Max", [step, self._weight("tiny", np.array([_MIN_STEP]))])
             shifted = self._node(
                 "Add", [self._node("Div", [inputs, steps]), self._weight("shift", np.array([_ZERO_POINT]))]
             )

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from triplebeam.embed.embedder import Embedder, Kind, finite
+from triplebeam.embed.embedder import Embedder, Kind, require_finite
 from triplebeam.errors import BadInputError
 
 
@@ -16,7 +16,7 @@ class CachedEmbedder:
 
     def __init__(self, embedder: Embedder, size: int = 1024) -> None:
         if size < 1:
-            raise BadInputError(f"A cache of {size} query vectors holds nothing: give at least 1.")
+            raise BadInputError(f"the size of the query cache must be at least 1, got {size}.")
         self._embedder = embedder
         self._size = size
         self._vectors: OrderedDict[str, NDArray[np.float32]] = OrderedDict()
@@ -43,18 +43,18 @@ class CachedEmbedder:
     def embed(self, texts: Sequence[str], kind: Kind = "passage") -> NDArray[np.float32]:
         """Return one unit row per text, in order; queries seen before are not encoded again."""
         if kind != "query":
-            return finite(self._embedder.embed(texts, kind), self)
-        known = self._cached(texts)
+            return require_finite(self._embedder.embed(texts, kind), self)
+        known = self._get_cached(texts)
         missing = list(dict.fromkeys(text for text in texts if text not in known))
         if missing:
             # Outside the lock: two threads may encode the same query, but none waits for another's.
-            vectors = finite(self._embedder.embed(missing, kind), self)
+            vectors = require_finite(self._embedder.embed(missing, kind), self)
             fresh = dict(zip(missing, vectors, strict=True))
             self._keep(fresh)
             known |= fresh
         return np.array([known[text] for text in texts], dtype=np.float32).reshape(len(texts), self.dimension)
 
-    def _cached(self, texts: Sequence[str]) -> dict[str, NDArray[np.float32]]:
+    def _get_cached(self, texts: Sequence[str]) -> dict[str, NDArray[np.float32]]:
         with self._lock:
             known = {text: self._vectors[text] for text in texts if text in self._vectors}
             for text in known:

@@ -59,7 +59,7 @@ class SpanEmbedder(Embedder, Protocol):
         ...
 
 
-def finite(vectors: NDArray[np.float32], embedder: Embedder) -> NDArray[np.float32]:
+def require_finite(vectors: NDArray[np.float32], embedder: Embedder) -> NDArray[np.float32]:
     """Return the vectors of an embedder; raises where one of them is not finite."""
     if not np.isfinite(vectors).all():
         raise BadInputError(
@@ -69,7 +69,7 @@ def finite(vectors: NDArray[np.float32], embedder: Embedder) -> NDArray[np.float
     return vectors
 
 
-def reads_tokens(embedder: Embedder) -> TypeGuard[SpanEmbedder]:
+def has_token_vectors(embedder: Embedder) -> TypeGuard[SpanEmbedder]:
     """Return whether an embedder returns vectors of parts of a text."""
     return isinstance(embedder, SpanEmbedder) and embedder.reads_tokens
 
@@ -82,16 +82,16 @@ class Window:
     spans: Sequence[Sequence[Sequence[Span]]] = ()
 
 
-#: Encodes windows, each as `encoded` does, and yields their vectors in order, here or elsewhere.
+#: Encodes windows, each as `embed_window` does, and yields their vectors in order, here or elsewhere.
 EncodeWindows: TypeAlias = Callable[[Embedder, Iterable[Window]], Iterator[NDArray[np.float32]]]
 
 
 def encode_here(embedder: Embedder, windows: Iterable[Window]) -> Iterator[NDArray[np.float32]]:
     """Encode one window after the other, in this process."""
-    return (encoded(embedder, window) for window in windows)
+    return (embed_window(embedder, window) for window in windows)
 
 
-def encoded(embedder: Embedder, window: Window) -> NDArray[np.float32]:
+def embed_window(embedder: Embedder, window: Window) -> NDArray[np.float32]:
     """Return a row per text, then a row per group of spans."""
     if not window.spans:
         return embedder.embed(window.texts)
@@ -100,7 +100,7 @@ def encoded(embedder: Embedder, window: Window) -> NDArray[np.float32]:
 
 
 def _span_embedder(embedder: Embedder) -> SpanEmbedder:
-    if reads_tokens(embedder):
+    if has_token_vectors(embedder):
         return embedder
     raise EmbedderMismatchError(
         f"the triples of this index are encoded in the context of their passages, and the embedder {embedder.name!r}"

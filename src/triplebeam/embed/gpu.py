@@ -33,13 +33,13 @@ def open_on_gpu(open_session: Callable[..., Any]) -> Any:
     try:
         session = open_session(providers=[(PROVIDER, _OPTIONS)], enable_fallback=0)
     except RuntimeError as error:  # errors about the model are of other classes
-        raise _unusable(_failure(str(error))) from error
+        raise _make_gpu_error(_failure(str(error))) from error
     if PROVIDER not in session.get_providers():
-        raise _unusable("the reason is in the log")
+        raise _make_gpu_error("the reason is in the log")
     return session
 
 
-def _unusable(reason: str) -> BadInputError:
+def _make_gpu_error(reason: str) -> BadInputError:
     return BadInputError(
         "compute 'fp32@gpu' needs an NVIDIA GPU with its driver and CUDA's libraries, and ONNX Runtime could not use"
         f" its {PROVIDER} ({reason}): see that nvidia-smi lists the GPU, get the libraries with {INSTALL}, or set"

@@ -7,7 +7,7 @@ from typing import cast
 import numpy as np
 from numpy.typing import NDArray
 
-from triplebeam.embed.embedder import Embedder, Kind, Span, SpanEmbedder, reads_tokens
+from triplebeam.embed.embedder import Embedder, Kind, Span, SpanEmbedder, has_token_vectors
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class LazyEmbedder:
 
     @property
     def reads_tokens(self) -> bool:
-        return reads_tokens(self.load())
+        return has_token_vectors(self.load())
 
     def embed(self, texts: Sequence[str], kind: Kind = "passage") -> NDArray[np.float32]:
         return self.load().embed(texts, kind)

@@ -89,11 +89,11 @@ class ModelFolder:
         positions = self.config.get("max_position_embeddings")
         return None if positions is None else positions - position_offset(self.config)
 
-    def says(self, name: str) -> dict[str, Any]:
+    def read_config(self, name: str) -> dict[str, Any]:
         """Read a small JSON file of the folder; empty where there is none."""
         return dict(self._json(name, {}))
 
-    def holds_weights(self, name: str) -> bool:
+    def has_weights(self, name: str) -> bool:
         """Return whether ``model.safetensors`` holds weights of this name. Only its table of contents is read."""
         from safetensors import SafetensorError, safe_open
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 MPNET = "mpnet"
 BIAS = "encoder.relative_attention_bias.weight"
-_FARTHEST = 128
+_MAX_DISTANCE = 128
 _NAMES = {
     "attention.attn.q.": "attention.self.query.",
     "attention.attn.k.": "attention.self.key.",
@@ -23,14 +23,14 @@ _NAMES = {
 }
 
 
-def in_berts_names(tensors: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+def rename_to_bert(tensors: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
     """Rename the weights to BERT's names, with a segment of zeros."""
-    named = {_renamed(name.removeprefix(f"{MPNET}.")): tensor for name, tensor in tensors.items()}
+    named = {_rename_weight(name.removeprefix(f"{MPNET}.")): tensor for name, tensor in tensors.items()}
     width = named["embeddings.word_embeddings.weight"].shape[1]
     return {**named, "embeddings.token_type_embeddings.weight": np.zeros((1, width), np.float32)}
 
 
-def _renamed(name: str) -> str:
+def _rename_weight(name: str) -> str:
     for theirs, berts in _NAMES.items():
         name = name.replace(theirs, berts)
     return name
@@ -46,7 +46,7 @@ def position_bias(table: NDArray[Any], length: int) -> NDArray[Any]:
 def _buckets(steps_right: NDArray[np.int64], of_each_side: int) -> NDArray[np.int64]:
     single = of_each_side // 2
     distance = np.abs(steps_right)
-    wider = np.log(np.maximum(distance, single) / single) / math.log(_FARTHEST / single) * (of_each_side - single)
+    wider = np.log(np.maximum(distance, single) / single) / math.log(_MAX_DISTANCE / single) * (of_each_side - single)
     wide = np.minimum(single + wider.astype(np.int64), of_each_side - 1)
     on_its_side = np.where(distance < single, distance, wide)
     return np.where(steps_right > 0, of_each_side, 0) + on_its_side

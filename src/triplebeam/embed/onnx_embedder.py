@@ -30,7 +30,7 @@ TOKENS_PER_BATCH_ON_GPU = 4096
 #: One is computed while another is copied and pooled.
 _BATCHES_ON_GPU = 2
 #: Texts tokenised at a time: sorting a slice pads hardly more than sorting all, and memory stays bounded.
-_SLICE = 8192
+_SLICE_ROWS = 8192
 #: Texts, tokens, dimensions.
 _AXES_OF_TOKENS = 3
 _FLOAT_BYTES = 4
@@ -107,8 +107,8 @@ class OnnxEmbedder:
         self, run: Callable[[Sequence[Sequence[int]]], NDArray[np.float32]], texts: Sequence[str], kind: Kind
     ) -> NDArray[np.float32]:
         vectors = np.empty((len(texts), self.dimension), dtype=np.float32)
-        for start in range(0, len(texts), _SLICE):
-            tokens = self._tokenise(texts[start : start + _SLICE], kind)
+        for start in range(0, len(texts), _SLICE_ROWS):
+            tokens = self._tokenise(texts[start : start + _SLICE_ROWS], kind)
             for rows, found in self._run_all(run, tokens):
                 vectors[start + rows] = found
         return vectors
@@ -126,8 +126,10 @@ class OnnxEmbedder:
         encodings = self._tokenizer.encode_batch([prompt + text for text in texts])
         vectors = np.empty((len(texts), self.dimension), dtype=np.float32)
         pooled: list[NDArray[np.float32]] = [vectors[:0]] * len(texts)
-        for rows, (hidden, mask) in self._run_all(self._hidden, [encoding.ids or [0] for encoding in encodings]):
-            vectors[rows] = unit_rows(_pooled(hidden, mask, self._pooling))
+        for rows, (hidden, mask) in self._run_all(
+            self._compute_hidden, [encoding.ids or [0] for encoding in encodings]
+        ):
+            vectors[rows] = unit_rows(_pool_tokens(hidden, mask, self._pooling))
             for row, of_tokens in zip(rows.tolist(), hidden, strict=True):
                 chosen = _tokens_within(encodings[row].offsets, spans[row], len(prompt))
                 pooled[row] = unit_rows(chosen @ of_tokens[: chosen.shape[1]])
@@ -142,11 +144,11 @@ class OnnxEmbedder:
         inputs = ([tokens[row] for row in rows] for rows in chosen)
         check_cancelled()
         if len(chosen) == 1 or self._threads == 1:
-            yield from _until_cancelled(zip(chosen, map(run, inputs), strict=True))
+            yield from _stop_if_cancelled(zip(chosen, map(run, inputs), strict=True))
             return
         with ThreadPoolExecutor(self._threads) as workers:
             try:
-                yield from _until_cancelled(zip(chosen, workers.map(run, inputs), strict=True))
+                yield from _stop_if_cancelled(zip(chosen, workers.map(run, inputs), strict=True))
             finally:
                 workers.shutdown(wait=False, cancel_futures=True)
 
@@ -157,15 +159,15 @@ class OnnxEmbedder:
         return [encoding.ids or [0] for encoding in encodings]
 
     def _run(self, tokens: Sequence[Sequence[int]]) -> NDArray[np.float32]:
-        return unit_rows(_pooled(*self._hidden(tokens), self._pooling))
+        return unit_rows(_pool_tokens(*self._compute_hidden(tokens), self._pooling))
 
     def _run_to_length(self, tokens: Sequence[Sequence[int]]) -> NDArray[np.float32]:
-        hidden, mask = self._hidden(tokens)
-        pooled = _pooled(hidden, mask, self._pooling)
+        hidden, mask = self._compute_hidden(tokens)
+        pooled = _pool_tokens(hidden, mask, self._pooling)
         summed = self._pooling == "mean" and self.reads_tokens
         return pooled / mask.sum(axis=1, keepdims=True).astype(np.float32) if summed else pooled
 
-    def _hidden(self, tokens: Sequence[Sequence[int]]) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
+    def _compute_hidden(self, tokens: Sequence[Sequence[int]]) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
         """Compute the vectors of the tokens, and which of them are not padding."""
         lengths = np.array([len(ids) for ids in tokens])
         mask = (np.arange(lengths.max()) < lengths[:, None]).astype(np.int64)
@@ -177,7 +179,7 @@ class OnnxEmbedder:
         return hidden, mask
 
 
-def _until_cancelled(results: Iterator[T]) -> Iterator[T]:
+def _stop_if_cancelled(results: Iterator[T]) -> Iterator[T]:
     """Pass the results of batches on, and begin no other once the search that needs them is past its time limit."""
     for result in results:
         yield result
@@ -195,7 +197,7 @@ def _tokens_within(offsets: Sequence[Span], groups: Sequence[Sequence[Span]], be
     return chosen
 
 
-def _pooled(hidden: NDArray[np.float32], mask: NDArray[np.int64], pooling: str) -> NDArray[np.float32]:
+def _pool_tokens(hidden: NDArray[np.float32], mask: NDArray[np.int64], pooling: str) -> NDArray[np.float32]:
     if hidden.ndim == 2:
         return hidden
     if pooling == "cls":
@@ -237,10 +239,10 @@ def open_session(folder: ModelFolder, precision: Precision = "fp32", *, on_gpu: 
     """Open the folder's graph, to run on one thread per call; a graph the folder brings keeps its own precision."""
     if folder.weights_file.suffix != ".safetensors":
         return _open(str(folder.weights_file), folder, {}, on_gpu=on_gpu)
-    return assembled_session(folder, load_tensors(folder.weights_file), precision, on_gpu=on_gpu)
+    return assemble_session(folder, load_tensors(folder.weights_file), precision, on_gpu=on_gpu)
 
 
-def assembled_session(
+def assemble_session(
     folder: ModelFolder,
     tensors: Mapping[str, NDArray[Any]],
     precision: Precision = "fp32",

@@ -43,7 +43,7 @@ class OpenAICompatibleEmbedder:
     def __post_init__(self) -> None:
         self._endpoint  # noqa: B018 - a bad address is refused here
         if self.batch < 1:
-            raise BadInputError(f"The batch is {self.batch} texts: it must be at least 1.")
+            raise BadInputError(f"batch must be at least 1, got {self.batch}.")
 
     @property
     def name(self) -> str:
@@ -118,7 +118,7 @@ class OpenAICompatibleEmbedder:
         except (ValueError, KeyError, TypeError, RecursionError):
             raise EndpointError(
                 f"The reply of {self._endpoint.place} holds no embeddings; it begins with"
-                f" {self._endpoint.quoted(body)}: check the base URL, which usually ends in '/v1'."
+                f" {self._endpoint.quote_reply(body)}: check the base URL, which usually ends in '/v1'."
             ) from None
         if sorted(data) != list(range(count)) or rows.ndim != 2:
             raise EndpointError(

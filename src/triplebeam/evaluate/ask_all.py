@@ -21,7 +21,7 @@ from triplebeam.methods.ge_reasoning import GEReasoning
 from triplebeam.ranking import Ranking
 from triplebeam.retrieve.retriever import BATCH, BatchRetriever, Retriever, retrieve_many
 from triplebeam.system.cancellation import cancel_on
-from triplebeam.system.progress import Progress, silent
+from triplebeam.system.progress import Progress, ignore_progress
 
 #: What is measured: something that finds passages, or something that answers.
 Method: TypeAlias = Retriever | Agent
@@ -31,9 +31,9 @@ _AskPlaces: TypeAlias = Callable[[Sequence[int]], _Asked]
 #: Passages asked for and kept: as many as the deepest measure looks at. (A fusion of longer lists is another ranking.)
 DEPTH = 15
 #: What is kept of a list that was read as a whole: 20,000 tokens hold about as many.
-_FURTHEST = 200
+_MAX_DEPTH = 200
 #: Questions in the first batch, which shows how many a batch may have.
-_FIRST_BATCH = 8
+_FIRST_BATCH_QUESTIONS = 8
 #: No batch takes much longer: progress is shown after each, and what is not finished is lost when the run is stopped.
 _BATCH_SECONDS = 5.0
 _TRIPLET = re.compile(r"\((.*); (.*); (.*)\)")
@@ -81,7 +81,7 @@ def ask_all(
     encoded: Callable[[], int] = lambda: 0,
     warming: bool = True,
     parallel: int = 1,
-    progress: Progress = silent,
+    progress: Progress = ignore_progress,
 ) -> list[QuestionResult]:
     """Return one result per question, in order; what is stored already is not asked again.
 
@@ -101,8 +101,8 @@ def ask_all(
         return places, _ask(method, [questions[each] for each in places], encoded)
 
     singly = [[place] for place in open_places]
-    one_by_one = _in_parallel(ask, singly, parallel) if parallel > 1 else map(ask, singly)
-    for places, results in _in_batches(ask, open_places) if batched else one_by_one:
+    one_by_one = _ask_in_parallel(ask, singly, parallel) if parallel > 1 else map(ask, singly)
+    for places, results in _ask_in_batches(ask, open_places) if batched else one_by_one:
         for place, result in zip(places, results, strict=True):
             found[place] = result
             if kept:
@@ -111,15 +111,15 @@ def ask_all(
     return [found[place] for place in range(len(questions))]
 
 
-def _in_batches(ask: _AskPlaces, places: Sequence[int]) -> Iterator[_Asked]:
+def _ask_in_batches(ask: _AskPlaces, places: Sequence[int]) -> Iterator[_Asked]:
     """Ask in batches as large as the time of the first one allows."""
-    start, size = 0, _FIRST_BATCH
+    start, size = 0, _FIRST_BATCH_QUESTIONS
     while batch := places[start : start + size]:
         yield batch, (results := ask(batch)[1])
         start, size = start + size, _batch_size(results[0].seconds)
 
 
-def _in_parallel(ask: _AskPlaces, batches: Sequence[Sequence[int]], threads: int) -> Iterator[_Asked]:
+def _ask_in_parallel(ask: _AskPlaces, batches: Sequence[Sequence[int]], threads: int) -> Iterator[_Asked]:
     """Ask in parallel, in the order of completion; an error ends them all, and no model is called any more.
 
     The threads are daemons: after Ctrl-C nobody waits for the requests that are under way.
@@ -159,7 +159,7 @@ def _ask(method: Method, questions: Sequence[Question], encoded: Callable[[], in
     before, start = encoded(), time.perf_counter()
     with account() as spent:
         if isinstance(method, Agent):
-            answers = [_answered(method, question) for question in questions]
+            answers = [_answer_question(method, question) for question in questions]
         else:
             rankings = retrieve_many(method, [question.question for question in questions], DEPTH)
             answers = [
@@ -171,13 +171,13 @@ def _ask(method: Method, questions: Sequence[Question], encoded: Callable[[], in
     return [replace(answer, seconds=seconds, encodings=encodings, usage=spent.usage, batch=size) for answer in answers]
 
 
-def _answered(agent: Agent, question: Question) -> QuestionResult:
+def _answer_question(agent: Agent, question: Question) -> QuestionResult:
     answer = agent.answer(question.asked)
     problems = [problem for step in answer.steps for problem in step.problems]
     return QuestionResult(
         question_id=question.id,
         passage_ids=_ids(answer.ranking),
-        further_ids=tuple(answer.ranking.ids[DEPTH:_FURTHEST]) if len(answer.steps) == 1 else (),
+        further_ids=tuple(answer.ranking.ids[DEPTH:_MAX_DEPTH]) if len(answer.steps) == 1 else (),
         answer=answer.text,
         graph=read_graph(answer.steps[0].thought) if isinstance(agent, GEReasoning) and agent.graph_guidance else None,
         steps=tuple(StepResult(passage_ids=_ids(step.so_far), usage=step.usage) for step in answer.steps),

@@ -16,8 +16,8 @@ from triplebeam.errors import BadInputError
 
 RESAMPLES = 10_000
 #: Below this a p-value is called significant.
-SIGNIFICANT = 0.05
-_COUNTS_AT_ONCE = 2**20  # 8 MiB
+MAX_P_VALUE = 0.05
+_MAX_COUNTS = 2**20  # 8 MiB
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,12 +43,12 @@ class Difference:
 
 def interval(values: ArrayLike, *, resamples: int = RESAMPLES, seed: int = 0, confidence: float = 0.95) -> Interval:
     """Compute the mean of one value per question, NaN left out, with its bounds; of a single question, of width 0."""
-    known = _known(np.asarray(values, dtype=np.float64))
-    low, high = _bounds(_resampled_means(known, resamples, seed), confidence)
+    known = _drop_missing(np.asarray(values, dtype=np.float64))
+    low, high = _bounds(_resample_means(known, resamples, seed), confidence)
     return Interval(float(known.mean()), low, high)
 
 
-def paired_difference(
+def compare_paired(
     first: ArrayLike, second: ArrayLike, *, resamples: int = RESAMPLES, seed: int = 0, confidence: float = 0.95
 ) -> Difference:
     """Subtract first from second, question by question; a question that either has no value for (NaN) is left out."""
@@ -57,8 +57,8 @@ def paired_difference(
         raise BadInputError(
             f"{before.size} values cannot be compared with {after.size}: give one value for each of the same questions."
         )
-    differences = _known(after - before)
-    means = _resampled_means(differences, resamples, seed)
+    differences = _drop_missing(after - before)
+    means = _resample_means(differences, resamples, seed)
     low, high = _bounds(means, confidence)
     return Difference(float(differences.mean()), low, high, _p_value(differences, means), len(differences))
 
@@ -66,7 +66,7 @@ def paired_difference(
 def holm(p_values: Sequence[float]) -> list[float]:
     """Apply Holm's adjustment, in the order given: below 0.05, the chance of any false finding among all is too."""
     if not all(0 <= p_value <= 1 for p_value in p_values):
-        raise BadInputError(f"P-values lie between 0 and 1, not all of {list(p_values)} do.")
+        raise BadInputError(f"p-values must be between 0 and 1, got {list(p_values)}.")
     adjusted, largest = [0.0] * len(p_values), 0.0
     for rank, position in enumerate(np.argsort(p_values, kind="stable")):
         largest = max(largest, min(1.0, (len(p_values) - rank) * p_values[position]))
@@ -74,7 +74,7 @@ def holm(p_values: Sequence[float]) -> list[float]:
     return adjusted
 
 
-def _known(values: NDArray[np.float64]) -> NDArray[np.float64]:
+def _drop_missing(values: NDArray[np.float64]) -> NDArray[np.float64]:
     known = values[~np.isnan(values)]
     if values.ndim != 1 or not known.size:
         raise BadInputError(
@@ -83,14 +83,14 @@ def _known(values: NDArray[np.float64]) -> NDArray[np.float64]:
     return known
 
 
-def _resampled_means(values: NDArray[np.float64], resamples: int, seed: int) -> NDArray[np.float64]:
+def _resample_means(values: NDArray[np.float64], resamples: int, seed: int) -> NDArray[np.float64]:
     if resamples < 1:
-        raise BadInputError(f"A bootstrap takes one resample or more, not {resamples}.")
+        raise BadInputError(f"resamples must be at least 1, got {resamples}.")
     distinct, first, counts = np.unique(values, return_index=True, return_counts=True)
     # In the order they come, so that swapping two methods makes the same draws.
     order = np.argsort(first)
     distinct, shares = distinct[order], counts[order] / len(values)
-    generator, rows = np.random.default_rng(seed), max(1, _COUNTS_AT_ONCE // len(distinct))
+    generator, rows = np.random.default_rng(seed), max(1, _MAX_COUNTS // len(distinct))
     draws = (
         generator.multinomial(len(values), shares, size=min(rows, resamples - start)) @ distinct
         for start in range(0, resamples, rows)
@@ -100,7 +100,7 @@ def _resampled_means(values: NDArray[np.float64], resamples: int, seed: int) -> 
 
 def _bounds(means: NDArray[np.float64], confidence: float) -> tuple[float, float]:
     if not 0 < confidence < 1:
-        raise BadInputError(f"A confidence lies between 0 and 1, {confidence} does not: try 0.95.")
+        raise BadInputError(f"confidence must be between 0 and 1, got {confidence}: use 0.95.")
     low, high = np.quantile(means, [(1 - confidence) / 2, (1 + confidence) / 2])
     return float(low), float(high)
 

@@ -11,8 +11,8 @@ from triplebeam.errors import BadInputError, nearest
 from triplebeam.index.protocols import PassageLookup
 from triplebeam.passage import Passage
 
-_MOST_SEARCHED = 100_000
-_MOST_NAMED = 3
+_MAX_SEARCHED = 100_000
+_MAX_NAMED = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,46 +66,46 @@ class GoldFinder:
         if not documents:
             raise BadInputError(
                 f"question {question_id!r} names {place}, but the index has no such file"
-                f"{_listed(' (near: ', self._near_documents(place.file))}: name a file as it was indexed."
+                f"{_list_documents(' (near: ', self._suggest_documents(place.file))}: name a file as it was indexed."
             )
-        ids = self._holding(place.phrase, documents)
+        ids = self._find_phrase(place.phrase, documents)
         if not ids:
-            elsewhere = (each for each in self._documents if self._holding(place.phrase, [each]))
+            elsewhere = (each for each in self._documents if self._find_phrase(place.phrase, [each]))
             raise BadInputError(
                 f"question {question_id!r} names {place}, but no passage contains it"
-                f"{_listed(' (it is in ', elsewhere)}: copy a phrase as `triplebeam show` prints the passage, without"
-                " markup such as * or `."
+                f"{_list_documents(' (it is in ', elsewhere)}: copy a phrase as `triplebeam show` prints the passage,"
+                " without markup such as * or `."
             )
         return ids
 
-    def _holding(self, phrase: str, documents: Iterable[str]) -> list[str]:
+    def _find_phrase(self, phrase: str, documents: Iterable[str]) -> list[str]:
         """Find the ids of the passages with a phrase; of two neighbours where the document was cut inside it."""
-        folded = _folded(phrase)
+        folded = _fold_case(phrase)
         inside, across = [], []
         for document in documents:
-            texts = [(passage.id, _folded(passage.text)) for passage in self._documents[document]]
+            texts = [(passage.id, _fold_case(passage.text)) for passage in self._documents[document]]
             inside += [id_ for id_, text in texts if folded in text]
             across += [each for (one, a), (two, b) in pairwise(texts) if folded in f"{a} {b}" for each in (one, two)]
         return inside or across
 
-    def _near_documents(self, file: str) -> list[str]:
-        names = {_folded(each.replace("\\", "/").rpartition("/")[2]): each for each in self._documents}
-        near = difflib.get_close_matches(_folded(file.rpartition("/")[2]), list(names), n=_MOST_NAMED)
+    def _suggest_documents(self, file: str) -> list[str]:
+        names = {_fold_case(each.replace("\\", "/").rpartition("/")[2]): each for each in self._documents}
+        near = difflib.get_close_matches(_fold_case(file.rpartition("/")[2]), list(names), n=_MAX_NAMED)
         return [names[each] for each in near]
 
     def _nearest_id(self, passage_id: str) -> str:
         """Suggest the id that was probably meant; an index of millions is not searched for it."""
-        return nearest(passage_id, [passage.id for passage in islice(self._passages, _MOST_SEARCHED)])
+        return nearest(passage_id, [passage.id for passage in islice(self._passages, _MAX_SEARCHED)])
 
 
 def _names(file: str, document: str) -> bool:
     return not file or f"/{document}".replace("\\", "/").endswith(f"/{file.removeprefix('/')}".replace("\\", "/"))
 
 
-def _folded(text: str) -> str:
+def _fold_case(text: str) -> str:
     return " ".join(text.split()).casefold()
 
 
-def _listed(opening: str, documents: Iterable[str]) -> str:
-    named = [repr(each) for each, _ in zip(documents, range(_MOST_NAMED), strict=False)]
+def _list_documents(opening: str, documents: Iterable[str]) -> str:
+    named = [repr(each) for each, _ in zip(documents, range(_MAX_NAMED), strict=False)]
     return f"{opening}{', '.join(named)})" if named else ""

@@ -40,7 +40,7 @@ _Measure: TypeAlias = Callable[[Question, QuestionResult], float]
 _DELETED = str.maketrans("", "", string.punctuation)
 _LETTER = re.compile(r"(?:option )?\(?([a-z])[).:]*", re.IGNORECASE)
 _LETTER_AND_WORDS = re.compile(r"(?:option )?\(?([a-z])[).:]+\s.*", re.IGNORECASE | re.DOTALL)
-_WORDS_TELL = 3
+_MIN_PREFIX_WORDS = 3
 _ALL_OR_NOTHING = ("yes", "no", "noanswer")
 _NAME = re.compile(r"(?P<kind>[A-Za-z]+)(?:@(?P<k>[1-9][0-9]*))?")
 
@@ -52,10 +52,12 @@ def values(name: str, questions: Sequence[Question], results: Sequence[QuestionR
     that the method was asked to answer; Accuracy also needs choices.
     """
     measure = _measure(name)
-    return np.array([measure(question, result) for question, result in paired(questions, results)], dtype=np.float64)
+    return np.array(
+        [measure(question, result) for question, result in pair_results(questions, results)], dtype=np.float64
+    )
 
 
-def paired(
+def pair_results(
     questions: Sequence[Question], results: Sequence[QuestionResult]
 ) -> Iterator[tuple[Question, QuestionResult]]:
     """Pair each question with its result; results of other questions, or in another order, are an error."""
@@ -75,8 +77,8 @@ def paired(
 
 def exact_match(prediction: str, answers: Sequence[str]) -> float:
     """Return 1 where the prediction is one of the accepted answers in normal form, else 0."""
-    found = normal_form(prediction)
-    return max(float(found == normal_form(answer)) for answer in _accepted(answers))
+    found = normalize_answer(prediction)
+    return max(float(found == normalize_answer(answer)) for answer in _require_answers(answers))
 
 
 def f1(prediction: str, answers: Sequence[str], *, partial_yes_no: bool = False) -> float:
@@ -84,11 +86,11 @@ def f1(prediction: str, answers: Sequence[str], *, partial_yes_no: bool = False)
 
     ``partial_yes_no`` is off for HotpotQA and 2WikiMultiHopQA, and on to follow MuSiQue's and SQuAD's scripts.
     """
-    found = normal_form(prediction)
-    return max(_f1(found, normal_form(answer), partial_yes_no) for answer in _accepted(answers))
+    found = normalize_answer(prediction)
+    return max(_f1(found, normalize_answer(answer), partial_yes_no) for answer in _require_answers(answers))
 
 
-def normal_form(text: str) -> str:
+def normalize_answer(text: str) -> str:
     """Normalize a text to compare it. Punctuation goes first: ``the.`` is an article, and ``A.`` too."""
     return strip_articles(text.lower().translate(_DELETED))
 
@@ -123,16 +125,16 @@ def _recall(ranks: list[int], gold: int, k: float) -> float:
     return len(ranks) / gold
 
 
-def _all_found(ranks: list[int], gold: int, k: float) -> float:
+def _score_all_found(ranks: list[int], gold: int, k: float) -> float:
     return float(len(ranks) == gold)
 
 
 def _ndcg(ranks: list[int], gold: int, k: float) -> float:
     best = range(1, int(min(k, gold)) + 1)
-    return min(1.0, _discounted(ranks) / _discounted(best))  # above 1 where one passage is enough for two parts
+    return min(1.0, _discount_ranks(ranks) / _discount_ranks(best))  # above 1 where one passage is enough for two parts
 
 
-def _discounted(ranks: Sequence[int]) -> float:
+def _discount_ranks(ranks: Sequence[int]) -> float:
     return math.fsum(1 / math.log2(rank + 1) for rank in ranks)
 
 
@@ -156,7 +158,7 @@ def _f1(found: str, answer: str, partial_yes_no: bool) -> float:
     return 2 * shared / (len(found_words) + len(answer_words))  # 2PR / (P + R), with P and R over the same count
 
 
-def _accepted(answers: Sequence[str]) -> Sequence[str]:
+def _require_answers(answers: Sequence[str]) -> Sequence[str]:
     if isinstance(answers, str) or not answers:
         raise BadInputError(f"A prediction is measured against a list of one or more answers, not {answers!r}.")
     return answers
@@ -165,17 +167,17 @@ def _accepted(answers: Sequence[str]) -> Sequence[str]:
 def _accuracy(question: Question, result: QuestionResult) -> float:
     if not question.choices or not question.answers or result.answer is None:
         return math.nan
-    right = {number for answer in question.answers for number in _named(answer, question.choices)}
+    right = {number for answer in question.answers for number in _find_named_choices(answer, question.choices)}
     if not right:
         raise BadInputError(
             f"None of the answers {question.answers!r} of question {question.id!r} is among its choices"
             f" {question.choices!r}: correct the question."
         )
-    chosen = _named(result.answer, question.choices)
+    chosen = _find_named_choices(result.answer, question.choices)
     return float(bool(chosen) and right.issuperset(chosen))
 
 
-def _judged(question: Question, result: QuestionResult) -> float:
+def _get_judgement(question: Question, result: QuestionResult) -> float:
     return math.nan if result.judged is None else result.judged
 
 
@@ -183,31 +185,33 @@ def _graph(question: Question, result: QuestionResult) -> float:
     return math.nan if result.graph_is_right is None else result.graph_is_right
 
 
-def _named(text: str, choices: Sequence[str]) -> list[int]:
+def _find_named_choices(text: str, choices: Sequence[str]) -> list[int]:
     """Find the choices a text names: word for word, by letter (``B``, ``(b)``), in normal form, in which two choices
     may be the same, by letter and words (``B. By train``), or by the first words.
     """
     word_for_word = [number for number, choice in enumerate(choices) if choice == text]
     alike = [number for number, choice in enumerate(choices) if exact_match(text, [choice])]
-    by_letter, by_letter_and_words = (_lettered(form, text, len(choices)) for form in (_LETTER, _LETTER_AND_WORDS))
-    return word_for_word or by_letter or alike or by_letter_and_words or _begun(text, choices)
+    by_letter, by_letter_and_words = (_match_letter(form, text, len(choices)) for form in (_LETTER, _LETTER_AND_WORDS))
+    return word_for_word or by_letter or alike or by_letter_and_words or _match_prefix(text, choices)
 
 
-def _lettered(form: re.Pattern[str], text: str, choices: int) -> list[int]:
+def _match_letter(form: re.Pattern[str], text: str, choices: int) -> list[int]:
     match = form.fullmatch(text.strip())
     number = string.ascii_lowercase.index(match[1].lower()) if match else choices
     return [number] if number < choices else []
 
 
-def _begun(text: str, choices: Sequence[str]) -> list[int]:
+def _match_prefix(text: str, choices: Sequence[str]) -> list[int]:
     """Match a choice by its beginning: some models keep to the six words of a short answer."""
-    begun = [number for number, choice in enumerate(choices) if normal_form(choice).startswith(normal_form(text))]
-    return begun if len(begun) == 1 and len(text.split()) >= _WORDS_TELL else []
+    begun = [
+        number for number, choice in enumerate(choices) if normalize_answer(choice).startswith(normalize_answer(text))
+    ]
+    return begun if len(begun) == 1 and len(text.split()) >= _MIN_PREFIX_WORDS else []
 
 
 _OF_RANKINGS: dict[str, Callable[[list[int], int, float], float]] = {
     "R": _recall,
-    "All": _all_found,
+    "All": _score_all_found,
     "nDCG": _ndcg,
     "MRR": _reciprocal_rank,
 }
@@ -216,6 +220,6 @@ _OF_ANSWERS: dict[str, _Measure] = {
     "F1": partial(_of_answer, f1),
     "F1-partial": partial(_of_answer, partial(f1, partial_yes_no=True)),
     "Accuracy": _accuracy,
-    "Judged": _judged,
+    "Judged": _get_judgement,
     "Graph": _graph,
 }

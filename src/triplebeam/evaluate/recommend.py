@@ -1,7 +1,7 @@
 """Do I need a graph? A recommendation from measured runs, which may be "no".
 
 The best graph method is compared with the best method without a graph, question by question. It is worth its cost where
-it finds significantly more; it is not where a gain of ``WORTHWHILE`` can be ruled out; between the two the questions
+it finds significantly more; it is not where a gain of ``MIN_GAIN`` can be ruled out; between the two the questions
 cannot say, and how many could is estimated. Of methods that are equally good the fastest is recommended.
 """
 
@@ -14,21 +14,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from triplebeam.errors import BadInputError
-from triplebeam.evaluate.compare import SIGNIFICANT, Difference, holm, paired_difference
+from triplebeam.evaluate.compare import MAX_P_VALUE, Difference, compare_paired, holm
 from triplebeam.evaluate.measures import values
 from triplebeam.evaluate.numbers import milliseconds, points, probability
 from triplebeam.evaluate.questions import SYNTHETIC
 from triplebeam.evaluate.run import Evaluation, Run
-from triplebeam.text.phrases import listed, plural
+from triplebeam.text.phrases import format_count, join_names
 
 Need: TypeAlias = Literal["yes", "no", "cannot tell"]
 
 #: A gain in recall below this is not worth a graph.
-WORTHWHILE = 0.02
+MIN_GAIN = 0.02
 #: With fewer questions than this nothing is concluded.
-ENOUGH_QUESTIONS = 20
+MIN_QUESTIONS = 20
 #: How much less a method may find, measured, and still count as equally good.
-_AS_GOOD = 0.005
+_MAX_LOSS = 0.005
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,12 +63,12 @@ def recommend(evaluation: Evaluation, k: int = 5, default: str = "") -> Recommen
     graph = [run for run in evaluation.runs if run.graph is True]
     if not plain or not graph:
         missing = "a graph" if plain else "no graph"
-        raise BadInputError(f"whether a graph is needed cannot be said: no method with {missing} was measured.")
+        raise BadInputError(f"cannot say whether a graph is needed: no method with {missing} was measured.")
     found = {run.method: values(measure, evaluation.questions, run.results) for run in [*plain, *graph]}
-    best_plain, best_graph = _best(plain, found), _best(graph, found)
-    difference = _adjusted(found, best_plain, best_graph, graph)
+    best_plain, best_graph = _choose_best(plain, found), _choose_best(graph, found)
+    difference = _adjust_gain(found, best_plain, best_graph, graph)
     need = _need(difference)
-    use = _fastest_as_good(best_graph if need == "yes" else best_plain, graph if need == "yes" else plain, found)
+    use = _choose_fastest(best_graph if need == "yes" else best_plain, graph if need == "yes" else plain, found)
     return Recommendation(
         need=need,
         use=use.method,
@@ -82,18 +82,18 @@ def recommend(evaluation: Evaluation, k: int = 5, default: str = "") -> Recommen
             _gain(measure, difference, best_plain, best_graph, len(graph)),
             _cost(best_plain, best_graph),
             *_synthetic(evaluation),
-            *_more_questions(need, difference, found[best_graph.method] - found[best_plain.method]),
+            *_suggest_questions(need, difference, found[best_graph.method] - found[best_plain.method]),
         ),
     )
 
 
-def _best(runs: Sequence[Run], found: dict[str, NDArray[np.float64]]) -> Run:
+def _choose_best(runs: Sequence[Run], found: dict[str, NDArray[np.float64]]) -> Run:
     return max(runs, key=lambda run: (float(np.nanmean(found[run.method])), -run.median_seconds))
 
 
-def _adjusted(found: dict[str, NDArray[np.float64]], plain: Run, best: Run, graph: Sequence[Run]) -> Difference:
+def _adjust_gain(found: dict[str, NDArray[np.float64]], plain: Run, best: Run, graph: Sequence[Run]) -> Difference:
     """Return the best graph method's gain. Picking the best of many calls for a stricter p-value (Holm)."""
-    differences = {run.method: paired_difference(found[plain.method], found[run.method]) for run in graph}
+    differences = {run.method: compare_paired(found[plain.method], found[run.method]) for run in graph}
     p_values = dict(zip(differences, holm([each.p_value for each in differences.values()]), strict=True))
     gain = differences[best.method]
     return Difference(
@@ -102,19 +102,19 @@ def _adjusted(found: dict[str, NDArray[np.float64]], plain: Run, best: Run, grap
 
 
 def _need(gain: Difference) -> Need:
-    if gain.questions < ENOUGH_QUESTIONS:
+    if gain.questions < MIN_QUESTIONS:
         return "cannot tell"
-    if gain.p_value < SIGNIFICANT and gain.mean > 0:
+    if gain.p_value < MAX_P_VALUE and gain.mean > 0:
         return "yes"
-    return "no" if gain.high < WORTHWHILE else "cannot tell"
+    return "no" if gain.high < MIN_GAIN else "cannot tell"
 
 
-def _fastest_as_good(best: Run, group: Sequence[Run], found: dict[str, NDArray[np.float64]]) -> Run:
-    def as_good(run: Run) -> bool:
-        loss = paired_difference(found[run.method], found[best.method])
-        return loss.mean < _AS_GOOD and loss.p_value >= SIGNIFICANT
+def _choose_fastest(best: Run, group: Sequence[Run], found: dict[str, NDArray[np.float64]]) -> Run:
+    def is_as_good(run: Run) -> bool:
+        loss = compare_paired(found[run.method], found[best.method])
+        return loss.mean < _MAX_LOSS and loss.p_value >= MAX_P_VALUE
 
-    return min((run for run in group if run is best or as_good(run)), key=lambda run: run.median_seconds)
+    return min((run for run in group if run is best or is_as_good(run)), key=lambda run: run.median_seconds)
 
 
 def _default_is_worse(
@@ -123,12 +123,12 @@ def _default_is_worse(
     """Report a loss that would matter. Advise another method only where chance does not explain the loss."""
     if default not in found:
         return []
-    loss = paired_difference(found[plain.method], found[default])
-    if loss.mean > -WORTHWHILE:
+    loss = compare_paired(found[plain.method], found[default])
+    if loss.mean > -MIN_GAIN:
         return []
     advice = (
         f"use --method {use.method}"
-        if loss.p_value < SIGNIFICANT
+        if loss.p_value < MAX_P_VALUE
         else "this can be chance, so keep the default or measure on more questions"
     )
     return [
@@ -150,8 +150,8 @@ def _verdict(need: Need, use: Run, plain: Run, graph: Run) -> str:
 def _gain(measure: str, gain: Difference, plain: Run, graph: Run, tried: int) -> str:
     adjusted = f", adjusted for the {tried} graph methods tried" if tried > 1 else ""
     return (
-        f"Over {plural(gain.questions, 'question')} {graph.method} found {points(gain.mean)} points {measure} against"
-        f" {plain.method} (95 % between {points(gain.low)} and {points(gain.high)};"
+        f"Over {format_count(gain.questions, 'question')} {graph.method} found {points(gain.mean)} points {measure}"
+        f" against {plain.method} (95 % between {points(gain.low)} and {points(gain.high)};"
         f" {probability(gain.p_value)}{adjusted})."
     )
 
@@ -160,7 +160,7 @@ def _cost(plain: Run, graph: Run) -> str:
     before, after = plain.median_seconds, graph.median_seconds
     times = f", {after / before:.1f} times as long" if before > 0 else ""
     batched = [run.method for run in (graph, plain) if run.batched]
-    how = f" ({listed(batched)} in batches: a question alone takes longer)" if batched else ""
+    how = f" ({join_names(batched)} in batches: a question alone takes longer)" if batched else ""
     return f"A question takes {milliseconds(after)} ms with it and {milliseconds(before)} ms without{times}{how}."
 
 
@@ -174,14 +174,14 @@ def _synthetic(evaluation: Evaluation) -> list[str]:
     ]
 
 
-def _more_questions(need: Need, gain: Difference, each: NDArray[np.float64]) -> list[str]:
+def _suggest_questions(need: Need, gain: Difference, each: NDArray[np.float64]) -> list[str]:
     if need != "cannot tell":
         return []
-    if gain.questions < ENOUGH_QUESTIONS:
-        return [f"From fewer than {ENOUGH_QUESTIONS} questions nothing is concluded: ask more."]
+    if gain.questions < MIN_QUESTIONS:
+        return [f"From fewer than {MIN_QUESTIONS} questions nothing is concluded: ask more."]
     spread = float(np.nanstd(each))
     # The textbook size of a paired comparison: 5 % significance, 80 % power.
-    enough = math.ceil(((1.96 + 0.84) * spread / WORTHWHILE) ** 2)
+    enough = math.ceil(((1.96 + 0.84) * spread / MIN_GAIN) ** 2)
     if enough <= gain.questions:
         return []
-    return [f"To detect a gain of {100 * WORTHWHILE:.1f} points, measure on about {enough:,} questions."]
+    return [f"To detect a gain of {100 * MIN_GAIN:.1f} points, measure on about {enough:,} questions."]

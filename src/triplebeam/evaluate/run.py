@@ -45,7 +45,7 @@ class QuestionResult:
     judged: float | None = None
     """1 where a model found the answer right, 0 where not; None where none was asked or its reply could not be used."""
 
-    def as_json(self) -> dict[str, object]:
+    def to_json(self) -> dict[str, object]:
         """Return the result as an object of JSON values."""
         return asdict(self)
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from triplebeam.errors import BadInputError
 from triplebeam.evaluate.questions import Question
 from triplebeam.evaluate.run import QuestionResult
-from triplebeam.generate.prompts import in_full
+from triplebeam.generate.prompts import format_question
 
 #: Rooms whose code does not change what a method finds.
 _NOT_METHODS = ("serve", "demo", "evaluate", "testing")
@@ -53,12 +53,12 @@ class RunFile:
 
     def get(self, question: Question) -> QuestionResult | None:
         """Return the result stored for this question, under the id it has now."""
-        row = self._known.get(in_full(question.asked))
+        row = self._known.get(format_question(question.asked))
         return QuestionResult.from_json({**row, "question_id": question.id}) if row else None
 
     def keep(self, question: Question, result: QuestionResult) -> None:
         """Write one result out at once."""
-        row = {"question": in_full(question.asked), **result.as_json()}
+        row = {"question": format_question(question.asked), **result.to_json()}
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)
             with self._path.open("a", encoding="utf-8") as file:

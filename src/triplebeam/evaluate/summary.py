@@ -18,7 +18,7 @@ def summary(evaluation: Evaluation, run: Run) -> dict[str, float | int | None]:
     """Summarize a run in a few numbers; measures as shares, time in milliseconds."""
     seconds = [result.seconds for result in run.results]
     return {
-        **{name: round(float(np.nanmean(found)), 4) for name, found in measured_values(evaluation, run).items()},
+        **{name: round(float(np.nanmean(found)), 4) for name, found in measure_all(evaluation, run).items()},
         "ms_p50": _percentile(seconds, 50),
         "ms_mean": round(1000 * float(np.mean(seconds)), 2) if any(seconds) else None,
         "ms_p95": _percentile(seconds, 95),
@@ -30,9 +30,9 @@ def summary(evaluation: Evaluation, run: Run) -> dict[str, float | int | None]:
     }
 
 
-def measured_values(evaluation: Evaluation, run: Run) -> dict[str, Values]:
+def measure_all(evaluation: Evaluation, run: Run) -> dict[str, Values]:
     """Return each measure that applies, question by question."""
-    found = {name: measured(name, evaluation, run) for name in MEASURES}
+    found = {name: measure_run(name, evaluation, run) for name in MEASURES}
     return {name: values for name, values in found.items() if values is not None}
 
 
@@ -41,16 +41,16 @@ def _percentile(seconds: Sequence[float], share: int) -> float | None:
     return round(1000 * float(np.percentile(seconds, share)), 2) if any(seconds) else None
 
 
-def measured(measure: str, evaluation: Evaluation, run: Run) -> Values | None:
+def measure_run(measure: str, evaluation: Evaluation, run: Run) -> Values | None:
     """Return one value per question; None where the measure does not apply to the run."""
     # A method that only answers has no recall: 0 would be unfair.
-    if measure not in OF_ANSWERS and _only_answers(run):
+    if measure not in OF_ANSWERS and _has_only_answers(run):
         return None
     values = measures.values(measure, evaluation.questions, run.results)
     return None if np.isnan(values).all() else values
 
 
-def _only_answers(run: Run) -> bool:
+def _has_only_answers(run: Run) -> bool:
     return not any(result.passage_ids for result in run.results) and any(
         result.answer is not None for result in run.results
     )

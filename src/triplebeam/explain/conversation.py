@@ -19,7 +19,7 @@ from triplebeam.generate.language_model import LanguageModel, PromptFailedError,
 from triplebeam.generate.parse import Text
 from triplebeam.generate.prompts import load
 from triplebeam.generate.provenance import UNKNOWN_ORIGIN, follow_run
-from triplebeam.text.characters import storable
+from triplebeam.text.characters import replace_unstorable
 
 _TURNS_SHOWN = 6
 _CHARACTERS_SHOWN = 800
@@ -87,5 +87,5 @@ def _shown(earlier: Sequence[Turn]) -> str:
 
 
 def _shortened(content: str) -> str:
-    text = " ".join(storable(content).split())
+    text = " ".join(replace_unstorable(content).split())
     return text if len(text) <= _CHARACTERS_SHOWN else f"{text[:_CHARACTERS_SHOWN]} …"

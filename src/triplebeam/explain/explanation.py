@@ -20,13 +20,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from triplebeam.explain.cross_references import DESCRIBED_IN, MENTIONS, called
 from triplebeam.explain.snippet import wanted_words
 from triplebeam.index.folder.passages import title_keys
-from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.passage import Passage
 from triplebeam.ranking import Hit
 from triplebeam.text.names import entity_key
@@ -34,19 +34,22 @@ from triplebeam.text.stop_words import ARTICLES, word_set
 from triplebeam.text.terms import words_in
 from triplebeam.triple import Chain, Triple
 
+if TYPE_CHECKING:
+    from triplebeam.index.folder.snapshot import Snapshot
+
 #: What distinguishes a term from a word: a capital, a digit within (ext4), a sign within or before (dpkg.cfg, --force).
 _LIKE_A_NAME = re.compile(r"[^\W\d_]\d|\d[^\W\d_]|\w[_/.:@]\w|^(?:-|/|\.|\$)+\w")
 _BARE = ARTICLES | word_set("is was are were be been being am became become becomes remains remained")
 _MENTION = words_in("mentions")
 #: The lists of `blend` that follow links, and that of `rerank`.
-_LINKS = ("titles", "owners", "bridge")
+_LINKS = ("titles", "owners", "terms", "bridge")
 
 
 @dataclass(frozen=True)
 class Explanation:
     """The chains that explain the hits of one question."""
 
-    graph: Snapshot = field(repr=False)
+    graph: "Snapshot" = field(repr=False)
     question: str
     _names: dict[str, bool] = field(default_factory=dict, init=False, repr=False)
 
@@ -113,7 +116,7 @@ class Explanation:
         Scripts without capitals are in doubt, and pass.
         """
         titled = self._titled(entity)
-        files = {self.graph.passages.at(row).metadata.get("path", "") for row in titled.values()}
+        files = {self.graph.passages.read_row(row).metadata.get("path", "") for row in titled.values()}
         if not any(map(str.isalpha, entity)) or len(files) > 1:
             return False
         cased = entity == entity.upper() or entity != entity.lower()

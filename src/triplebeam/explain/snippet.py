@@ -14,7 +14,7 @@ from triplebeam.explain.layout import blocks
 from triplebeam.passage import Passage
 from triplebeam.text.sentences import Span, sentence_spans
 from triplebeam.text.stop_words import FUNCTION_WORDS
-from triplebeam.text.terms import ENGLISH, is_unspaced, placed_words, query_stems, text_words, words_in
+from triplebeam.text.terms import ENGLISH, is_unspaced, locate_words, query_stems, text_words, words_in
 from triplebeam.triple import Triple
 
 #: The most characters of a snippet; ending with whole sentences, it has about 280.
@@ -83,7 +83,7 @@ def _telling_words(text: str, stemmer: str) -> frozenset[str]:
 def highlights(text: str, wanted: frozenset[str], stemmer: str = ENGLISH) -> tuple[Span, ...]:
     """Where a text has these words; words in a row are one stretch."""
     merged: list[Span] = []
-    for start, end, word in placed_words(text, stemmer):
+    for start, end, word in locate_words(text, stemmer):
         if word in wanted:
             adjoins = bool(merged) and (start <= merged[-1][1] or text[merged[-1][1] : start] == " ")
             merged[-1:] = [(merged[-1][0], end)] if adjoins else [*merged[-1:], (start, end)]

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from triplebeam.passage import Passage
-from triplebeam.text.characters import storable
+from triplebeam.text.characters import replace_unstorable
 from triplebeam.triple import Triple
 
 
@@ -49,7 +49,7 @@ def sort_out(passage_id: str, rows: Sequence[Sequence[str]], entities: Sequence[
     triples: dict[Triple, None] = {}
     rejected = []
     for row in rows:
-        parts = tuple(storable(part).strip() for part in row)
+        parts = tuple(replace_unstorable(part).strip() for part in row)
         if len(parts) == 3 and all(parts):
             triples[Triple(*parts)] = None
         else:
@@ -57,6 +57,6 @@ def sort_out(passage_id: str, rows: Sequence[Sequence[str]], entities: Sequence[
     return Extraction(
         passage_id=passage_id,
         triples=tuple(triples),
-        entities=tuple(dict.fromkeys(map(storable, entities))),
+        entities=tuple(dict.fromkeys(map(replace_unstorable, entities))),
         rejected=tuple(rejected),
     )

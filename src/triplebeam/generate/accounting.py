@@ -2,7 +2,7 @@
 
 A retriever returns a ranking and nothing else, yet its reader may have called a model. An agent opens an account for a
 step; models wrapped in `Accounted` charge their usage to it, and code that had to go on without a model's reply notes
-that there. `price` turns usage into US dollars, where the model's price is known.
+that there. `compute_cost` turns usage into US dollars, where the model's price is known.
 """
 
 import re
@@ -49,10 +49,10 @@ def note_problem(problem: Exception) -> None:
     """Note what went wrong on the open accounts; where none is open, it is raised instead of lost."""
     if not _OPEN.get():
         raise problem
-    remark(str(problem))
+    note_warning(str(problem))
 
 
-def remark(words: str) -> None:
+def note_warning(words: str) -> None:
     """Note a small loss on the open accounts: something to report, nothing to stop for."""
     for opened in _OPEN.get():
         opened.problems.append(words)
@@ -88,21 +88,21 @@ class Price(NamedTuple):
 
 
 @cache
-def known_prices() -> Mapping[str, Price]:
+def load_prices() -> Mapping[str, Price]:
     """Load the prices that come with the package."""
     text = resources.files("triplebeam.generate").joinpath("prices.toml").read_text(encoding="utf-8")
     return {model: Price(**entry) for model, entry in tomllib.loads(text).items()}
 
 
-def price_of(model: str, own_prices: Mapping[str, Price] | None = None) -> Price | None:
+def find_price(model: str, own_prices: Mapping[str, Price] | None = None) -> Price | None:
     """Find a model's price: the user's own, else the package's; a dated release has the price of its model."""
-    prices = {**known_prices(), **(own_prices or {})}
+    prices = {**load_prices(), **(own_prices or {})}
     return prices.get(model) or prices.get(_DATE.sub("", model))
 
 
-def price(usage: Usage, model: str, own_prices: Mapping[str, Price] | None = None) -> float | None:
+def compute_cost(usage: Usage, model: str, own_prices: Mapping[str, Price] | None = None) -> float | None:
     """Compute the cost of a usage in US dollars; None where the model's price is unknown. Cached calls cost nothing."""
-    known = price_of(model, own_prices)
+    known = find_price(model, own_prices)
     if known is None:
         return None
     return (usage.tokens_in * known.input + usage.tokens_out * known.output) / 1_000_000

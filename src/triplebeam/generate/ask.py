@@ -19,7 +19,7 @@ from triplebeam.generate.language_model import (
 from triplebeam.generate.outcomes import Outcome, drop_replies, outcomes_of
 from triplebeam.generate.parse import ReplyType, UnusableReplyError, parse
 
-_CHARACTERS_SHOWN = 6000
+_MAX_CHARACTERS_SHOWN = 6000
 _KEYS_OF_NAMES = ("properties", "$defs")
 
 
@@ -66,10 +66,10 @@ def ask_many(
     Those that cannot be used in the end are dropped from the cache, so that asking again asks the model. With
     ``accept_cut_off`` a reply that was cut off counts where the part before the cut can be parsed.
     """
-    schema = strict_schema(reply_type)
+    schema = make_strict_schema(reply_type)
     asked = [replace(prompt, schema=schema) for prompt in prompts]
     outcomes = outcomes_of(model, asked)
-    replies = [_parsed(outcome, reply_type) for outcome in outcomes]
+    replies = [_parse_outcome(outcome, reply_type) for outcome in outcomes]
     corrections = {
         number: replace(asked[number], correction=_correction(reply.error, schema))
         for number, reply in enumerate(replies)
@@ -79,15 +79,15 @@ def ask_many(
     # With the endpoint gone, what needs a correction has to be asked again with the rest.
     second = [gone] * len(corrections) if gone else outcomes_of(model, list(corrections.values()))
     for number, outcome in zip(corrections, second, strict=True):
-        replies[number] = _parsed(outcome, reply_type)
+        replies[number] = _parse_outcome(outcome, reply_type)
     if accept_cut_off:
-        replies = [_before_the_cut(reply, reply_type) for reply in replies]
+        replies = [_parse_truncated(reply, reply_type) for reply in replies]
     for sent, received in ((dict(enumerate(asked)), outcomes), (corrections, second)):
-        drop_replies(model, _unusable(sent, received, replies))
+        drop_replies(model, _find_unusable(sent, received, replies))
     return replies
 
 
-def _unusable(
+def _find_unusable(
     sent: Mapping[int, Prompt], received: Sequence[Outcome], replies: Sequence[Reply[ReplyType]]
 ) -> Iterator[Prompt]:
     """Find the prompts whose completions cannot be used. One that was not sent may have a good reply in the cache."""
@@ -96,7 +96,7 @@ def _unusable(
             yield prompt
 
 
-def _before_the_cut(reply: Reply[ReplyType], reply_type: type[ReplyType]) -> Reply[ReplyType]:
+def _parse_truncated(reply: Reply[ReplyType], reply_type: type[ReplyType]) -> Reply[ReplyType]:
     """Parse a truncated reply; its last item, which was not finished, is left out."""
     error = reply.error if isinstance(reply, Failed) else None
     if not isinstance(error, UnusableReplyError) or error.repairable:
@@ -107,7 +107,7 @@ def _before_the_cut(reply: Reply[ReplyType], reply_type: type[ReplyType]) -> Rep
         return reply
 
 
-def _parsed(outcome: Outcome, reply_type: type[ReplyType]) -> Reply[ReplyType]:
+def _parse_outcome(outcome: Outcome, reply_type: type[ReplyType]) -> Reply[ReplyType]:
     if not isinstance(outcome, Completion):
         return Failed(outcome)
     try:
@@ -117,7 +117,7 @@ def _parsed(outcome: Outcome, reply_type: type[ReplyType]) -> Reply[ReplyType]:
 
 
 def _correction(error: UnusableReplyError, schema: dict[str, object]) -> Correction:
-    shown = error.reply.strip()[:_CHARACTERS_SHOWN]
+    shown = error.reply.strip()[:_MAX_CHARACTERS_SHOWN]
     return Correction(
         reply=shown or "(nothing)",  # some endpoints accept no empty message
         request=f"I cannot use this reply: it {error.problem}. Reply again, in full, with one JSON object and nothing "
@@ -125,24 +125,24 @@ def _correction(error: UnusableReplyError, schema: dict[str, object]) -> Correct
     )
 
 
-def strict_schema(reply_type: type[BaseModel]) -> dict[str, object]:
+def make_strict_schema(reply_type: type[BaseModel]) -> dict[str, object]:
     """Return a type's JSON schema in the strict form that OpenAI requires: every field required, no other allowed."""
-    schema = _strict(reply_type.model_json_schema())
+    schema = _make_strict(reply_type.model_json_schema())
     assert isinstance(schema, dict)
     return schema
 
 
-def _strict(node: object) -> object:
+def _make_strict(node: object) -> object:
     if isinstance(node, list):
-        return [_strict(item) for item in node]
+        return [_make_strict(item) for item in node]
     if not isinstance(node, dict):
         return node
     strict: dict[str, object] = {}
     for key, value in node.items():
         if key in _KEYS_OF_NAMES:  # here the keys are names of fields, which may well be "title"
-            strict[key] = {name: _strict(inner) for name, inner in value.items()}
+            strict[key] = {name: _make_strict(inner) for name, inner in value.items()}
         elif key not in ("title", "default"):
-            strict[key] = _strict(value)
+            strict[key] = _make_strict(value)
     if "properties" in node:
         strict |= {"required": list(node["properties"]), "additionalProperties": False}
     return strict

@@ -9,8 +9,8 @@ from typing import Annotated, TypeAlias
 
 from pydantic import BaseModel, BeforeValidator, Field
 
-from triplebeam.generate.language_model import Completion, Prompt, TokenLogProbability, Usage, estimated_tokens
-from triplebeam.text.characters import storable
+from triplebeam.generate.language_model import Completion, Prompt, TokenLogProbability, Usage, estimate_tokens
+from triplebeam.text.characters import replace_unstorable
 
 #: Gateways pass on other vendors' words for a reply that was cut off.
 _CUT = ("length", "max_tokens", "MAX_TOKENS", "model_length")
@@ -82,8 +82,8 @@ def completion_from(body: str, prompt: Prompt) -> Completion:
     reply = _Reply.model_validate(json.loads(body))
     choice, usage = reply.choices[0], reply.usage or _Usage()
     # A reply may be cut off inside a character.
-    whole = storable(choice.message.text)
-    text, thought = without_thoughts(whole)
+    whole = replace_unstorable(choice.message.text)
+    text, thought = strip_thoughts(whole)
     details = usage.completion_tokens_details or _Details()
     apart = choice.message.reasoning_content or choice.message.reasoning or details.reasoning_tokens
     return Completion(
@@ -104,7 +104,7 @@ def _finish_reason(choice: _Choice) -> str:
 def _usage(counted: _Usage, prompt: Prompt, text: str) -> Usage:
     if counted.prompt_tokens is not None and counted.completion_tokens is not None:
         return Usage(calls=1, tokens_in=counted.prompt_tokens, tokens_out=counted.completion_tokens)
-    tokens_in, tokens_out = prompt.estimated_tokens, estimated_tokens(text)
+    tokens_in, tokens_out = prompt.estimated_tokens, estimate_tokens(text)
     return Usage(calls=1, tokens_in=tokens_in, tokens_out=tokens_out, estimated=True)
 
 
@@ -112,11 +112,11 @@ def _log_probabilities(found: _LogProbabilities | None) -> tuple[TokenLogProbabi
     if found is None or not found.content:
         return None
     return tokens_without_thoughts(
-        [TokenLogProbability(storable(token.token), token.logprob) for token in found.content]
+        [TokenLogProbability(replace_unstorable(token.token), token.logprob) for token in found.content]
     )
 
 
-def without_thoughts(text: str) -> tuple[str, bool]:
+def strip_thoughts(text: str) -> tuple[str, bool]:
     """Return the reply without its thoughts, and whether it had any.
 
     Some chat templates open the thoughts themselves, so that only their end is seen. Thoughts that do not end were cut

@@ -67,7 +67,7 @@ class CompletionStore:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._lock = threading.Lock()
-        with self._explained():
+        with self._explain_errors():
             make_folder(path.parent)
             # SQLite's timeout does not cover the change to write-ahead logging, so processes open the file in turn.
             with FileLock(f"{path}.lock"):
@@ -78,7 +78,7 @@ class CompletionStore:
 
     def get(self, key: bytes) -> Completion | None:
         """Return the completion under that key, with the usage it had when it was paid for."""
-        with self._explained(), self._lock:
+        with self._explain_errors(), self._lock:
             row = self._db.execute("SELECT reply FROM completion WHERE key = ?", (key,)).fetchone()
         return _read(row[0]) if row else None
 
@@ -86,13 +86,13 @@ class CompletionStore:
         """Keep a completion, replacing an older one with that key."""
         row = (key, model, prompt.template, prompt.version, _write(completion))
         quoted = line_numbers([prompt.user, *(prompt.correction or ())]) | replies_shown()
-        with self._explained(), self._lock, transaction(self._db):
+        with self._explain_errors(), self._lock, transaction(self._db):
             self._db.execute("INSERT OR REPLACE INTO completion VALUES (?, ?, ?, ?, ?)", row)
             self._db.executemany("INSERT OR IGNORE INTO line VALUES (?, ?)", ((number, key) for number in quoted))
 
     def drop(self, key: bytes) -> None:
         """Remove the completion under that key, if there is one; its lines stay where later replies depend on them."""
-        with self._explained(), self._lock, transaction(self._db):
+        with self._explain_errors(), self._lock, transaction(self._db):
             self._db.execute("DELETE FROM completion WHERE key = ?", (key,))
             if not self._find_keys([_number(key)]):
                 self._db.execute("DELETE FROM line WHERE key = ?", (key,))
@@ -104,7 +104,7 @@ class CompletionStore:
         themselves, such as ``Passages:``, are no quotations.
         """
         quoted = set(lines) - load_boilerplate_lines()
-        with self._explained(), self._lock:
+        with self._explain_errors(), self._lock:
             with transaction(self._db):
                 keys = self._add_later_replies(self._find_keys({*quoted, UNKNOWN_ORIGIN})) if quoted else []
                 removed = self._db.executemany("DELETE FROM completion WHERE key = ?", keys).rowcount
@@ -127,7 +127,7 @@ class CompletionStore:
 
     def count(self) -> int:
         """Count the completions."""
-        with self._explained(), self._lock:
+        with self._explain_errors(), self._lock:
             return int(self._db.execute("SELECT count(*) FROM completion").fetchone()[0])
 
     def close(self) -> None:
@@ -144,7 +144,7 @@ class CompletionStore:
         self.close()
 
     @contextmanager
-    def _explained(self) -> Iterator[None]:
+    def _explain_errors(self) -> Iterator[None]:
         try:
             yield
         except (sqlite3.Error, OSError) as error:
@@ -177,7 +177,7 @@ class Cached(Wrapper):
                 [completion] = self.model.complete([prompt])
                 self.store.put(key, self.name, prompt, completion)
             else:
-                completion = replace(known, usage=known.usage.as_cached())
+                completion = replace(known, usage=known.usage.mark_cached())
             note_reply(_number(key))
             return completion
 

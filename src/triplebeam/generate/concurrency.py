@@ -34,7 +34,7 @@ class Concurrent(Wrapper):
 
     def __post_init__(self) -> None:
         if self.concurrency < 1:
-            raise BadInputError(f"The concurrency is {self.concurrency}: it must be at least 1.")
+            raise BadInputError(f"concurrency must be at least 1, got {self.concurrency}.")
 
     def complete(self, prompts: Sequence[Prompt]) -> list[Completion]:
         """Return one completion per prompt, in order; the first error in order is raised when the batch is done."""
@@ -75,7 +75,7 @@ class Concurrent(Wrapper):
                 stop.set()
                 future.set_exception(bug)
             else:
-                if _ends_the_batch(outcome):
+                if _is_fatal(outcome):
                     stop.set()
                 future.set_result(outcome)
 
@@ -86,11 +86,11 @@ class Concurrent(Wrapper):
             return error
 
 
-def _ends_the_batch(outcome: Outcome) -> bool:
+def _is_fatal(outcome: Outcome) -> bool:
     return not isinstance(outcome, Completion | PromptFailedError | WorkCancelledError)
 
 
 def _with_the_error_that_ended_it(outcomes: list[Outcome]) -> list[Outcome]:
     """Give the prompts that were not sent the error that ended the batch."""
-    end = next(filter(_ends_the_batch, outcomes), None)
+    end = next(filter(_is_fatal, outcomes), None)
     return [end if end and isinstance(outcome, WorkCancelledError) else outcome for outcome in outcomes]

@@ -9,7 +9,7 @@ from triplebeam.generate.language_model import Completion, LanguageModel, Prompt
 from triplebeam.generate.openai_compatible import OpenAICompatible
 from triplebeam.generate.outcomes import Wrapper, drop_replies
 from triplebeam.generate.pacing import Limited, Retrying
-from triplebeam.system.retries import Notify, silent
+from triplebeam.system.retries import Notify, ignore_retries
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,7 +56,7 @@ def connect(
     tokens_per_minute: float | None = None,
     cache: CompletionStore | None = None,
     refresh: bool = False,
-    notify: Notify = silent,
+    notify: Notify = ignore_retries,
 ) -> Concurrent:
     """Connect to a chat model: concurrent, with parameters, cached, retrying and limited, in this order from the
     outside.

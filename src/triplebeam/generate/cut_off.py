@@ -28,7 +28,7 @@ class _Level:
         return text.endswith(('"', "]", "}")) and has_value
 
 
-def without_cut_item(text: str) -> str:
+def drop_cut_item(text: str) -> str:
     """Return the text up to its last whole item; as it is where its brackets are closed.
 
     A quotation mark too many turns texts and brackets inside out, so an end before prose is looked for first.

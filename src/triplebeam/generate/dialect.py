@@ -80,11 +80,11 @@ def part_to_blame(request: Mapping[str, Any], words: str) -> str | None:
     words = words.casefold()
     if _TOO_LONG.search(words):
         return None
-    part = _named(request, words) or ("response_format" if "response_format" in request else None)
+    part = _find_named_part(request, words) or ("response_format" if "response_format" in request else None)
     return str(request[part]["type"]) if part == "response_format" else part
 
 
-def _named(request: Mapping[str, Any], words: str) -> str | None:
+def _find_named_part(request: Mapping[str, Any], words: str) -> str | None:
     parameter = _parameter(words)
     if parameter in _PARTS and parameter in request:
         return parameter

@@ -15,7 +15,7 @@ class PromptRefusedError(PromptFailedError):
     """The endpoint does not accept this prompt (too long, filtered, a parameter it does not know)."""
 
 
-def estimated_tokens(*texts: str) -> int:
+def estimate_tokens(*texts: str) -> int:
     """Estimate the tokens of texts, for limits: four characters each, the rule of thumb for English, rounded up."""
     return -(-sum(len(text) for text in texts) // 4)
 
@@ -52,7 +52,7 @@ class Prompt:
     @property
     def estimated_tokens(self) -> int:
         """About how many tokens in it costs."""
-        return estimated_tokens(self.system, self.user, *(self.correction or ()))
+        return estimate_tokens(self.system, self.user, *(self.correction or ()))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,7 +92,7 @@ class Usage:
         """Read and written, including those a cache saved."""
         return self.tokens_in + self.tokens_out + self.cached_tokens_in + self.cached_tokens_out
 
-    def as_cached(self) -> "Usage":
+    def mark_cached(self) -> "Usage":
         """Return the usage of the same completions, read once more from a cache."""
         return Usage(
             estimated=self.estimated,

@@ -10,7 +10,7 @@ from triplebeam.generate.chat_completion import completion_from
 from triplebeam.generate.dialect import Dialect, part_to_blame, request_for
 from triplebeam.generate.language_model import Completion, Prompt, PromptRefusedError
 from triplebeam.system.endpoint import OPENAI, Endpoint
-from triplebeam.system.endpoint_faults import REFUSED, body_fault, connection_fault, status_fault
+from triplebeam.system.endpoint_faults import REFUSED_STATUS, body_fault, connection_fault, status_fault
 
 if TYPE_CHECKING:
     from openai import OpenAI
@@ -33,7 +33,7 @@ class OpenAICompatible:
     def __post_init__(self) -> None:
         self._endpoint  # noqa: B018 - a bad address is refused here
         if not self.timeout > 0:
-            raise BadInputError(f"The timeout is {self.timeout:g} seconds: it must be above 0.")
+            raise BadInputError(f"timeout must be above 0 seconds, got {self.timeout:g}.")
 
     @property
     def name(self) -> str:
@@ -93,7 +93,7 @@ class OpenAICompatible:
             return self._client.chat.completions.with_raw_response.create(**request).text, None
         except APIStatusError as error:
             fault = status_fault(error, self._endpoint, self.model)
-            if error.status_code in REFUSED:
+            if error.status_code in REFUSED_STATUS:
                 return error.response.text, PromptRefusedError(str(fault))
             raise fault from None
         except APIConnectionError as error:

@@ -9,28 +9,28 @@ from typing import Annotated, TypeAlias, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ValidationError, WithJsonSchema
 
-from triplebeam.generate.chat_completion import without_thoughts
-from triplebeam.generate.cut_off import without_cut_item
+from triplebeam.generate.chat_completion import strip_thoughts
+from triplebeam.generate.cut_off import drop_cut_item
 from triplebeam.generate.language_model import Completion, PromptFailedError
-from triplebeam.text.characters import storable
+from triplebeam.text.characters import replace_unstorable
 
 #: How models name the parts of a triple.
 PARTS = ("subject", "predicate", "object")
 _THREE_TEXTS = {"type": "array", "items": {"type": "string"}, "minItems": 3, "maxItems": 3}
 
 
-def _as_text(value: object) -> object:
+def _coerce_text(value: object) -> object:
     if value is None:
         return ""
     return str(value) if isinstance(value, int | float) and not isinstance(value, bool) else value
 
 
-def as_list(value: object) -> object:
+def coerce_list(value: object) -> object:
     """Return an empty list for a null."""
     return [] if value is None else value
 
 
-def _as_row(value: object) -> list[str]:
+def _coerce_row(value: object) -> list[str]:
     """Return a row of texts. Anything else becomes one part, so that it is rejected without the others.
 
     Some models write an object where the schema asks for an array: one with the three parts' names is as good.
@@ -43,20 +43,20 @@ def _as_row(value: object) -> list[str]:
 
 
 #: A text; null counts as empty, a number as its digits.
-Text: TypeAlias = Annotated[str, BeforeValidator(_as_text)]
+Text: TypeAlias = Annotated[str, BeforeValidator(_coerce_text)]
 #: Numbers of things on a list; null counts as none.
-Numbers: TypeAlias = Annotated[list[int], BeforeValidator(as_list)]
+Numbers: TypeAlias = Annotated[list[int], BeforeValidator(coerce_list)]
 #: Texts; null counts as none.
-Texts: TypeAlias = Annotated[list[Text], BeforeValidator(as_list)]
+Texts: TypeAlias = Annotated[list[Text], BeforeValidator(coerce_list)]
 #: The schema asks for three texts; numbers, empty parts and rows of another length are left to the reader.
-TripleRow: TypeAlias = Annotated[list[str], BeforeValidator(_as_row), WithJsonSchema(_THREE_TEXTS)]
+TripleRow: TypeAlias = Annotated[list[str], BeforeValidator(_coerce_row), WithJsonSchema(_THREE_TEXTS)]
 #: Triples; null counts as none.
-TripleRows: TypeAlias = Annotated[list[TripleRow], BeforeValidator(as_list)]
+TripleRows: TypeAlias = Annotated[list[TripleRow], BeforeValidator(coerce_list)]
 
 
 ReplyType = TypeVar("ReplyType", bound=BaseModel)
 
-_PROBLEMS_NAMED = 5
+_MAX_PROBLEMS_NAMED = 5
 
 
 class UnusableReplyError(PromptFailedError):
@@ -72,21 +72,21 @@ class UnusableReplyError(PromptFailedError):
 
 def parse(completion: Completion, reply_type: type[ReplyType]) -> ReplyType:
     """Parse the reply as a ``reply_type``, whose fields should have no defaults: a missing field is an error."""
-    text = whole_text(completion)
+    text = require_whole_text(completion)
     try:
         return reply_type.model_validate(read_object(text))
     except ValidationError as error:
         problems = "; ".join(
             # A problem of the whole object has no location, and pydantic prefixes the messages of our own validators.
             ": ".join(filter(None, [".".join(map(str, problem["loc"])), problem["msg"].removeprefix("Value error, ")]))
-            for problem in error.errors(include_url=False)[:_PROBLEMS_NAMED]
+            for problem in error.errors(include_url=False)[:_MAX_PROBLEMS_NAMED]
         )
-        raise _unusable(f"is not what was asked for ({problems})", text) from None
+        raise _make_unusable_error(f"is not what was asked for ({problems})", text) from None
 
 
-def whole_text(completion: Completion) -> str:
+def require_whole_text(completion: Completion) -> str:
     """Return what the model says, if it says anything and was not cut off."""
-    text, thought = without_thoughts(completion.text)
+    text, thought = strip_thoughts(completion.text)
     reason = completion.finish_reason
     if not text.strip() and reason == "length" and (thought or completion.thought):
         problem = "is empty, since its limit of tokens was spent on thinking"
@@ -102,21 +102,23 @@ def whole_text(completion: Completion) -> str:
 
 
 #: No useful reply is longer; a model that loops may write megabytes.
-_LONGEST = 100_000
+_MAX_CHARACTERS = 100_000
 
 
 def read_object(text: str) -> dict[str, object]:
     """Read the first JSON object in a text: thoughts, code fences and prose are dropped, small damage repaired."""
-    if len(text) > _LONGEST:  # repairing damage takes time that grows faster than the text
-        raise _unusable(f"has {len(text):,} characters, more than the {_LONGEST:,} that are read", text)
-    answer, _ = without_thoughts(text)
+    if len(text) > _MAX_CHARACTERS:  # repairing damage takes time that grows faster than the text
+        raise _make_unusable_error(
+            f"has {len(text):,} characters, more than the {_MAX_CHARACTERS:,} that are read", text
+        )
+    answer, _ = strip_thoughts(text)
     start = answer.find("{")
     try:
         value = _decode(answer[start:]) if start >= 0 else None
     except RecursionError:  # a model that loops can nest brackets without end
         value = None
     if not isinstance(value, dict):
-        raise _unusable("holds no JSON object", text)
+        raise _make_unusable_error("holds no JSON object", text)
     return value
 
 
@@ -126,11 +128,11 @@ def _decode(text: str) -> object:
     try:
         value = json.JSONDecoder().raw_decode(text)[0]
     except ValueError:
-        value = repair_json(without_cut_item(text), return_objects=True)
+        value = repair_json(drop_cut_item(text), return_objects=True)
         # Prose after a damaged object is repaired too: it comes as further values.
         value = value[0] if isinstance(value, list) and value else value
-    return json.loads(storable(json.dumps(value, ensure_ascii=False)))
+    return json.loads(replace_unstorable(json.dumps(value, ensure_ascii=False)))
 
 
-def _unusable(problem: str, text: str) -> UnusableReplyError:
+def _make_unusable_error(problem: str, text: str) -> UnusableReplyError:
     return UnusableReplyError(problem, "ask again or use a stronger model", text, repairable=True)

@@ -47,7 +47,7 @@ class MultipleChoice(str):
         return made
 
 
-def in_full(text: str) -> str:
+def format_question(text: str) -> str:
     """Format a question with its options, each under a letter, if it has any."""
     if not isinstance(text, MultipleChoice):
         return text
@@ -80,7 +80,7 @@ class Template:
                 f"Prompt {self.name!r} takes the variables {self.variables}, not {sorted(variables)}: "
                 "set each of them and no other."
             )
-        shown = {name: in_full(value) for name, value in variables.items()}
+        shown = {name: format_question(value) for name, value in variables.items()}
         return Prompt(
             system=string.Template(self.system).substitute(shown),
             user=string.Template(self.user).substitute(shown),
@@ -132,20 +132,20 @@ def _read_head(name: str, head: str) -> tuple[float | None, int | None]:
     return temperature, max_tokens
 
 
-def numbered_passages(passages: Sequence[Passage]) -> str:
+def format_passages(passages: Sequence[Passage]) -> str:
     """Format each passage under its number and title."""
     texts = [f"{passage.title}\n{passage.text}" if passage.title else passage.text for passage in passages]
     return "\n\n".join(f"[{number}] {text}" for number, text in enumerate(texts, 1)) or "(none)"
 
 
-def described_passages(passages: Sequence[Passage]) -> str:
+def format_described_passages(passages: Sequence[Passage]) -> str:
     """Format each passage under its number, title and, in brackets, where it is from and of when."""
     heads = [(each.title, f"({each.origin})" if each.origin else "") for each in passages]
-    return numbered_passages(
+    return format_passages(
         [replace(each, title="\n".join(filter(None, head))) for each, head in zip(passages, heads, strict=True)]
     )
 
 
-def numbered_facts(facts: Sequence[Triple | str]) -> str:
+def format_facts(facts: Sequence[Triple | str]) -> str:
     """Format one fact per line, under its number."""
     return "\n".join(f"{number}. {fact}" for number, fact in enumerate(facts, 1)) or "(none)"

@@ -22,7 +22,7 @@ from urllib.parse import parse_qs, unquote, urlsplit
 import platformdirs
 
 from triplebeam.errors import BadInputError, IndexDamagedError
-from triplebeam.system.durable import explained, make_folder, replace_file
+from triplebeam.system.durable import explain_disk_errors, make_folder, replace_file
 
 _SCHEMES = {"opensearch": "http", "opensearchs": "https"}
 _PREFIX = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
@@ -107,7 +107,7 @@ class Cluster(Location):
         """Say in the local folder which cluster it is for."""
         options = {"shards": self.shards, "replicas": self.replicas, "verify": "yes" if self.verify else "no"}
         query = "&".join(f"{name}={value}" for name, value in options.items() if value is not None)
-        with explained(self.state):
+        with explain_disk_errors(self.state):
             make_folder(self.state)
             replace_file(self.state / _FILE, json.dumps({"address": f"{self}?{query}"}) + "\n")
 

@@ -4,7 +4,7 @@ from typing import Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, computed_field
 
-from triplebeam.embed.embedder import Embedder, reads_tokens
+from triplebeam.embed.embedder import Embedder, has_token_vectors
 from triplebeam.errors import INDEX_AGAIN, EmbedderMismatchError, IndexFormatError
 
 FORMAT = 1
@@ -87,7 +87,7 @@ class VectorSpace(BaseModel):
             name=embedder.name,
             fingerprint=embedder.fingerprint,
             dimension=embedder.dimension,
-            triples_in_context=triples_in_context and reads_tokens(embedder),
+            triples_in_context=triples_in_context and has_token_vectors(embedder),
         )
 
     def check(self, embedder: Embedder) -> None:

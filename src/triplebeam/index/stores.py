@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from triplebeam.index.content.content import Content
 from triplebeam.index.content.vector_cache import VectorCache, remove_encoded
@@ -14,8 +14,10 @@ from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.index.location import Cluster, Location
 from triplebeam.index.manifest import Manifest, VectorSpace
 from triplebeam.index.protocols import Source
-from triplebeam.index.store.store import Store
 from triplebeam.system.progress import Progress
+
+if TYPE_CHECKING:
+    from triplebeam.index.store.store import Store
 
 
 class Publisher(Protocol):
@@ -26,20 +28,20 @@ class Publisher(Protocol):
         """What of the previous generation the next one may take over."""
         ...
 
-    def check(self, store: Store) -> None:
+    def check(self, store: "Store") -> None:
         """Raise where this store may not be published here."""
         ...
 
-    def current(self, store: Store) -> Manifest | None:
+    def read_current(self, store: "Store") -> Manifest | None:
         """Return what is published, if it is whole and all that is in the store."""
         ...
 
-    def revision(self) -> int | None:
+    def read_revision(self) -> int | None:
         """Return the revision of the store that is published; None where nothing is."""
         ...
 
     def publish(
-        self, store: Store, contents: Content, encoded: VectorCache, space: VectorSpace, progress: Progress
+        self, store: "Store", contents: Content, encoded: VectorCache, space: VectorSpace, progress: Progress
     ) -> Manifest:
         """Make a generation of what is in the store, and show it to readers."""
         ...
@@ -60,10 +62,10 @@ class FolderPublisher:
         """The published generation."""
         return PreviousGeneration.of(self.folder)
 
-    def check(self, store: Store) -> None:
+    def check(self, store: "Store") -> None:
         """Check that the folder has one store."""
 
-    def current(self, store: Store) -> Manifest | None:
+    def read_current(self, store: "Store") -> Manifest | None:
         """Compare revisions, and check every file."""
         found = find_manifest(self.folder)
         if not (found and found.revision == store.meta.revision and not self.previous.damaged):
@@ -71,13 +73,13 @@ class FolderPublisher:
         remove_encoded(self.folder)  # where a process was killed
         return found
 
-    def revision(self) -> int | None:
+    def read_revision(self) -> int | None:
         """Read the manifest."""
         found = find_manifest(self.folder)
         return found.revision if found else None
 
     def publish(
-        self, store: Store, contents: Content, encoded: VectorCache, space: VectorSpace, progress: Progress
+        self, store: "Store", contents: Content, encoded: VectorCache, space: VectorSpace, progress: Progress
     ) -> Manifest:
         """Take over from the last generation what has not changed."""
         return publish_generation(self.folder, store, contents, encoded, self.previous.arrays, space, progress)

@@ -7,10 +7,10 @@ from triplebeam.ingest.naming import SourceNames as SourceNames
 from triplebeam.ingest.outcome import Reading as Reading
 from triplebeam.ingest.outcome import Skipped as Skipped
 from triplebeam.ingest.outcome import Unreadable as Unreadable
-from triplebeam.ingest.outcome import watched as watched
+from triplebeam.ingest.outcome import report_progress as report_progress
 from triplebeam.ingest.scan import Scan as Scan
 from triplebeam.ingest.scan import scan_sources as scan_sources
-from triplebeam.ingest.scan import settled as settled
+from triplebeam.ingest.scan import wait_for_changes as wait_for_changes
 from triplebeam.ingest.sources import document_id as document_id
 from triplebeam.ingest.sources import read_sources as read_sources
 from triplebeam.text.sentences import sentence_spans as sentence_spans

@@ -16,15 +16,15 @@ from typing import IO
 from triplebeam.errors import SourceError
 from triplebeam.ingest.damage import DAMAGE
 
-MOST_INFLATED = 100_000_000
+MAX_INFLATED_BYTES = 100_000_000
 #: Of a file whose lines are documents.
-MOST_IN_A_LINE = 20_000_000
+MAX_LINE_BYTES = 20_000_000
 #: Elements take more memory and time than text: a book of a thousand pages has less than a million.
-MOST_TAGS = 3_000_000
+MAX_TAGS = 3_000_000
 #: Text seldom shrinks to less than a hundredth; below the size from which it matters, any ratio will do.
-MOST_RATIO = 200
-_RATIO_MATTERS_FROM = 10_000_000
-_PIECE = 1 << 20
+MAX_RATIO = 200
+_MIN_RATIO_BYTES = 10_000_000
+_PIECE_BYTES = 1 << 20
 
 
 def check_zip(file: Path | IO[bytes], kind: str = "docx") -> None:
@@ -37,24 +37,24 @@ def check_zip(file: Path | IO[bytes], kind: str = "docx") -> None:
             inflated = tags = 0
             for member in members:
                 with archive.open(member) as inner:
-                    more, opened = _inflated(inner, MOST_INFLATED - inflated)
+                    more, opened = _count_inflated(inner, MAX_INFLATED_BYTES - inflated)
                 inflated, tags = inflated + more, tags + opened
                 _check(inflated, size)
                 _check_tags(tags)
     except (zipfile.BadZipFile, *DAMAGE) as error:
-        raise SourceError(f"it is no {kind} file, or is protected by a password; save it again as {kind}") from error
+        raise SourceError(f"it is not a {kind} file, or is password-protected: save it again as {kind}") from error
 
 
 def check_gzip(file: Path | IO[bytes]) -> None:
     """Raise SourceError where a gzip file inflates to more than is sensible for a file that a stranger sends."""
     try:
         with gzip.open(file) as inner:
-            _check(_inflated(inner, MOST_INFLATED)[0], _size(file))
+            _check(_count_inflated(inner, MAX_INFLATED_BYTES)[0], _size(file))
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise SourceError(f"the gzip file is damaged ({error})") from error
 
 
-def gunzipped(data: bytes) -> bytes:
+def gunzip(data: bytes) -> bytes:
     """Decompress a gzip file of a sensible size."""
     file = BytesIO(data)
     check_gzip(file)
@@ -62,14 +62,14 @@ def gunzipped(data: bytes) -> bytes:
     return gzip.GzipFile(fileobj=file).read()
 
 
-def sensible_lines(file: IO[bytes], compressed: int) -> Iterator[bytes]:
+def read_lines(file: IO[bytes], compressed: int) -> Iterator[bytes]:
     """Yield the lines of a file of any size, plain or inflated from so many bytes, as long as they look like text."""
     inflated = 0
-    while line := file.readline(MOST_IN_A_LINE + 1):
+    while line := file.readline(MAX_LINE_BYTES + 1):
         inflated += len(line)
-        if len(line) > MOST_IN_A_LINE:
-            raise SourceError(f"it has a line of more than {MOST_IN_A_LINE:,} bytes: write one document per line")
-        if inflated > MOST_INFLATED:
+        if len(line) > MAX_LINE_BYTES:
+            raise SourceError(f"it has a line of more than {MAX_LINE_BYTES:,} bytes: write one document per line")
+        if inflated > MAX_INFLATED_BYTES:
             _check_ratio(inflated, compressed)
         yield line
 
@@ -78,34 +78,34 @@ def _size(file: Path | IO[bytes]) -> int:
     return file.stat().st_size if isinstance(file, Path) else file.seek(0, os.SEEK_END)
 
 
-def _inflated(file: IO[bytes] | gzip.GzipFile, most: int) -> tuple[int, int]:
+def _count_inflated(file: IO[bytes] | gzip.GzipFile, most: int) -> tuple[int, int]:
     """Count the bytes a stream inflates to, until they exceed the limit, and how many of them open a tag."""
     count = tags = 0
-    while count <= most and (piece := file.read(_PIECE)):
+    while count <= most and (piece := file.read(_PIECE_BYTES)):
         count += len(piece)
         tags += piece.count(b"<")
     return count, tags
 
 
 def _check_tags(tags: int) -> None:
-    if tags > MOST_TAGS:
-        raise SourceError(f"its XML has more than {MOST_TAGS:,} tags: save it in parts, or in another format")
+    if tags > MAX_TAGS:
+        raise SourceError(f"its XML has more than {MAX_TAGS:,} tags: save it in parts, or in another format")
 
 
 def _check(inflated: int, compressed: int) -> None:
-    if inflated > _RATIO_MATTERS_FROM:
+    if inflated > _MIN_RATIO_BYTES:
         _check_ratio(inflated, compressed)
-    if inflated > MOST_INFLATED:
-        raise _trap(inflated, compressed)
+    if inflated > MAX_INFLATED_BYTES:
+        raise _make_bomb_error(inflated, compressed)
 
 
 def _check_ratio(inflated: int, compressed: int) -> None:
-    if inflated > MOST_RATIO * compressed:
-        raise _trap(inflated, compressed)
+    if inflated > MAX_RATIO * compressed:
+        raise _make_bomb_error(inflated, compressed)
 
 
-def _trap(inflated: int, compressed: int) -> SourceError:
+def _make_bomb_error(inflated: int, compressed: int) -> SourceError:
     return SourceError(
-        f"its {compressed:,} bytes inflate to {inflated:,} or more, which looks like a trap: save its text in"
-        f" another format, or in parts of less than {MOST_INFLATED:,} bytes"
+        f"its {compressed:,} bytes inflate to {inflated:,} or more, which looks like a zip bomb: save its text in"
+        f" another format, or in parts of less than {MAX_INFLATED_BYTES:,} bytes"
     )

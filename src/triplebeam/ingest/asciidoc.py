@@ -4,10 +4,10 @@ import re
 from collections.abc import Iterator
 
 from triplebeam.ingest.compose import Composer
-from triplebeam.ingest.front_matter import front_matter
+from triplebeam.ingest.front_matter import parse_front_matter
 from triplebeam.ingest.text import Content
 
-_LOOKED_AT = 20_000
+_HEAD_CHARACTERS = 20_000
 _SIGNS_OF_IT = (
     re.compile(r"^={1,5} \S.*$", re.MULTILINE),
     re.compile(r"^\[(?:verse|quote|source|NOTE|TIP|options|cols|horizontal|listing|id=|\[)[^\n]*\]$", re.MULTILINE),
@@ -15,7 +15,7 @@ _SIGNS_OF_IT = (
     re.compile(r"^[\w`<>*'-][^\n]{0,80}::$", re.MULTILINE),
     re.compile(r"^:[\w-]+: \S", re.MULTILINE),
 )
-_ENOUGH_SIGNS = 2
+_MIN_SIGNS = 2
 
 _TITLE = re.compile(r"(={1,6})\s+(\S.*)")
 _UNDERLINES = "=-~^+"
@@ -41,15 +41,15 @@ _ATTRIBUTE = re.compile(r"\{([a-z][\w-]*)\}")
 _QUOTED = re.compile(r"(?<![\w`*_+'])(``|`|\*\*|\*|__|_|\+\+|\+|')(?=\S)([^\n]{1,200}?)(?<=\S)\1(?![\w`*_+'])")
 
 
-def looks_like_asciidoc(text: str) -> bool:
+def is_asciidoc(text: str) -> bool:
     """Return whether the head of a text has two kinds of its markup or more."""
-    head = text[:_LOOKED_AT]
-    return sum(bool(sign.search(head)) for sign in _SIGNS_OF_IT) >= _ENOUGH_SIGNS
+    head = text[:_HEAD_CHARACTERS]
+    return sum(bool(sign.search(head)) for sign in _SIGNS_OF_IT) >= _MIN_SIGNS
 
 
-def asciidoc_content(source: str) -> Content:
+def read_asciidoc(source: str) -> Content:
     """Read AsciiDoc. The title is the document's, else the first section's."""
-    fields, body, warnings = front_matter(source)
+    fields, body, warnings = parse_front_matter(source)
     reader = _Reader()
     reader.read(body.split("\n"))
     content = reader.composer.content(metadata={name: text for name, text in fields.items() if name != "title"})

@@ -59,11 +59,11 @@ _LISTS = word_set("ul ol dl")
 _LAYOUT = word_set("pre ul ol dl table h1 h2 h3 h4 h5 h6")
 _HIDDEN = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
 
-_MOSTLY = 0.5
-_NEARLY_ALL = 0.9
-_SHORT = 100
-_ROW = 300
-_SOME_LINKS, _MANY_LINKS = 3, 5
+_MIN_MAJORITY = 0.5
+_MIN_NEARLY_ALL = 0.9
+_MAX_SHORT_CHARACTERS = 100
+_MAX_ROW_CHARACTERS = 300
+_MIN_LINKS, _MIN_MANY_LINKS = 3, 5
 
 
 class Weight(NamedTuple):
@@ -115,7 +115,7 @@ class Page:
             pieces.append(tail)
         if element.tag == "a" and (target := element.get("href")) is not None:
             linked, links, inside, steps = text, links + 1, inside + target.startswith("#"), steps + _is_step(element)
-        start = " ".join(" ".join(pieces).split()) if text < _SHORT else ""
+        start = " ".join(" ".join(pieces).split()) if text < _MAX_SHORT_CHARACTERS else ""
         return Weight(text, linked, links, inside, steps, start, has_blocks)
 
     def is_layout(self, cell: Element) -> bool:
@@ -126,11 +126,11 @@ class Page:
         """Return the element with the content: the page's one ``main``, else a news page's one article; else all."""
         total = self._weights[self.root].text
         mains = [each for each in self._elements if each.tag == "main" or each.get("role") == "main"]
-        if len(mains) == 1 and self._weights[mains[0]].text > _SHORT:
+        if len(mains) == 1 and self._weights[mains[0]].text > _MAX_SHORT_CHARACTERS:
             return mains[0]
         articles = [e for e in self._elements if e.tag == "article" or e.get("itemprop") == "articleBody"]
         longest = max(articles, key=lambda each: self._weights[each].text, default=self.root)
-        return longest if self._weights[longest].text > total * _MOSTLY / 2 and self._is_article() else self.root
+        return longest if self._weights[longest].text > total * _MIN_MAJORITY / 2 and self._is_article() else self.root
 
     def _is_article(self) -> bool:
         return any(
@@ -141,7 +141,7 @@ class Page:
         """Return whether this element, with all that is in it, surrounds the content."""
         tag = element.tag
         if tag in _TAGS or element.get("role") in _ROLES or _is_hidden(element):
-            return tag != "form" or self._weights[element].text < _ROW
+            return tag != "form" or self._weights[element].text < _MAX_ROW_CHARACTERS
         if tag in _CONTENT_TAGS or element.get("role") in _CONTENT_ROLES:
             return self._is_heading_of_contents(element) or self._is_banner(element)
         if tag == "a":
@@ -150,7 +150,7 @@ class Page:
         return (
             self._is_named(element, weight)
             or ((tag in ("footer", "header") or _is_footer(element, weight)) and _is_of_the_page(element))
-            or (tag in _BLOCKS and weight.text < _ROW and self._is_row_of_steps(element, weight))
+            or (tag in _BLOCKS and weight.text < _MAX_ROW_CHARACTERS and self._is_row_of_steps(element, weight))
             or (tag in _LISTS and _is_list_of_links(weight))
         )
 
@@ -168,12 +168,12 @@ class Page:
         following = heading.getnext()
         if self._weights[heading].start.lower() not in _CONTENTS or following is None:
             return False
-        return self._weights.get(following, Weight()).linked_share > _NEARLY_ALL
+        return self._weights.get(following, Weight()).linked_share > _MIN_NEARLY_ALL
 
     def _is_banner(self, heading: Element) -> bool:
         """Return whether this is the name of the site above every page: named so, and only a link to elsewhere."""
         link = heading.find(".//a[@href]")
-        if link is None or self._weights[heading].linked_share < _NEARLY_ALL or "://" not in link.get("href", ""):
+        if link is None or self._weights[heading].linked_share < _MIN_NEARLY_ALL or "://" not in link.get("href", ""):
             return False
         return any(_words(name) & _WORDS for name in _names(heading))
 
@@ -185,7 +185,7 @@ class Page:
             return True
         if element.tag == "table" and names & _RUNNING_TITLES:
             return True
-        is_thin = weight.linked_share > _MOSTLY or (weight.text < _SHORT and weight.links > 0)
+        is_thin = weight.linked_share > _MIN_MAJORITY or (weight.text < _MAX_SHORT_CHARACTERS and weight.links > 0)
         return is_thin and any(_words(name) & _WORDS for name in names)
 
     def _is_row_of_steps(self, element: Element, weight: Weight) -> bool:
@@ -210,13 +210,13 @@ def _is_step(link: Element) -> bool:
 
 def _is_list_of_links(weight: Weight) -> bool:
     """Return whether this is a table of contents or an index: only links, to places of this page or many to others."""
-    most_are_inside = weight.inside >= _SOME_LINKS and weight.inside > weight.links * _MOSTLY
-    return weight.linked_share > _NEARLY_ALL and (most_are_inside or weight.links >= _MANY_LINKS)
+    most_are_inside = weight.inside >= _MIN_LINKS and weight.inside > weight.links * _MIN_MAJORITY
+    return weight.linked_share > _MIN_NEARLY_ALL and (most_are_inside or weight.links >= _MIN_MANY_LINKS)
 
 
 def _is_footer(element: Element, weight: Weight) -> bool:
     """Return whether this is ``<div class="footer">`` with a line or two, such as a copyright notice."""
-    return element.tag == "div" and weight.text < _ROW and "footer" in _names(element)
+    return element.tag == "div" and weight.text < _MAX_ROW_CHARACTERS and "footer" in _names(element)
 
 
 def _is_of_the_page(element: Element) -> bool:

@@ -8,7 +8,7 @@ from triplebeam.passage import Heading, Link
 _LINE, _PARAGRAPH = 1, 2
 #: Headwords of definitions are headings below all others.
 TERM_LEVEL = 7
-_LONGEST_HEADING = 160
+_MAX_HEADING_CHARACTERS = 160
 
 
 class Composer:
@@ -61,7 +61,7 @@ class Composer:
         words = " ".join(text.split())
         if words:
             self._write(words)
-            if len(words) <= _LONGEST_HEADING:
+            if len(words) <= _MAX_HEADING_CHARACTERS:
                 self._headings.append(Heading(self._length - len(words), level, words, anchor))
 
     def item(self, bullet: str) -> None:

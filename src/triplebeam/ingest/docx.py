@@ -13,7 +13,7 @@ from triplebeam.ingest.archive import check_zip
 from triplebeam.ingest.compose import Composer
 from triplebeam.ingest.damage import DAMAGE
 from triplebeam.ingest.text import Content
-from triplebeam.ingest.title import sensible_title
+from triplebeam.ingest.title import clean_title
 
 _WORD = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _COMPATIBILITY = "{http://schemas.openxmlformats.org/markup-compatibility/2006}"
@@ -35,7 +35,7 @@ def read_docx(data: bytes) -> Content:
         composer = Composer()
         _Body(composer, _heading_levels(document)).blocks(document.element.body)
         content = composer.content()
-        title = sensible_title(document.core_properties.title)
+        title = clean_title(document.core_properties.title)
     except (OpcError, *DAMAGE) as error:
         raise SourceError(f"the docx file is damaged ({type(error).__name__}: {error})") from error
     return content._replace(title=title or (content.headings[0].text if content.headings else ""))

@@ -11,9 +11,9 @@ from lxml import etree
 from triplebeam.errors import SourceError
 from triplebeam.ingest.archive import check_zip
 from triplebeam.ingest.damage import DAMAGE
-from triplebeam.ingest.html import html_content
+from triplebeam.ingest.html import read_html
 from triplebeam.ingest.text import Content, decode
-from triplebeam.ingest.xml import parsed_xml
+from triplebeam.ingest.xml import parse_xml
 from triplebeam.passage import Heading, Link
 
 _CONTAINER = "META-INF/container.xml"
@@ -27,19 +27,19 @@ def read_epub(data: bytes) -> Content:
     try:
         with zipfile.ZipFile(BytesIO(data)) as archive:
             package_path = _package_path(archive)
-            package = parsed_xml(archive.read(package_path))
+            package = parse_xml(archive.read(package_path))
             # Once each: a few hundred bytes can name one chapter a million times.
             names = dict.fromkeys(_chapters(package, package_path))
-            chapters = [html_content(decode(archive.read(name))) for name in names]
+            chapters = [read_html(decode(archive.read(name))) for name in names]
             fields = {name: _field(package, name) for name in ("title", "creator", "language", "date")}
     except (zipfile.BadZipFile, etree.LxmlError, *DAMAGE) as error:
         raise SourceError(f"the epub file is damaged ({type(error).__name__}: {error})") from error
     title = fields.pop("title")
-    return _joined(chapters)._replace(title=title, metadata={name: text for name, text in fields.items() if text})
+    return _join_parts(chapters)._replace(title=title, metadata={name: text for name, text in fields.items() if text})
 
 
 def _package_path(archive: zipfile.ZipFile) -> str:
-    container = parsed_xml(archive.read(_CONTAINER))
+    container = parse_xml(archive.read(_CONTAINER))
     return str(next(container.iter("{*}rootfile")).get("full-path"))
 
 
@@ -59,7 +59,7 @@ def _field(package: etree._Element, name: str) -> str:
     return " ".join((found.text or "").split()) if found is not None else ""
 
 
-def _joined(parts: Iterable[Content]) -> Content:
+def _join_parts(parts: Iterable[Content]) -> Content:
     """Join the parts, and shift their headings and links."""
     texts: list[str] = []
     headings: list[Heading] = []

@@ -13,7 +13,7 @@ EXTRAS: Mapping[str, Mapping[str, str]] = {
 }
 
 
-def extra_module(module: str, extra: str) -> ModuleType:
+def import_extra(module: str, extra: str) -> ModuleType:
     """Import a module, or say which extra brings it."""
     try:
         return import_module(module)

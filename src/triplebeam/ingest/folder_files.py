@@ -6,8 +6,8 @@ from pathlib import Path
 from stat import S_ISREG
 
 from triplebeam.errors import BadInputError
-from triplebeam.ingest.folder_walk import cannot_be_opened, stat_of
-from triplebeam.ingest.formats import ending_of
+from triplebeam.ingest.folder_walk import make_unreadable, stat_of
+from triplebeam.ingest.formats import find_ending
 from triplebeam.ingest.naming import SourceNames
 from triplebeam.ingest.outcome import Reading, Skipped, Unreadable
 from triplebeam.ingest.sources import check_encoding, check_exist, files, read_file
@@ -59,7 +59,7 @@ class FolderFiles:
         found = [(path, source) for source in paths for path in files(source, follow_links)]
         skipped = [path for path, _ in found if isinstance(path, Skipped)]
         unreadable = [path for path, _ in found if isinstance(path, Unreadable)]
-        readable = [p for p, source in found if isinstance(p, Path) and (ending_of(p) is not None or p == source)]
+        readable = [p for p, source in found if isinstance(p, Path) and (find_ending(p) is not None or p == source)]
         listed: dict[str, SourceFile] = {}
         for path in readable:
             file = _look_at(path, names(path))
@@ -68,7 +68,7 @@ class FolderFiles:
             elif file:
                 listed[file.name] = file
         for source in paths:
-            if source.is_dir() and not any(names(source) == "." or covers(names(source), name) for name in listed):
+            if source.is_dir() and not any(names(source) == "." or is_inside(names(source), name) for name in listed):
                 links = "".join(f" ({each})" for each in skipped)
                 raise BadInputError(
                     f"there is no file to read in {source}{links}: check that its disk is mounted; if it is empty on"
@@ -83,13 +83,13 @@ class FolderFiles:
             tuple(skipped),
         )
 
-    def covers(self, source: str) -> bool:
+    def has_source(self, source: str) -> bool:
         """Return whether a file of that name, existing or not, is in one of the folders."""
-        return any(covers(folder, source) for folder in self.folders)
+        return any(is_inside(folder, source) for folder in self.folders)
 
-    def cannot_say(self, source: str) -> bool:
+    def is_unreadable(self, source: str) -> bool:
         """Return whether it is unknown if a file of that name exists."""
-        return any(covers(closed, source) for closed in self.unknown)
+        return any(is_inside(closed, source) for closed in self.unknown)
 
     def read(self, wanted: Sequence[SourceFile], seen: set[str]) -> Iterator[Reading]:
         """Read the documents of some files; ``seen`` are the ids of the others."""
@@ -102,12 +102,12 @@ def _look_at(path: Path, name: str) -> SourceFile | Unreadable | None:
     try:
         stat = stat_of(path)
     except OSError as error:
-        return cannot_be_opened(path, error)
+        return make_unreadable(path, error)
     if stat is None or not S_ISREG(stat.st_mode):
         return None
     return SourceFile(name, path, stat.st_size, stat.st_mtime_ns)
 
 
-def covers(folder: str, source: str) -> bool:
+def is_inside(folder: str, source: str) -> bool:
     """Return whether a file of one name is in the folder of another, or the same."""
     return folder in (".", source) or source.startswith(f"{folder}/")

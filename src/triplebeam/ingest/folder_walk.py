@@ -25,7 +25,7 @@ class FolderWalk:
     def __init__(self, folder: Path, follow_links: bool) -> None:
         self.folder = folder
         self.follow_links = follow_links
-        self._root = _real_path(folder)
+        self._root = _resolve_links(folder)
         self._entered: set[Path] = set()
         """Real folders."""
         self._linked: set[Path] = set()
@@ -42,18 +42,18 @@ class FolderWalk:
             try:
                 yield from self._follow(path)
             except OSError as error:
-                yield cannot_be_opened(path, error)
+                yield make_unreadable(path, error)
         if self._leaving:
             others = len(self._leaving) - 1
             also = f", as do {others:,} other links" if others > 1 else ", as does 1 other link" if others else ""
             yield Skipped(
                 str(self._leaving[0]),
-                f"it leads out of the folder{also}: allow that with --follow-links (in Python follow_links=True)",
+                f"it links outside the folder{also}: allow that with --follow-links (in Python follow_links=True)",
             )
 
-    def stays(self, path: Path) -> bool:
+    def is_allowed(self, path: Path) -> bool:
         """Return whether a path may be read: it is in the folder, or links are followed."""
-        return self.follow_links or _real_path(path).is_relative_to(self._root)
+        return self.follow_links or _resolve_links(path).is_relative_to(self._root)
 
     def _descend(self, start: Path) -> Iterator[Path | Unreadable | Skipped]:
         waiting = [start]
@@ -63,21 +63,21 @@ class FolderWalk:
                 if path != start and path.is_symlink():
                     self._links.append(path)
                 elif not ((stat := stat_of(path)) and S_ISDIR(stat.st_mode)):
-                    if not self._linked or _real_path(path) not in self._linked:
+                    if not self._linked or _resolve_links(path) not in self._linked:
                         yield Skipped(str(path), reason) if (reason := reason_to_skip_file(path)) else path
                 elif path != self.folder and (reason := reason_to_skip_folder(path)):
                     yield Skipped(str(path), reason)
                 else:
                     waiting += self._enter(path)
             except OSError as error:
-                yield cannot_be_opened(path, error)
+                yield make_unreadable(path, error)
 
     def _enter(self, folder: Path) -> list[Path]:
         """Return what is in a folder, last name first; nothing where it was entered before, or is no part of this."""
-        if not self.stays(folder):  # Windows has links to folders that do not look like links
+        if not self.is_allowed(folder):  # Windows has links to folders that do not look like links
             self._leaving.append(folder)
             return []
-        real = _real_path(folder)
+        real = _resolve_links(folder)
         if real in self._entered or folder.name in _NOT_DOCUMENTS or _is_index(folder):
             return []
         self._entered.add(real)
@@ -85,14 +85,14 @@ class FolderWalk:
         return [child for child in children if not child.name.startswith(_HIDDEN)]
 
     def _follow(self, link: Path) -> Iterator[Path | Unreadable | Skipped]:
-        if not self.stays(link):
+        if not self.is_allowed(link):
             self._leaving.append(link)
         elif (stat := stat_of(link)) is None:
             yield link  # it is broken, which is told when it is read
         elif S_ISDIR(stat.st_mode):
             yield from self._descend(link)
         else:
-            real = _real_path(link)
+            real = _resolve_links(link)
             has_a_name = real.parent in self._entered and not real.name.startswith(_HIDDEN)
             if not has_a_name and real not in self._linked:
                 self._linked.add(real)
@@ -111,12 +111,12 @@ def stat_of(path: Path) -> os.stat_result | None:
         raise
 
 
-def cannot_be_opened(path: Path, error: OSError) -> Unreadable:
+def make_unreadable(path: Path, error: OSError) -> Unreadable:
     """Return the outcome for a file or folder that the system refuses to open."""
     return Unreadable(str(path), f"it cannot be opened: {error.strerror}")
 
 
-def _real_path(path: Path) -> Path:
+def _resolve_links(path: Path) -> Path:
     return Path(os.path.realpath(path))  # unlike Path.resolve, it raises nothing where links form a loop
 
 

@@ -19,26 +19,26 @@ _SOURCE_CODE = ".c .h .cc .cpp .hpp .java .go .rs .rb .pl .sh .lua .swift .kt .s
 
 #: The file is one document, of text.
 TEXT_READERS: Mapping[str, str] = {
-    ".txt": "plain:plain_content",
-    ".text": "plain:plain_content",
-    ".md": "markdown:markdown_content",
-    ".markdown": "markdown:markdown_content",
-    ".html": "html:html_content",
-    ".htm": "html:html_content",
-    ".xhtml": "html:html_content",
-    ".rst": "restructured_text:restructured_text_content",
-    ".adoc": "asciidoc:asciidoc_content",
-    ".asciidoc": "asciidoc:asciidoc_content",
-    ".csv": "tables:csv_content",
-    ".tsv": "tables:csv_content",
-    ".json": "tables:json_content",
-    ".ipynb": "markdown:notebook_content",
-    ".py": "source_code:python_content",
-    ".xml": "xml:xml_content",
-    **dict.fromkeys(_SOURCE_CODE.split(), "source_code:code_content"),
-    **dict.fromkeys(_SCRIPTS.split(), "source_code:script_content"),
-    **dict.fromkeys(_CONFIGURATION.split(), "source_code:configuration_content"),
-    **dict.fromkeys(_MANUAL_SECTIONS.split(), "man_page:man_page_content"),
+    ".txt": "plain:read_plain",
+    ".text": "plain:read_plain",
+    ".md": "markdown:read_markdown",
+    ".markdown": "markdown:read_markdown",
+    ".html": "html:read_html",
+    ".htm": "html:read_html",
+    ".xhtml": "html:read_html",
+    ".rst": "restructured_text:read_restructured_text",
+    ".adoc": "asciidoc:read_asciidoc",
+    ".asciidoc": "asciidoc:read_asciidoc",
+    ".csv": "tables:read_csv",
+    ".tsv": "tables:read_csv",
+    ".json": "tables:read_json",
+    ".ipynb": "markdown:read_notebook",
+    ".py": "source_code:read_python",
+    ".xml": "xml:read_xml",
+    **dict.fromkeys(_SOURCE_CODE.split(), "source_code:read_code"),
+    **dict.fromkeys(_SCRIPTS.split(), "source_code:read_script"),
+    **dict.fromkeys(_CONFIGURATION.split(), "source_code:read_configuration"),
+    **dict.fromkeys(_MANUAL_SECTIONS.split(), "man_page:read_man_page"),
 }
 
 #: The file is one document, of a form of its own.
@@ -76,13 +76,13 @@ _TEXT_NAMES = word_set(
 )
 
 
-def ending_of(path: Path) -> str | None:
+def find_ending(path: Path) -> str | None:
     """Give the known ending of a file's name, in any case, or nothing; ``README`` counts as ``.txt``."""
     name = path.name.lower()
     if known := next((ending for ending in _BY_LENGTH if name.endswith(ending)), None):
         return None if known in _MANUAL_SECTIONS.split() and _NO_MANUAL.search(name) else known
     if name.endswith(_GZIP):
-        inner = ending_of(path.with_name(path.name[: -len(_GZIP)])) if len(name) > len(_GZIP) else None
+        inner = find_ending(path.with_name(path.name[: -len(_GZIP)])) if len(name) > len(_GZIP) else None
         return inner + _GZIP if inner is not None and inner in TEXT_READERS else None
     return _PLAIN if name.split(".")[0] in _TEXT_NAMES else None
 
@@ -90,7 +90,7 @@ def ending_of(path: Path) -> str | None:
 def read_content(data: bytes, ending: str, encoding: str | None = None) -> Content:
     """Read the bytes of a file that is one document."""
     if ending.endswith(_GZIP):
-        data, ending = _reader("archive:gunzipped")(data), ending.removesuffix(_GZIP)
+        data, ending = _reader("archive:gunzip")(data), ending.removesuffix(_GZIP)
     binary = ending in BINARY_READERS
     reader = BINARY_READERS[ending] if binary else TEXT_READERS.get(ending, TEXT_READERS[_PLAIN])
     content: Content = _reader(reader)(data if binary else decode(data, encoding))

@@ -16,7 +16,7 @@ _ITEM = re.compile(r"^\s*-\s+", re.MULTILINE)
 #: What YAML writes around a value: the sign of a text on the lines below, a remark behind a quotation.
 _BLOCK_SIGN = re.compile(r"\A[>|][+-]?\s*\n")
 _REMARK = re.compile(r"(?<=[\"'])[ \t]+#[^\n]*\Z")
-_MOST_WARNINGS = 3
+_MAX_WARNINGS = 3
 
 
 class FrontMatter(NamedTuple):
@@ -27,7 +27,7 @@ class FrontMatter(NamedTuple):
     warnings: tuple[str, ...] = ()
 
 
-def front_matter(source: str) -> FrontMatter:
+def parse_front_matter(source: str) -> FrontMatter:
     """Parse the fields of YAML or TOML as strings.
 
     Values are kept as they are written, without quotes; the items of a list are joined by commas. That is all a filter
@@ -39,10 +39,10 @@ def front_matter(source: str) -> FrontMatter:
         return FrontMatter({}, source, never if _UNFINISHED.match(source) else ())
     values = _FIELD.findall(found["fields"])
     fields = {name: value for name, text in values if (value := _value(text))}
-    return FrontMatter(fields, source[found.end() :], tuple(_wrong(found["fields"], values))[:_MOST_WARNINGS])
+    return FrontMatter(fields, source[found.end() :], tuple(_find_faults(found["fields"], values))[:_MAX_WARNINGS])
 
 
-def _wrong(lines: str, values: list[tuple[str, str]]) -> Iterator[str]:
+def _find_faults(lines: str, values: list[tuple[str, str]]) -> Iterator[str]:
     """Find lines that were left out, and values that begin and do not end."""
     for number, line in enumerate(lines.split("\n"), start=2):
         if not _LINE.match(line):

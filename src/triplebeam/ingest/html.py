@@ -10,7 +10,7 @@ from lxml import etree
 from triplebeam.ingest.boilerplate import Page
 from triplebeam.ingest.compose import Composer
 from triplebeam.ingest.text import Content
-from triplebeam.text.characters import storable
+from triplebeam.text.characters import replace_unstorable
 from triplebeam.text.stop_words import word_set
 
 Element = etree._Element
@@ -30,10 +30,10 @@ _ATTRIBUTE = r"""(?>[\s/]*+[^\s/>][^\s/>=]*+(?:\s*+=\s*+(?:"[^"]*+"|'[^']*+'|[^\
 _ATTRIBUTES = re.compile(_ATTRIBUTE)
 _OPENING_TAG = re.compile(rf"(<[a-zA-Z][^\s/>]*+)((?:{_ATTRIBUTE})*+)")
 _END_OF_SCRIPT = re.compile(r"</(?:script|style)\s*\Z", re.IGNORECASE)
-_LONGEST_TARGET = 500
+_MAX_TARGET_CHARACTERS = 500
 
 
-def html_content(markup: str, code_mark: str = "") -> Content:
+def read_html(markup: str, code_mark: str = "") -> Content:
     """Take text, title (``<title>``, else the first ``<h1>``), headings and links out of markup, however broken.
 
     Inline code is put between two ``code_mark``.
@@ -50,13 +50,13 @@ def html_content(markup: str, code_mark: str = "") -> Content:
 
 def _parse(markup: str) -> Element | None:
     parser = etree.HTMLParser(encoding="utf-8", huge_tree=True, remove_comments=True, remove_pis=True)
-    data = _OPENING_TAG.sub(_without_crowd, storable(markup)).encode()
+    data = _OPENING_TAG.sub(_drop_attributes, replace_unstorable(markup)).encode()
     root = etree.fromstring(data, parser) if data.strip() else None
     is_whole = all(error.type != etree.ErrorTypes.ERR_RESOURCE_LIMIT for error in parser.error_log)
     return root if is_whole else None
 
 
-def _without_crowd(tag: re.Match[str]) -> str:
+def _drop_attributes(tag: re.Match[str]) -> str:
     """Leave out the attributes of a tag that has more of them than any page has.
 
     What looks like one may be a comparison in a script, and then the end of the script is its last word.
@@ -140,7 +140,7 @@ class _Walk:
             composer.row()
         elif tag in _LINES:
             composer.end_line()
-        elif tag == "a" and (target := element.get("href")) and len(target) < _LONGEST_TARGET:
+        elif tag == "a" and (target := element.get("href")) and len(target) < _MAX_TARGET_CHARACTERS:
             composer.link(target)
         return None
 

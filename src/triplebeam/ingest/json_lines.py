@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import IO, Any, cast
 
 from triplebeam.errors import SourceError
-from triplebeam.ingest.archive import sensible_lines
+from triplebeam.ingest.archive import read_lines
 from triplebeam.passage import Document
-from triplebeam.text.characters import storable
+from triplebeam.text.characters import replace_unstorable
 
 _FIELDS = frozenset(("id", "_id", "text", "title", "metadata"))
 _JSON_WORDS: Mapping[type, str] = {list: "a list", tuple: "a list", dict: "an object"}
@@ -25,7 +25,7 @@ def read_json_lines(path: Path, name: str) -> Iterator[tuple[int, Document | str
     """
     with _open(path) as file:
         try:
-            for number, line in enumerate(sensible_lines(file, path.stat().st_size), start=1):
+            for number, line in enumerate(read_lines(file, path.stat().st_size), start=1):
                 if line.strip():
                     yield number, _parse(line, f"{name}:{number}")
         except (gzip.BadGzipFile, EOFError, zlib.error) as error:
@@ -88,14 +88,14 @@ def _string(row: Mapping[str, Any], field: str) -> str:
     value = row.get(field)
     if value is not None and not isinstance(value, str):
         raise SourceError(f'its "{field}" is not a string')
-    return storable(value or "")
+    return replace_unstorable(value or "")
 
 
 def _id(row: Mapping[str, Any]) -> str:
     value = row["id"] if row.get("id") is not None else row.get("_id")
     if value is not None and (isinstance(value, bool) or not isinstance(value, str | int)):
         raise SourceError("its id is neither a string nor an integer")
-    return "" if value is None else storable(str(value))
+    return "" if value is None else replace_unstorable(str(value))
 
 
 def _metadata(fields: object) -> dict[str, str]:
@@ -104,8 +104,8 @@ def _metadata(fields: object) -> dict[str, str]:
         return {}
     if not isinstance(fields, dict):
         raise SourceError('its "metadata" is not a JSON object')
-    return {storable(name): _value(value) for name, value in fields.items() if value is not None}
+    return {replace_unstorable(name): _value(value) for name, value in fields.items() if value is not None}
 
 
 def _value(value: object) -> str:
-    return storable(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))
+    return replace_unstorable(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))

@@ -18,17 +18,17 @@ from typing import NamedTuple
 from triplebeam.errors import SourceError
 from triplebeam.ingest.compose import Composer
 from triplebeam.ingest.damage import DAMAGE
-from triplebeam.ingest.html import html_content
+from triplebeam.ingest.html import read_html
 from triplebeam.ingest.text import Content, decode
-from triplebeam.text.characters import storable
+from triplebeam.text.characters import replace_unstorable
 
-_SHOWN = ("From", "To", "Cc", "Date")
+_SHOWN_HEADERS = ("From", "To", "Cc", "Date")
 _BEGINS_MESSAGE = re.compile(rb"(?:\A|(?<=\n\n)|(?<=\r\n\r\n))From (?=[^\n]*?\d\d:\d\d)[^\n]*\n")
-_LONGEST_HEADER = 10_000
+_MAX_HEADER_CHARACTERS = 10_000
 #: Parts inside parts: a person's mail has three or four levels.
-_MOST_LEVELS = 10
-_TOO_DEEP = f"parts that are more than {_MOST_LEVELS} levels deep were left out"
-_NUMBERS_SHOWN = 5
+_MAX_LEVELS = 10
+_TOO_DEEP = f"parts that are more than {_MAX_LEVELS} levels deep were left out"
+_MAX_NUMBERS_SHOWN = 5
 
 
 class _Text(NamedTuple):
@@ -45,7 +45,7 @@ class _ShortHeaders(Compat32):
     def header_source_parse(self, sourcelines: list[str]) -> tuple[str, str]:
         """Return the name and the value of a header."""
         name, value = super().header_source_parse(sourcelines)
-        return name, value[:_LONGEST_HEADER]
+        return name, value[:_MAX_HEADER_CHARACTERS]
 
     def header_fetch_parse(self, name: str, value: str) -> str:
         """Return the value, without the library's replacement marks for bytes beyond ASCII."""
@@ -71,14 +71,14 @@ def read_mailbox(data: bytes) -> Content:
         except DAMAGE as error:
             raise SourceError(f"message {number} is damaged ({type(error).__name__}: {error})") from error
     cut = [number for number, part in enumerate(parts, start=1) if part.warnings]
-    numbers = f"message {', '.join(map(str, cut[:_NUMBERS_SHOWN]))}{', …' if len(cut) > _NUMBERS_SHOWN else ''}"
+    numbers = f"message {', '.join(map(str, cut[:_MAX_NUMBERS_SHOWN]))}{', …' if len(cut) > _MAX_NUMBERS_SHOWN else ''}"
     return Content("", parts=tuple(parts), warnings=(f"{numbers}: {_TOO_DEEP}",) if cut else ())
 
 
 def _message(data: bytes) -> Content:
     message, composer = _headers(data), Composer()
     is_whole = _write(message, data, composer)
-    fields = {name.lower(): _header(message, name) for name in _SHOWN}
+    fields = {name.lower(): _header(message, name) for name in _SHOWN_HEADERS}
     fields["date"] = _iso_date(fields["date"])
     content = composer.content(_header(message, "Subject"), {name: text for name, text in fields.items() if text})
     return content._replace(warnings=() if is_whole else (_TOO_DEEP,))
@@ -104,10 +104,10 @@ def _header(message: Message, name: str) -> str:
         pieces = decode_header(value)
     except HeaderParseError:  # base64 that is none
         pieces = [(value, None)]
-    return " ".join(storable("".join(_decoded(*piece) for piece in pieces)).split())
+    return " ".join(replace_unstorable("".join(_decode_part(*piece) for piece in pieces)).split())
 
 
-def _decoded(piece: bytes | str, charset: str | None) -> str:
+def _decode_part(piece: bytes | str, charset: str | None) -> str:
     """Decode in the encoding that is named; where none is, or an unknown one, as UTF-8 if it can be."""
     data = piece.encode("latin-1") if isinstance(piece, str) else piece
     with suppress(LookupError, UnicodeError):  # some have no replacement
@@ -120,7 +120,7 @@ def _decoded(piece: bytes | str, charset: str | None) -> str:
 
 def _write(message: Message, data: bytes, composer: Composer) -> bool:
     """Write a message; False if something of it was left out."""
-    for name in _SHOWN:
+    for name in _SHOWN_HEADERS:
         if value := _header(message, name):
             composer.end_line()
             composer.words(f"{name}: {value}")
@@ -136,17 +136,17 @@ def _text(data: bytes, level: int = 0) -> _Text:
     message = _headers(data)
     kind, boundary = message.get_content_type(), message.get_boundary()
     if message.get_content_maintype() == "multipart" and boundary:
-        if level == _MOST_LEVELS:
+        if level == _MAX_LEVELS:
             return _Text(is_whole=False)
-        return _joined([_text(part, level + 1) for part in _parts(data, boundary)], kind == "multipart/alternative")
+        return _join_parts([_text(part, level + 1) for part in _parts(data, boundary)], kind == "multipart/alternative")
     if message.get_content_disposition() == "attachment":
         return _Text()
     if kind == "text/html":
-        return _Text(html_content(_payload(message)).text)
+        return _Text(read_html(_payload(message)).text)
     return _Text(_payload(message), is_plain=True) if kind == "text/plain" else _Text()
 
 
-def _joined(parts: list[_Text], alternatives: bool) -> _Text:
+def _join_parts(parts: list[_Text], alternatives: bool) -> _Text:
     read = [part for part in parts if part.text.strip()]
     if alternatives:
         read = sorted(read, key=lambda part: not part.is_plain)[:1]

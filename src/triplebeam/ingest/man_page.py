@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from triplebeam.ingest.compose import Composer
 from triplebeam.ingest.generated import NoDocumentError
-from triplebeam.ingest.plain import plain_content
+from triplebeam.ingest.plain import read_plain
 from triplebeam.ingest.text import Content
 from triplebeam.text.stop_words import word_set
 
@@ -48,20 +48,20 @@ _ESCAPE = re.compile(
 _KEPT_SIGNS = {"e": "\\", "~": " ", "0": " "}
 
 
-def man_page_content(source: str) -> Content:
+def read_man_page(source: str) -> Content:
     """Read a manual page. The title is its name with the section, as in ``ls(1)``; what is no roff is plain text."""
     if not _IS_ROFF.search(source):
-        return plain_content(source)
+        return read_plain(source)
     if other := _REFERENCE.fullmatch(source):
         raise NoDocumentError(f"it only refers to another page, {other[1]}")
     reader = _Reader()
-    for line in _without_definitions(source.split("\n")):
+    for line in _drop_definitions(source.split("\n")):
         reader.read(line)
     reader.end()
     return reader.composer.content(reader.title)
 
 
-def _without_definitions(lines: list[str]) -> Iterator[str]:
+def _drop_definitions(lines: list[str]) -> Iterator[str]:
     """Yield text and macros, without definitions of macros, and without conditions and what depends on them."""
     end, depth = "", 0
     for line in lines:
@@ -91,7 +91,7 @@ class _Reader:
         """Read a line of text, or a macro and its arguments."""
         request = _REQUEST.fullmatch(line)
         if request is None:
-            self._words(_plain(line) if line.strip() else "")
+            self._words(_strip_escapes(line) if line.strip() else "")
         elif request[1] not in ("", '\\"'):
             self._macro(request[1], request[2])
 
@@ -102,7 +102,10 @@ class _Reader:
         self._code = None
 
     def _macro(self, macro: str, rest: str) -> None:
-        words = [_plain(quoted.replace('""', '"') or word) for quoted, word in _ARGUMENT.findall(rest.split('\\"')[0])]
+        words = [
+            _strip_escapes(quoted.replace('""', '"') or word)
+            for quoted, word in _ARGUMENT.findall(rest.split('\\"')[0])
+        ]
         if macro in ("TH", "Dt") and words:
             name = words[0].lower() if words[0].isupper() else words[0]
             self.title = f"{name}({words[1]})" if len(words) > 1 else name
@@ -178,7 +181,7 @@ def _mdoc_words(words: list[str]) -> list[str]:
     return kept
 
 
-def _plain(text: str) -> str:
+def _strip_escapes(text: str) -> str:
     return _ESCAPE.sub(_character, text.split('\\"')[0])
 
 

@@ -6,25 +6,25 @@ from collections.abc import Iterator
 from html import escape
 
 from triplebeam.errors import SourceError
-from triplebeam.ingest.front_matter import front_matter
-from triplebeam.ingest.html import html_content
+from triplebeam.ingest.front_matter import parse_front_matter
+from triplebeam.ingest.html import read_html
 from triplebeam.ingest.text import Content
-from triplebeam.text.characters import storable
+from triplebeam.text.characters import replace_unstorable
 
 #: A heading written as HTML at the head of a file, with the tags and comments before it.
 _HTML_HEADING = re.compile(r"\A\s*(?:<(?!h[1-6]\b)[^>]*>\s*)*<h[1-6]\b", re.IGNORECASE)
 
 
-def markdown_content(source: str) -> Content:
+def read_markdown(source: str) -> Content:
     """Read Markdown. The title is the front matter's, else the first heading; other fields are metadata."""
-    fields, body, warnings = front_matter(source)
-    content = html_content(rendered(body), code_mark="`")
-    title = fields.get("title") or _first_heading(content, body)
+    fields, body, warnings = parse_front_matter(source)
+    content = read_html(render_html(body), code_mark="`")
+    title = fields.get("title") or _find_first_heading(content, body)
     metadata = {name: text for name, text in fields.items() if name != "title"}
     return content._replace(title=title, metadata=metadata, warnings=warnings)
 
 
-def _first_heading(content: Content, body: str) -> str:
+def _find_first_heading(content: Content, body: str) -> str:
     """Return the first heading; where it is HTML with a heading directly below, it is a banner, and that one counts."""
     if not content.headings:
         return ""
@@ -33,7 +33,7 @@ def _first_heading(content: Content, body: str) -> str:
     return others[0].text if others and not between.strip() and _HTML_HEADING.match(body) else first.text
 
 
-def rendered(source: str) -> str:
+def render_html(source: str) -> str:
     """Render Markdown as HTML, with tables and footnotes."""
     from cmarkgfm import github_flavored_markdown_to_html
     from cmarkgfm.cmark import Options
@@ -42,22 +42,22 @@ def rendered(source: str) -> str:
     return str(github_flavored_markdown_to_html(source, options))
 
 
-def notebook_content(source: str) -> Content:
+def read_notebook(source: str) -> Content:
     """Read a notebook's cells in order, without outputs. The title is the first heading."""
     try:
         notebook = json.loads(source)
         cells = "\n".join(_cells(notebook["cells"] if "cells" in notebook else notebook["worksheets"][0]["cells"]))
     except (ValueError, RecursionError, LookupError, TypeError, AttributeError) as error:
         raise SourceError(f"it is no notebook ({type(error).__name__}: {error})") from error
-    content = html_content(cells, code_mark="`")
+    content = read_html(cells, code_mark="`")
     return content._replace(title=content.headings[0].text if content.headings else "")
 
 
 def _cells(cells: list[dict[str, object]]) -> Iterator[str]:
     for cell in cells:
         lines = cell.get("source", cell.get("input", ""))
-        text = storable("".join(map(str, lines)) if isinstance(lines, list) else str(lines or ""))
+        text = replace_unstorable("".join(map(str, lines)) if isinstance(lines, list) else str(lines or ""))
         if cell["cell_type"] in ("markdown", "heading"):
-            yield rendered(text)
+            yield render_html(text)
         elif text.strip():
             yield f"<pre>{escape(text)}</pre>"

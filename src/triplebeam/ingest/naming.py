@@ -11,7 +11,7 @@ from pathlib import Path
 
 from triplebeam.errors import BadInputError
 from triplebeam.ingest.sources import document_id
-from triplebeam.text.characters import storable
+from triplebeam.text.characters import replace_unstorable
 
 
 class SourceNames:
@@ -21,22 +21,22 @@ class SourceNames:
         self.known = dict(known)
         """The name of each source, by its absolute path."""
         for source in sources:
-            if self._below(source) is None:
-                self._add(_absolute(source), document_id(source))
+            if self._find_below(source) is None:
+                self._add(_make_absolute(source), document_id(source))
 
     def __call__(self, path: Path) -> str:
         """Return the name of a file; its path as it is where it is in no source."""
-        return self._below(path) or document_id(path)
+        return self._find_below(path) or document_id(path)
 
-    def _below(self, path: Path) -> str | None:
+    def _find_below(self, path: Path) -> str | None:
         """Return the name of a path that is a known source, or in one; as it is written, else where its links lead."""
-        absolute = _absolute(path)
+        absolute = _make_absolute(path)
         if (name := _name_in(self.known, absolute)) is not None or not self.known:
             return name
         real = {os.path.realpath(known): name for known, name in self.known.items()}
         for folder in (absolute, *absolute.parents):  # a link in a folder that a link leads to has its name there
             if (name := _name_in(real, folder.resolve())) is not None:
-                return _joined(name, absolute.relative_to(folder))
+                return _join_name(name, absolute.relative_to(folder))
         return None
 
     def _add(self, absolute: Path, name: str) -> None:
@@ -54,14 +54,14 @@ class SourceNames:
 def _name_in(known: Mapping[str, str], absolute: Path) -> str | None:
     for folder in (absolute, *absolute.parents):
         if (name := known.get(str(folder))) is not None:
-            return _joined(name, absolute.relative_to(folder))
+            return _join_name(name, absolute.relative_to(folder))
     return None
 
 
-def _joined(name: str, below: Path) -> str:
-    return storable(posixpath.normpath(posixpath.join(name, below.as_posix())))
+def _join_name(name: str, below: Path) -> str:
+    return replace_unstorable(posixpath.normpath(posixpath.join(name, below.as_posix())))
 
 
-def _absolute(path: Path) -> Path:
+def _make_absolute(path: Path) -> Path:
     """Make a path absolute and keep its links: what is linked into a folder has its name there."""
     return Path(os.path.normpath(path.absolute()))

@@ -10,8 +10,8 @@ from triplebeam.ingest.archive import check_zip
 from triplebeam.ingest.compose import Composer
 from triplebeam.ingest.damage import DAMAGE
 from triplebeam.ingest.text import Content
-from triplebeam.ingest.title import sensible_title
-from triplebeam.ingest.xml import parsed_xml
+from triplebeam.ingest.title import clean_title
+from triplebeam.ingest.xml import parse_xml
 
 _TEXT = "{urn:oasis:names:tc:opendocument:xmlns:text:1.0}"
 _TABLE = "{urn:oasis:names:tc:opendocument:xmlns:table:1.0}"
@@ -34,7 +34,7 @@ def read_odt(data: bytes) -> Content:
     check_zip(BytesIO(data), "odt")
     try:
         with zipfile.ZipFile(BytesIO(data)) as archive:
-            body = next(parsed_xml(archive.read("content.xml")).iter(_OFFICE + "body"))
+            body = next(parse_xml(archive.read("content.xml")).iter(_OFFICE + "body"))
             title = _title(archive)
         composer = Composer()
         _blocks(body, composer)
@@ -47,8 +47,8 @@ def read_odt(data: bytes) -> Content:
 def _title(archive: zipfile.ZipFile) -> str:
     if "meta.xml" not in archive.namelist():
         return ""
-    found = next(parsed_xml(archive.read("meta.xml")).iter("{http://purl.org/dc/elements/1.1/}title"), None)
-    return sensible_title(found.text if found is not None else None)
+    found = next(parse_xml(archive.read("meta.xml")).iter("{http://purl.org/dc/elements/1.1/}title"), None)
+    return clean_title(found.text if found is not None else None)
 
 
 def _blocks(parent: etree._Element, composer: Composer) -> None:

@@ -9,13 +9,13 @@ from triplebeam.errors import SourceError
 from triplebeam.ingest.archive import check_zip
 from triplebeam.ingest.compose import Composer
 from triplebeam.ingest.damage import DAMAGE
-from triplebeam.ingest.extras import extra_module
+from triplebeam.ingest.extras import import_extra
 from triplebeam.ingest.text import Content, decode
-from triplebeam.ingest.title import sensible_title
+from triplebeam.ingest.title import clean_title
 
 _EXTRA = "office"
 #: As many as Excel itself allows in one sheet.
-_MOST_ROWS = 1_048_576
+_MAX_ROWS = 1_048_576
 #: Of all sheets, empty cells counted: a cell may claim to be in any column, and many cells may share one text.
 _MAX_CELLS, _MAX_CHARACTERS = 50_000_000, 100_000_000
 _RTF = re.compile(rb"\s*\{\\rtf")
@@ -23,7 +23,7 @@ _RTF = re.compile(rb"\s*\{\\rtf")
 
 def read_pptx(data: bytes) -> Content:
     """Read slides in order: each is a section, with its text, tables and notes."""
-    pptx = extra_module("pptx", _EXTRA)
+    pptx = import_extra("pptx", _EXTRA)
     check_zip(BytesIO(data), "pptx")
     try:
         presentation = pptx.Presentation(BytesIO(data))
@@ -36,7 +36,7 @@ def read_pptx(data: bytes) -> Content:
             _shapes((shape for shape in slide.shapes if shape != title), composer)
             if slide.has_notes_slide and slide.notes_slide.notes_text_frame is not None:
                 _lines(slide.notes_slide.notes_text_frame.text, composer)
-        title = sensible_title(presentation.core_properties.title)
+        title = clean_title(presentation.core_properties.title)
     except (pptx.exc.PythonPptxError, KeyError, *DAMAGE) as error:
         raise SourceError(f"the pptx file is damaged ({type(error).__name__}: {error})") from error
     content = composer.content()
@@ -72,7 +72,7 @@ def _row(cells: list[str], composer: Composer) -> None:
 
 def read_xlsx(data: bytes) -> Content:
     """Read sheets in order: each is a section; rows are lines, with bars between cells, as computed last."""
-    openpyxl = extra_module("openpyxl", _EXTRA)
+    openpyxl = import_extra("openpyxl", _EXTRA)
     check_zip(BytesIO(data), "xlsx")
     try:
         with warnings.catch_warnings(action="ignore"):  # styles and extensions it does not know
@@ -87,7 +87,7 @@ def read_xlsx(data: bytes) -> Content:
                     rows, cells, characters = rows + 1, cells + len(row), characters + sum(map(len, texts))
                     _check_size(rows, cells, characters)
                     _row(texts, composer)
-            title = sensible_title(book.properties.title)
+            title = clean_title(book.properties.title)
     except (KeyError, *DAMAGE) as error:
         raise SourceError(f"the xlsx file is damaged ({type(error).__name__}: {error})") from error
     return composer.content(title)
@@ -95,7 +95,7 @@ def read_xlsx(data: bytes) -> Content:
 
 def _check_size(rows: int, cells: int, characters: int) -> None:
     """Check the size of a sheet. A cell may claim to be in any row, and all empty ones above it are counted, too."""
-    sizes = ((rows, _MOST_ROWS, "rows"), (cells, _MAX_CELLS, "cells"), (characters, _MAX_CHARACTERS, "characters"))
+    sizes = ((rows, _MAX_ROWS, "rows"), (cells, _MAX_CELLS, "cells"), (characters, _MAX_CHARACTERS, "characters"))
     for size, most, kind in sizes:
         if size > most:
             raise SourceError(f"its sheets have more than {most:,} {kind}: save them as csv, or in parts")
@@ -104,8 +104,8 @@ def _check_size(rows: int, cells: int, characters: int) -> None:
 def read_rtf(data: bytes) -> Content:
     """Read the text of a Rich Text file, paragraph by paragraph."""
     if not _RTF.match(data):
-        raise SourceError("it is no rtf file, whatever its name says")
-    rtf = extra_module("striprtf.striprtf", _EXTRA)
+        raise SourceError("it is not an RTF file")
+    rtf = import_extra("striprtf.striprtf", _EXTRA)
     composer = Composer()
     try:
         text = rtf.rtf_to_text(decode(data, "latin-1"), errors="replace")

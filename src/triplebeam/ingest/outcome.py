@@ -38,7 +38,7 @@ class Skipped:
 Reading: TypeAlias = Document | Unreadable | Skipped
 
 
-def watched(readings: Iterable[Reading], expected: int, progress: Progress) -> Iterator[Reading]:
+def report_progress(readings: Iterable[Reading], expected: int, progress: Progress) -> Iterator[Reading]:
     """Yield readings and report progress as each comes; ``expected`` is their number where it is known, else 0."""
     done = 0
     for reading in readings:

@@ -14,15 +14,15 @@ from typing import Any, NamedTuple
 from triplebeam.errors import SourceError
 from triplebeam.ingest.compose import Composer
 from triplebeam.ingest.text import Content
-from triplebeam.ingest.title import sensible_title
+from triplebeam.ingest.title import clean_title
 
 _PROGRAM = Path(__file__).with_name("pdf_process.py")
 #: For a small file; a large one may take more.
 _MAX_BYTES, _MAX_SECONDS = 1 << 30, 30
 _BYTES_PER_SECOND = 100_000
 _MAX_BOOKMARKS_OF_A_PAGE = 200
-_EDGE = 2
-_ENOUGH_REPEATS = 3
+_EDGE_LINES = 2
+_MIN_REPEATS = 3
 _DIGITS = re.compile(r"\d+|\b[ivxlc]+\b")
 _NUMBER = re.compile(r"^(?:(?:chapter|appendix|section|part)\s+\w+|\d+|[a-z]\.\d+)(?:\.\d+)*[.:)]?\s+", re.IGNORECASE)
 #: PDFium's sign for a hyphen at a line's end, where it joins the two halves.
@@ -35,8 +35,8 @@ _STRAY_ACCENT = re.compile(r"(?:^|(?<=\s))[¨´ˆ˜ˇ¸˚](?=\s|$)", re.MULTILIN
 _LEADER = re.compile(r"(?:[.…·]\s?){5,}\s*[\divxlc]*\s*$")
 _CONTROLS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ufffd]")
 _ENDS_SENTENCE = re.compile(r"[.!?:。！？][\"'”’»)\]]*\Z")
-_SCRAP, _MANY_SCRAPS = 2, 4
-_SHORT_SHARE = 0.8
+_MAX_SCRAP_CHARACTERS, _MIN_SCRAPS = 2, 4
+_MAX_SHORT_SHARE = 0.8
 
 
 class _Bookmark(NamedTuple):
@@ -53,10 +53,10 @@ def read_pdf(data: bytes) -> Content:
     for page, level, title in layer["outline"]:
         if len(outline[page]) < _MAX_BOOKMARKS_OF_A_PAGE:
             outline[page].append(_Bookmark(level, _key(title)))
-    content = _compose(_without_running_heads([clean_lines(page) for page in layer["pages"]]), outline)
+    content = _compose(_drop_running_heads([clean_lines(page) for page in layer["pages"]]), outline)
     if not content.text:
         raise SourceError("the PDF has no text layer; run character recognition (OCR) on it first")
-    return content._replace(title=sensible_title(layer["title"]))
+    return content._replace(title=clean_title(layer["title"]))
 
 
 def _read_layer(data: bytes) -> dict[str, Any]:
@@ -78,20 +78,22 @@ def _read_layer(data: bytes) -> dict[str, Any]:
     raise SourceError(f"the PDF is damaged ({last[0][:200]})")
 
 
-def _without_running_heads(pages: Sequence[Sequence[str]]) -> list[list[str]]:
+def _drop_running_heads(pages: Sequence[Sequence[str]]) -> list[list[str]]:
     """Drop lines that several pages have at their top or bottom, whatever the number in them.
 
     Where they are most of it, the pages are copies of one form, such as labels or certificates, and stay as they are.
     """
-    edges = Counter(key for page in pages for key in {_edge(line) for line in (*page[:_EDGE], *page[-_EDGE:])})
+    edges = Counter(
+        key for page in pages for key in {_edge(line) for line in (*page[:_EDGE_LINES], *page[-_EDGE_LINES:])}
+    )
     kept = []
     for page in pages:
-        last = len(page) - _EDGE
+        last = len(page) - _EDGE_LINES
         kept.append(
             [
                 line
                 for number, line in enumerate(page)
-                if _EDGE <= number < last or (_edge(line) and edges[_edge(line)] < _ENOUGH_REPEATS)
+                if _EDGE_LINES <= number < last or (_edge(line) and edges[_edge(line)] < _MIN_REPEATS)
             ]
         )
     return kept if 2 * _characters(kept) >= _characters(pages) else [list(page) for page in pages]
@@ -121,9 +123,9 @@ def _compose(pages: Sequence[Sequence[str]], outline: Mapping[int, Sequence[_Boo
                 continue
             composer.words(line)
             composer.end_line()
-            if ends_paragraph(line, width):
+            if is_paragraph_end(line, width):
                 composer.end_paragraph()
-        if lines and ends_sentence(lines[-1]):
+        if lines and is_sentence_end(lines[-1]):
             composer.end_paragraph()
     return composer.content()
 
@@ -141,30 +143,30 @@ def clean_lines(text: str) -> list[str]:
     """Return the lines of a page's text."""
     text = _HYPHENATED.sub("", _JOINED_HYPHEN.sub("", text.replace("\r\n", "\n")))
     text = _LIGATURE.sub(lambda found: unicodedata.normalize("NFKC", found[0]), _CONTROLS.sub(" ", text))
-    text = _STRAY_ACCENT.sub("", _SPLIT_ACCENT.sub(_accented, text))
+    text = _STRAY_ACCENT.sub("", _SPLIT_ACCENT.sub(_compose_accent, text))
     lines = (line.strip() for line in text.split("\n"))
-    return _without_scraps([line for line in lines if line and not _LEADER.search(line)])
+    return _drop_scraps([line for line in lines if line and not _LEADER.search(line)])
 
 
-def _accented(found: re.Match[str]) -> str:
+def _compose_accent(found: re.Match[str]) -> str:
     return unicodedata.normalize("NFC", found[2].replace("ı", "i") + _ACCENTS[found[1]])
 
 
-def _without_scraps(lines: list[str]) -> list[str]:
+def _drop_scraps(lines: list[str]) -> list[str]:
     """Drop several lines of a letter or two each: what a drawing or a title set sideways leaves."""
     kept: list[str] = []
-    for is_scrap, run in groupby(lines, key=lambda line: len(line) <= _SCRAP):
+    for is_scrap, run in groupby(lines, key=lambda line: len(line) <= _MAX_SCRAP_CHARACTERS):
         found = list(run)
-        if not (is_scrap and len(found) >= _MANY_SCRAPS):
+        if not (is_scrap and len(found) >= _MIN_SCRAPS):
             kept += found
     return kept
 
 
-def ends_sentence(line: str) -> bool:
+def is_sentence_end(line: str) -> bool:
     """Return whether a sentence ends here."""
     return _ENDS_SENTENCE.search(line) is not None
 
 
-def ends_paragraph(line: str, width: int) -> bool:
+def is_paragraph_end(line: str, width: int) -> bool:
     """Return whether a sentence ends on a line that is shorter than most."""
-    return len(line) < _SHORT_SHARE * width and ends_sentence(line)
+    return len(line) < _MAX_SHORT_SHARE * width and is_sentence_end(line)

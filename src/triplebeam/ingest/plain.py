@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from triplebeam.ingest.asciidoc import asciidoc_content, looks_like_asciidoc
+from triplebeam.ingest.asciidoc import is_asciidoc, read_asciidoc
 from triplebeam.ingest.compose import TERM_LEVEL
 from triplebeam.ingest.text import Content
 from triplebeam.passage import Heading
@@ -20,10 +20,10 @@ _UNDERLINES = "=-~^*#"
 _ENDS_LIKE_PROSE = tuple(".,;!?")
 
 
-def plain_content(text: str) -> Content:
+def read_plain(text: str) -> Content:
     """Read text as it is, or as AsciiDoc if that is what it is."""
-    if looks_like_asciidoc(text):
-        return asciidoc_content(text)
+    if is_asciidoc(text):
+        return read_asciidoc(text)
     found: dict[int, Heading] = {}
     for heading in _headings(text):
         found.setdefault(heading.start, heading)

@@ -5,10 +5,10 @@ from collections.abc import Iterator
 
 from triplebeam.errors import SourceError
 from triplebeam.ingest.damage import DAMAGE
-from triplebeam.ingest.extras import extra_module
+from triplebeam.ingest.extras import import_extra
 from triplebeam.ingest.generated import NoDocumentError
-from triplebeam.ingest.html import html_content
-from triplebeam.ingest.plain import plain_content
+from triplebeam.ingest.html import read_html
+from triplebeam.ingest.plain import read_plain
 from triplebeam.ingest.text import Content
 from triplebeam.text.stop_words import word_set
 
@@ -52,19 +52,19 @@ _WITHOUT_TEXT = word_set(
 )
 
 
-def restructured_text_content(source: str) -> Content:
+def read_restructured_text(source: str) -> Content:
     """Read a document. The title is its first heading. Lines that no person wrote make the whole of it plain text."""
-    core = extra_module("docutils.core", _EXTRA)
+    core = import_extra("docutils.core", _EXTRA)
     longest = max(map(len, source.split("\n")))
     if longest > _MAX_BLOCK_CHARACTERS:
         reason = f"it was read as plain text, since a line has {longest:,} characters: break lines over 10,000"
-        return plain_content(source)._replace(warnings=(reason,))
-    markup = "\n".join(_plain_markup("\n\n".join(map(_cut_block, source.split("\n\n")))))
+        return read_plain(source)._replace(warnings=(reason,))
+    markup = "\n".join(_replace_directives("\n\n".join(map(_cut_block, source.split("\n\n")))))
     try:
         parts = core.publish_parts(markup, writer="html5", settings_overrides=_SETTINGS)
     except DAMAGE as error:
         raise SourceError(f"the markup cannot be read ({type(error).__name__}: {error})") from error
-    content = html_content(parts["html_body"], code_mark="`")
+    content = read_html(parts["html_body"], code_mark="`")
     if not content.text.strip() and _DIRECTIVE.search(source):
         raise NoDocumentError("it has directives only, such as automodule, and no text of its own")
     return content._replace(title=content.headings[0].text if content.headings else "")
@@ -92,7 +92,7 @@ def _cut_block(block: str) -> str:
     return "\n".join(cut)
 
 
-def _plain_markup(source: str) -> Iterator[str]:
+def _replace_directives(source: str) -> Iterator[str]:
     """Yield lines in which a directive that docutils does not know is a definition of its argument, or is gone."""
     leaving: int | None = None
     for line in source.split("\n"):
@@ -102,7 +102,7 @@ def _plain_markup(source: str) -> Iterator[str]:
         leaving = None
         directive = _DIRECTIVE.match(line)
         if directive is None or directive["name"] in _KNOWN - {"contents"}:
-            yield _ROLE.sub(_role, line)
+            yield _ROLE.sub(_replace_role, line)
         elif directive["name"] in _WITHOUT_TEXT:
             leaving = indent
         else:
@@ -114,7 +114,7 @@ def _term(directive: re.Match[str]) -> str:
     return f"``{argument}``" if argument and "`" not in argument else argument or directive["name"].capitalize()
 
 
-def _role(role: re.Match[str]) -> str:
+def _replace_role(role: re.Match[str]) -> str:
     """Replace a role: a reference to a document links to its file, one to a section is its text; others are code."""
     if role[0].startswith(":doc:"):
         return f"`{role[1]} <{role[2] or role[1]}.rst>`__"

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from triplebeam.errors import install_command
 from triplebeam.ingest.extras import EXTRAS
-from triplebeam.ingest.formats import ending_of
+from triplebeam.ingest.formats import find_ending
 from triplebeam.ingest.outcome import Skipped, Unreadable
 from triplebeam.ingest.sources import check_exist, files
 
@@ -26,7 +26,7 @@ _BY_ADVICE = {
 }
 _ADVICE = {ending: advice for advice, endings in _BY_ADVICE.items() for ending in endings.split()}
 _NAME_IT = "name {it} by path to read {it} as plain text"
-_MOST_LINES = 8
+_MAX_LINES = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,18 +36,18 @@ class Scan:
     read: Mapping[str, int]
     skipped: Mapping[str, int]
 
-    def skipped_lines(self) -> list[str]:
+    def describe_skipped(self) -> list[str]:
         """Return a line for each ending that is skipped, the most frequent first, with how to include such files."""
         ordered = sorted(self.skipped.items(), key=lambda each: (-each[1], each[0]))
-        lines = [_line(ending, count) for ending, count in ordered[:_MOST_LINES]]
-        others = ordered[_MOST_LINES:]
+        lines = [_line(ending, count) for ending, count in ordered[:_MAX_LINES]]
+        others = ordered[_MAX_LINES:]
         if others:
             lines.append(
                 f"{sum(count for _, count in others):,} of other kinds: {', '.join(e or '(none)' for e, _ in others)}"
             )
         return lines
 
-    def missing_extras(self) -> list[str]:
+    def describe_missing_extras(self) -> list[str]:
         """Return a line for each extra of the package that files here need and that is not installed."""
         lines = []
         for extra, modules in EXTRAS.items():
@@ -67,7 +67,7 @@ def scan_sources(paths: Sequence[Path], *, follow_links: bool = False) -> Scan:
         for path in files(source, follow_links):
             if isinstance(path, Unreadable | Skipped):
                 continue
-            ending = ending_of(path)
+            ending = find_ending(path)
             if ending is None and path != source:
                 skipped[path.suffix.lower()] += 1
             else:
@@ -81,7 +81,7 @@ def _line(ending: str, count: int) -> str:
     return f"{kind}: {_ADVICE.get(ending, _NAME_IT).format(it='it' if count == 1 else 'them')}"
 
 
-def settled(look: Callable[[], object], wait: Callable[[], None]) -> Iterator[None]:
+def wait_for_changes(look: Callable[[], object], wait: Callable[[], None]) -> Iterator[None]:
     """Yield at once, and then whenever what ``look`` returns has changed and was the same twice.
 
     So a file that is still being written is left alone until the next look.

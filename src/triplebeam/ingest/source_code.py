@@ -18,18 +18,18 @@ _SECTION = re.compile(
 )
 
 
-def code_content(source: str) -> Content:
+def read_code(source: str) -> Content:
     """Read any language: the text alone."""
     return Content(source.expandtabs())
 
 
-def script_content(source: str) -> Content:
+def read_script(source: str) -> Content:
     """Read a script as it is written, and refuse one that a program packed."""
     check_written_by_hand(source)
-    return code_content(source)
+    return read_code(source)
 
 
-def python_content(source: str) -> Content:
+def read_python(source: str) -> Content:
     """Read Python, with a heading for each class and function; what does not parse is text all the same."""
     text = source.expandtabs()
     try:
@@ -58,7 +58,7 @@ def _line_starts(text: str) -> list[int]:
     return starts
 
 
-def configuration_content(source: str) -> Content:
+def read_configuration(source: str) -> Content:
     """Read YAML or TOML. Nothing is parsed, so that a broken file is text all the same."""
     text = source.expandtabs()
     found = ((match, match.lastgroup or "table") for match in _SECTION.finditer(text))

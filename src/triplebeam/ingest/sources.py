@@ -10,12 +10,12 @@ from urllib.parse import unquote, urlsplit
 
 from triplebeam.errors import BadInputError, SourceError
 from triplebeam.ingest.folder_walk import FolderWalk, stat_of
-from triplebeam.ingest.formats import LINE_READERS, ending_of, read_content, read_lines
+from triplebeam.ingest.formats import LINE_READERS, find_ending, read_content, read_lines
 from triplebeam.ingest.generated import NoDocumentError
 from triplebeam.ingest.outcome import Reading, Skipped, Unreadable
 from triplebeam.ingest.text import Content
 from triplebeam.passage import Document, Link
-from triplebeam.text.characters import storable
+from triplebeam.text.characters import replace_unstorable
 
 _BEIR_CORPORA = ("corpus.jsonl", "corpus.jsonl.gz")
 _NO_TEXT = "there is no text in it"
@@ -69,7 +69,7 @@ def _read_all(
         for path in files(source, follow_links):
             if isinstance(path, Unreadable | Skipped):
                 yield path
-            elif ending_of(path) is None and path != source:
+            elif find_ending(path) is None and path != source:
                 yield Skipped(str(path))
             else:
                 yield from read_file(path, name(path), encoding, seen)
@@ -82,13 +82,13 @@ def files(source: Path, follow_links: bool = False) -> Iterator[Path | Unreadabl
         return
     folder = FolderWalk(source, follow_links)
     # Unlike Path.is_file, os.path.isfile is False in a folder that may not be entered; the walk reports that folder.
-    corpora = [path for name in _BEIR_CORPORA if os.path.isfile(path := source / name) and folder.stays(path)]  # noqa: PTH113
+    corpora = [path for name in _BEIR_CORPORA if os.path.isfile(path := source / name) and folder.is_allowed(path)]  # noqa: PTH113
     yield from corpora[:1] or folder.walk()
 
 
 def document_id(path: Path) -> str:
     """Return the id of a file's document: its path as it was named."""
-    return storable(Path(os.path.normpath(path)).as_posix())
+    return replace_unstorable(Path(os.path.normpath(path)).as_posix())
 
 
 def read_file(path: Path, name: str, encoding: str | None, seen: set[str]) -> Iterator[Reading]:
@@ -114,15 +114,15 @@ def read_file(path: Path, name: str, encoding: str | None, seen: set[str]) -> It
 
 
 def _outcomes(path: Path, name: str, encoding: str | None) -> Iterator[tuple[int | None, Document | Skipped | str]]:
-    ending = ending_of(path)
+    ending = find_ending(path)
     if not path.is_file():  # opening a pipe would wait for ever
-        raise SourceError("it is no regular file, but a broken link, a pipe or a device")
+        raise SourceError("it is not a regular file, but a broken link, a pipe or a device")
     if path.stat().st_size == 0:
         yield None, Skipped(str(path), "the file is empty")
     elif ending is not None and ending in LINE_READERS:
-        yield from _or_empty(read_lines(path, name, ending))
+        yield from _require_rows(read_lines(path, name, ending))
     else:
-        yield from _or_empty(_documents(path, name, ending or path.suffix.lower(), encoding))
+        yield from _require_rows(_documents(path, name, ending or path.suffix.lower(), encoding))
 
 
 def _documents(path: Path, name: str, ending: str, encoding: str | None) -> Iterator[tuple[int | None, Document]]:
@@ -142,16 +142,16 @@ def _documents(path: Path, name: str, ending: str, encoding: str | None) -> Iter
 def _document(content: Content, id_: str, title: str) -> Document:
     return Document(
         id=id_,
-        text=storable(content.text),
-        title=storable(content.title or title),
-        metadata={storable(name): storable(text) for name, text in content.metadata.items()},
-        headings=tuple(heading._replace(text=storable(heading.text)) for heading in content.headings),
+        text=replace_unstorable(content.text),
+        title=replace_unstorable(content.title or title),
+        metadata={replace_unstorable(name): replace_unstorable(text) for name, text in content.metadata.items()},
+        headings=tuple(heading._replace(text=replace_unstorable(heading.text)) for heading in content.headings),
         links=document_links(content.links, id_),
         warnings=content.warnings,
     )
 
 
-def _or_empty(
+def _require_rows(
     rows: Iterator[tuple[int | None, Document | str]] | Iterator[tuple[int | None, Document]],
 ) -> Iterator[tuple[int | None, Document | str]]:
     """Yield the documents; a file without any is an error."""
@@ -182,4 +182,4 @@ def _target(address: str, folder: str, document_id: str) -> str:
         return ""
     anchor = f"#{unquote(parts.fragment)}" if parts.fragment else ""
     path = posixpath.normpath(posixpath.join(folder, unquote(parts.path))) if parts.path else document_id
-    return storable(path + anchor)
+    return replace_unstorable(path + anchor)

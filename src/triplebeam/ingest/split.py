@@ -13,7 +13,7 @@ from triplebeam.errors import BadInputError
 from triplebeam.ingest.outline import Outline
 from triplebeam.passage import PASSAGE_TOKENS, Document, Passage
 from triplebeam.text.characters import CHINESE_AND_JAPANESE
-from triplebeam.text.sentences import Span, sentence_spans, trimmed
+from triplebeam.text.sentences import Span, sentence_spans, trim_span
 
 _Cutter: TypeAlias = Callable[[str, int, int, Outline], Iterator[Span]]
 
@@ -37,8 +37,8 @@ def split(document: Document, limit: int = PASSAGE_TOKENS, *, force: bool = Fals
     the same for all of them. A document that is a passage already stays whole, with its own id, unless ``force``.
     """
     if limit < 1:
-        raise BadInputError(f"A passage of at most {limit} tokens holds nothing; give a limit of 1 or more.")
-    whole = trimmed(document.text, 0, len(document.text))
+        raise BadInputError(f"the limit of tokens per passage must be at least 1, got {limit}: 200 is usual.")
+    whole = trim_span(document.text, 0, len(document.text))
     if document.is_passage and not force:
         return [] if whole is None else [_passage(document, document.id, 0, whole)]
     outline = Outline(document)
@@ -78,14 +78,14 @@ def _pack(
             yield first, last
             size = 0
         if tokens > limit:
-            yield from _pack(text, (start, end), limit, _even_share(tokens, limit), cutters[1:], outline)
+            yield from _pack(text, (start, end), limit, _compute_even_size(tokens, limit), cutters[1:], outline)
             continue
         first, last, size = (first if size else start), end, size + tokens
     if size:
         yield first, last
 
 
-def _even_share(tokens: int, limit: int) -> int:
+def _compute_even_size(tokens: int, limit: int) -> int:
     """Compute how full a passage should be, so that a text just over the limit gives two halves and no crumb."""
     passages = -(-tokens // limit)
     return -(-tokens // passages)
@@ -95,13 +95,13 @@ def _count(text: str, start: int, end: int) -> int:
     return len(_TOKEN.findall(text, start, end))
 
 
-def _between(text: str, start: int, end: int, border: re.Pattern[str]) -> Iterator[Span]:
+def _split_at(text: str, start: int, end: int, border: re.Pattern[str]) -> Iterator[Span]:
     """Yield the stretches between borders."""
     for match in border.finditer(text, start, end):
-        if (span := trimmed(text, start, match.start())) is not None:
+        if (span := trim_span(text, start, match.start())) is not None:
             yield span
         start = match.end()
-    if (span := trimmed(text, start, end)) is not None:
+    if (span := trim_span(text, start, end)) is not None:
         yield span
 
 
@@ -109,8 +109,8 @@ def _paragraphs(text: str, start: int, end: int, outline: Outline) -> Iterator[S
     """Yield paragraphs, each with the headings above it: a heading by itself answers nothing."""
     opened: int | None = None
     closing = start
-    for first, last in _between(text, start, end, _BLANK_LINE):
-        if opened is not None and outline.begins(first) and not outline.begins(opened):
+    for first, last in _split_at(text, start, end, _BLANK_LINE):
+        if opened is not None and outline.has_heading(first) and not outline.has_heading(opened):
             yield opened, closing
             opened = None
         opened = first if opened is None else opened
@@ -134,20 +134,20 @@ def _is_heading(text: str, start: int, end: int) -> bool:
 
 def _items(text: str, start: int, end: int, outline: Outline) -> Iterator[Span]:
     """Yield the items of lists, each with its bullet; what is no list stays whole."""
-    return _between(text, start, end, _ITEM_START)
+    return _split_at(text, start, end, _ITEM_START)
 
 
 def _sentences(text: str, start: int, end: int, outline: Outline) -> Iterator[Span]:
-    for paragraph in _between(text, start, end, _BLANK_LINE):
+    for paragraph in _split_at(text, start, end, _BLANK_LINE):
         yield from sentence_spans(text, *paragraph)
 
 
 def _lines(text: str, start: int, end: int, outline: Outline) -> Iterator[Span]:
-    return _between(text, start, end, _LINE_END)
+    return _split_at(text, start, end, _LINE_END)
 
 
 def _words(text: str, start: int, end: int, outline: Outline) -> Iterator[Span]:
-    return _between(text, start, end, _WHITE_SPACE)
+    return _split_at(text, start, end, _WHITE_SPACE)
 
 
 def _tokens(text: str, start: int, end: int, outline: Outline) -> Iterator[Span]:

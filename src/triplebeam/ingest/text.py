@@ -18,13 +18,13 @@ _MARKS = {
 }
 #: How HTML, XML, Python and editors declare it, in the first lines.
 _DECLARED = re.compile(rb"(?:charset|coding|encoding)\s*[=:]\s*[\"']?([-\w.]{3,30})", re.IGNORECASE)
-_LOOKED_AT = 1024
+_HEAD_BYTES = 1024
 #: For names of hosts, not for texts: decoding takes the square of their length.
 _FOR_NAMES = ("punycode", "idna")
 _WESTERN = "cp1252"
 #: In Western languages letters with accents are single among others; elsewhere whole words are such bytes.
 _FOREIGN_WORD = re.compile(rb"[\x80-\xff]{3,}")
-_MOST_FOREIGN = 0.1
+_MAX_FOREIGN_SHARE = 0.1
 _CONTROLS = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 
 
@@ -49,13 +49,13 @@ def decode(data: bytes, encoding: str | None = None) -> str:
     Latin-1) where the bytes beyond ASCII are single, as accented letters are in Western languages. Nothing else is
     guessed: a wrong guess is silent.
     """
-    text = _decoded(data, encoding)
+    text = _decode_bytes(data, encoding)
     if "\0" in text:
         raise SourceError("it holds NUL characters, so it is no text; if it is, give its --encoding")
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
-def _decoded(data: bytes, encoding: str | None) -> str:
+def _decode_bytes(data: bytes, encoding: str | None) -> str:
     if encoding is not None:
         return _decode_as(data, encoding)
     mark = next((mark for mark in _MARKS if data.startswith(mark)), None)
@@ -64,7 +64,7 @@ def _decoded(data: bytes, encoding: str | None) -> str:
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
-        guess = _declared(data) or _guess(data)
+        guess = _find_declared_encoding(data) or _guess(data)
         if guess is None:
             raise SourceError(
                 f"byte {error.start} is not UTF-8; save the file as UTF-8, or give its --encoding"
@@ -83,8 +83,8 @@ def _decode_as(data: bytes, encoding: str) -> str:
         raise SourceError(f"there is no encoding {encoding!r}; save the file as UTF-8") from error
 
 
-def _declared(data: bytes) -> str | None:
-    declared = _DECLARED.search(data, 0, _LOOKED_AT)
+def _find_declared_encoding(data: bytes) -> str | None:
+    declared = _DECLARED.search(data, 0, _HEAD_BYTES)
     if declared is None:
         return None
     name = declared[1].decode("ascii", "replace")
@@ -96,11 +96,11 @@ def _declared(data: bytes) -> str | None:
 
 
 def _guess(data: bytes) -> str | None:
-    head = data[: 64 * _LOOKED_AT]
+    head = data[: 64 * _HEAD_BYTES]
     if len(head) > 3 and len(data) % 2 == 0:
         for encoding, zeros, letters in (("utf-16-le", head[1::2], head[::2]), ("utf-16-be", head[::2], head[1::2])):
             if zeros.count(0) > len(zeros) // 2 and letters.count(0) == 0:
                 return encoding
     beyond_ascii = sum(byte > 127 for byte in head)
     foreign = sum(map(len, _FOREIGN_WORD.findall(head)))
-    return None if _CONTROLS.search(head) or foreign > _MOST_FOREIGN * beyond_ascii else _WESTERN
+    return None if _CONTROLS.search(head) or foreign > _MAX_FOREIGN_SHARE * beyond_ascii else _WESTERN

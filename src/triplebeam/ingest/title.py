@@ -10,7 +10,7 @@ _NOT_A_TITLE = re.compile(
 )
 
 
-def sensible_title(title: str | None) -> str:
+def clean_title(title: str | None) -> str:
     """Give the title on one line, or nothing where a program and not a person wrote it."""
     words = " ".join((title or "").split())
     is_name = any(character.isalpha() for character in words) and not _NOT_A_TITLE.fullmatch(words)

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from lxml import etree
 
 from triplebeam.ingest.compose import Composer
-from triplebeam.ingest.html import html_content
+from triplebeam.ingest.html import read_html
 from triplebeam.ingest.text import Content
-from triplebeam.text.characters import storable
+from triplebeam.text.characters import replace_unstorable
 from triplebeam.text.stop_words import word_set
 
 _TITLES = word_set("title name subtitle heading head")
@@ -17,7 +17,7 @@ _MAX_VALUE_WORDS = 12
 _MAX_LEVEL = 6
 
 
-def parsed_xml(data: bytes, encoding: str | None = None) -> etree._Element:
+def parse_xml(data: bytes, encoding: str | None = None) -> etree._Element:
     """Parse XML into its root element. Entities are not expanded: a few lines of them can be made to fill the memory.
 
     The data is in ``encoding``, else in the one that it declares. Comments are left out.
@@ -33,15 +33,15 @@ def parsed_xml(data: bytes, encoding: str | None = None) -> etree._Element:
     return etree.fromstring(data, parser)
 
 
-def xml_content(source: str) -> Content:
+def read_xml(source: str) -> Content:
     """Read XML. A short value is a line of ``element: value``; what is no XML is read as HTML, which may be broken.
 
     Nothing outside the file is read, and entities that it defines are left out.
     """
     try:
-        root = parsed_xml(storable(source).encode(), encoding="utf-8")
+        root = parse_xml(replace_unstorable(source).encode(), encoding="utf-8")
     except (etree.XMLSyntaxError, ValueError):
-        return html_content(source)
+        return read_html(source)
     composer = Composer()
     for element, level in _blocks(root):
         if element is None:

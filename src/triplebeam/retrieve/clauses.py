@@ -9,17 +9,20 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from triplebeam.retrieve.bm25 import BM25
 from triplebeam.retrieve.bounds import check_not_negative
-from triplebeam.retrieve.dense import Dense
 from triplebeam.retrieve.retriever import ScoringRetriever, scores_many
 from triplebeam.retrieve.scores import CachedScores, RankedByScores, min_max
 from triplebeam.text.stop_words import ARTICLES, FUNCTION_WORDS
 from triplebeam.text.words import compile_word
+
+if TYPE_CHECKING:
+    from triplebeam.retrieve.bm25 import BM25
+    from triplebeam.retrieve.dense import Dense
 
 _BORDER = re.compile(
     r"\s*(?:[,;:?]|\b(?:while|whereas|but|and|or|compared to|in contrast to|than|before|after|as well as)\b)\s*",
@@ -53,8 +56,8 @@ class Clauses(RankedByScores):
     """A base's scores, from 0 to 1, and up to ``bonus`` above them."""
 
     base: ScoringRetriever
-    sparse: BM25
-    dense: Dense
+    sparse: "BM25"
+    dense: "Dense"
     near: CachedScores | None = None
     """Where given, the base's own vectors: questions and clauses are compared with all passages in one pass."""
     bonus: float = 0.2

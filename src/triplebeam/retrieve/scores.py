@@ -7,7 +7,7 @@ from typing import Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from triplebeam.index.folder.vectors import top
+from triplebeam.index.folder.vectors import select_top
 from triplebeam.ranking import Hit, Ranking
 from triplebeam.retrieve.retriever import ScoringRetriever, retrieve_many, scores_many
 
@@ -44,7 +44,7 @@ def rank_scores(scores: NDArray[np.float32], passage_of: PassageOf, k: int) -> R
     """The k passages of highest score."""
 
     def search(wanted: int) -> Found:
-        best = top(scores, wanted)
+        best = select_top(scores, wanted)
         return best, scores[best]
 
     return rank_passages(search, passage_of, k)

@@ -3,7 +3,8 @@
 Ours, not from a paper. "When did the director of Laughter in Hell die?" names the page "Laughter in Hell (film)";
 neither terms nor vectors know that these words are its name. Where the query names no title, the scores are the base's.
 A title that many passages share, as all those of a PDF do, says which document is meant and not which passage: the
-bonus goes to those of them that the base scores highest.
+bonus goes to those of them that the base scores highest, and is the smaller the more there are. A manual's page called
+"Events" is not meant by every question about events.
 """
 
 from collections.abc import Sequence
@@ -28,7 +29,9 @@ class TitleBonus(RankedByScores):
     passages: PassageTable = field(repr=False)
     bonus: float = 0.2
     most: int | None = None
-    """How many passages of one title have the bonus; None: all of them."""
+    """How many passages of one title have the bonus; None: all of them. Where twice as many share the title, the bonus
+    is half.
+    """
 
     def __post_init__(self) -> None:
         check_fields(self)
@@ -43,14 +46,17 @@ class TitleBonus(RankedByScores):
         scores = scores_many(self.base, queries).copy()  # the base may keep its own
         for row, query in zip(scores, queries, strict=True):
             if called := self._find_titled_rows(query, row):
-                row[called] += np.float32(self.bonus)
+                row[list(called)] += np.array(list(called.values()), np.float32)
                 row[:] = min_max(row)
         return scores
 
-    def _find_titled_rows(self, query: str, scores: NDArray[np.float32]) -> list[int]:
-        """Rows of the passages whose title is in the query; of one title the best by their scores."""
-        titled = (self.passages.rows_by_title[name] for name in self._titles.within(query))
-        return sorted({row for rows in titled for row in self._best(rows, scores)})
+    def _find_titled_rows(self, query: str, scores: NDArray[np.float32]) -> dict[int, float]:
+        """The bonus of each passage whose title is in the query; of one title the best by their scores have it."""
+        found: dict[int, float] = {}
+        for rows in (self.passages.rows_by_title[name] for name in self._titles.within(query)):
+            bonus = self.bonus * min(1.0, (self.most or len(rows)) / len(rows))
+            found |= {row: max(bonus, found.get(row, 0.0)) for row in self._best(rows, scores)}
+        return found
 
     def _best(self, rows: Sequence[int], scores: NDArray[np.float32]) -> Sequence[int]:
         if self.most is None or len(rows) <= self.most:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from triplebeam.generate.language_model import estimated_tokens
+from triplebeam.generate.language_model import estimate_tokens
 from triplebeam.passage import Passages
 from triplebeam.ranking import Ranking
 from triplebeam.retrieve.retriever import Retriever
@@ -12,7 +12,7 @@ TOKENS = 3500
 
 
 def within_tokens(
-    ranking: Ranking, passages: Passages, tokens: int = TOKENS, count: Callable[[str], int] = estimated_tokens
+    ranking: Ranking, passages: Passages, tokens: int = TOKENS, count: Callable[[str], int] = estimate_tokens
 ) -> Ranking:
     """The head of a ranking that fits, the best passage in any case.
 
@@ -30,7 +30,7 @@ def retrieve_within(
     query: str,
     passages: Passages,
     tokens: int = TOKENS,
-    count: Callable[[str], int] = estimated_tokens,
+    count: Callable[[str], int] = estimate_tokens,
 ) -> Ranking:
     """The best passages that fit. How many that will be is not known, so more are asked for until one does not fit."""
     k = 16

@@ -1,4 +1,5 @@
-"""Passages and searches as JSON, the same over HTTP and on the command line; `answer_shapes` has the answers.
+"""Passages and searches as JSON, the same over HTTP and on the command line; `answer_shapes` has the answers. Tools of
+a model (`mcp.results`) return the same with fewer fields.
 
 The shapes are dictionaries that pydantic knows: it checks what is read back, and describes them in the HTTP schema. A
 field that may be missing is left out rather than null.
@@ -30,16 +31,21 @@ class SnippetShape(TypedDict):
     highlights: Annotated[list[tuple[int, int]], Field(description="Start and end of what matches, in `text`.")]
 
 
-class PlaceShape(TypedDict):
-    """A passage and where it is."""
+class TextShape(TypedDict):
+    """A passage as it is read."""
 
     id: str
     title: str
     section: Annotated[str, Field(description="The headings above it, as in `Managing packages › Uploading`.")]
+    text: str
+
+
+class PlaceShape(TextShape):
+    """A passage and where it is."""
+
     document_id: str
     path: Annotated[str, Field(description="The file it comes from; of a row, the id of its document.")]
     position: Annotated[int, Field(description="Which passage of its document it is, from 0.")]
-    text: str
 
 
 class RankedPassageShape(PlaceShape):
@@ -109,14 +115,14 @@ def search_json(results: SearchResults) -> SearchShape:
     return cast("SearchShape", results.to_dict())
 
 
-def passage_json(index: "assemble.Index", passage: Passage) -> PassageShape:
+def passage_json(index: "assemble.IndexReader", passage: Passage) -> PassageShape:
     """A passage with its triples."""
-    triples = index.triples.triples_of([passage.id]).tolist()
-    return {**place_json(passage), "triples": [index.triples.triple(id_) for id_ in triples]}
+    triples = assemble.context_of(index).triples.triples_of([passage.id]).tolist()
+    return {**place_json(passage), "triples": [assemble.context_of(index).triples.triple(id_) for id_ in triples]}
 
 
 def document_json(
-    index: "assemble.Index", document_id: str, offset: int = 0, limit: int | None = None
+    index: "assemble.IndexReader", document_id: str, offset: int = 0, limit: int | None = None
 ) -> DocumentShape:
     """A document with its passages, from the one at ``offset`` on."""
     passages = index.passages.of_document(document_id)
@@ -135,6 +141,11 @@ def follow_up_json(follow_up: "FollowUp") -> FollowUpShape:
     if not follow_up.problem:
         del written["problem"]
     return written
+
+
+def text_json(passage: Passage) -> TextShape:
+    """A passage as it is read."""
+    return {"id": passage.id, "title": passage.title, "section": passage.section, "text": passage.text}
 
 
 def place_json(passage: Passage) -> PlaceShape:

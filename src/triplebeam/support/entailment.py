@@ -16,7 +16,7 @@ import platformdirs
 from numpy.typing import NDArray
 
 from triplebeam.support.claim import Claim
-from triplebeam.system.progress import Progress, silent
+from triplebeam.system.progress import Progress, ignore_progress
 
 ADAPTER = Path(__file__).with_name("adapter.safetensors")
 #: In tokens; what is longer is cut.
@@ -34,7 +34,7 @@ _MUTUAL = re.compile(
 _found: list[Path] = []
 
 
-def prepare(home: Path, *, offline: bool, progress: Progress = silent) -> None:
+def prepare(home: Path, *, offline: bool, progress: Progress = ignore_progress) -> None:
     """Have the embedder's weights in this folder, downloaded unless ``offline``.
 
     Whoever makes a language model does so first: no question fails for want of weights after its calls were paid.
@@ -64,11 +64,11 @@ class Reader:
 
     def __init__(self, folder: Path, adapter: Path) -> None:
         from triplebeam.embed.model_folder import ModelFolder
-        from triplebeam.embed.onnx_embedder import assembled_session, load_tensors, open_tokenizer
+        from triplebeam.embed.onnx_embedder import assemble_session, load_tensors, open_tokenizer
 
         model, adapted = ModelFolder(folder), load_tensors(adapter)
         self._weight, self._bias = adapted["head.weight"][0], float(adapted["head.bias"][0])
-        self._session = assembled_session(model, merged(load_tensors(model.weights_file), adapted))
+        self._session = assemble_session(model, merged(load_tensors(model.weights_file), adapted))
         self._tokenizer = open_tokenizer(model)
         self._tokenizer.enable_truncation(_LONGEST)
 

@@ -16,7 +16,7 @@ from triplebeam.errors import BadInputError, EndpointError
 _LOG = logging.getLogger("triplebeam")
 _SECONDS_TO_ANNOUNCEMENT = 2.0
 #: The vectors of a whole batch of texts need a quarter of it.
-MOST_BYTES = 100_000_000
+MAX_BYTES = 100_000_000
 #: What the reply is read as says these no more.
 _OF_THE_WIRE = ("content-encoding", "content-length", "transfer-encoding")
 
@@ -56,7 +56,7 @@ class BoundedClient(httpx2.Client):
         if wait([reply], min(_SECONDS_TO_ANNOUNCEMENT, self._seconds)).not_done:
             self._announce_wait(request)
         if wait([reply], max(0.0, deadline - time.monotonic())).not_done:
-            raise self._late_reply(request)
+            raise self._make_timeout(request)
         return reply.result()
 
     def _announce_wait(self, request: httpx2.Request) -> None:
@@ -68,7 +68,7 @@ class BoundedClient(httpx2.Client):
     def _read(self, reply: httpx2.Response, deadline: float) -> httpx2.Response:
         """Read the reply with its body, decompressed."""
         body = bytearray()
-        most = self._most_bytes or MOST_BYTES
+        most = self._most_bytes or MAX_BYTES
         for piece in reply.iter_bytes():
             body += piece
             if len(body) > most:
@@ -77,11 +77,11 @@ class BoundedClient(httpx2.Client):
                     " or see the log of its server."
                 )
             if time.monotonic() > deadline:
-                raise self._late_reply(reply.request)
+                raise self._make_timeout(reply.request)
         headers = [pair for pair in reply.headers.multi_items() if pair[0].lower() not in _OF_THE_WIRE]
         return httpx2.Response(reply.status_code, headers=headers, content=bytes(body), request=reply.request)
 
-    def _late_reply(self, request: httpx2.Request) -> httpx2.ReadTimeout:
+    def _make_timeout(self, request: httpx2.Request) -> httpx2.ReadTimeout:
         return httpx2.ReadTimeout(f"there was no whole reply within {self._seconds:g} seconds", request=request)
 
     def __del__(self) -> None:

@@ -1,10 +1,9 @@
 """Cancelling work under way: a thread that is cancelled stops sleeping and starts no further request, no further batch
 of texts to encode and no further step of a search.
 
-`in_thread` is the way from asyncio to the library, which is synchronous: a cancelled task cancels its thread.
+`run_in_thread` is the way from asyncio to the library, which is synchronous: a cancelled task cancels its thread.
 """
 
-import asyncio
 import threading
 import time
 from collections.abc import Callable
@@ -43,15 +42,17 @@ def check_cancelled() -> None:
         raise WorkCancelledError("The work was cancelled: start it again.")
 
 
-async def in_thread(work: Callable[[], T]) -> T:
+async def run_in_thread(work: Callable[[], T]) -> T:
     """Run ``work`` in a thread. Once the task that awaits it is cancelled, it sends no further request."""
+    import asyncio  # slow to import, and no command needs it
+
     stop = threading.Event()
 
-    def stoppable() -> T:
+    def run_cancellable() -> T:
         cancel_on(stop)
         return work()
 
     try:
-        return await asyncio.to_thread(stoppable)
+        return await asyncio.to_thread(run_cancellable)
     finally:
         stop.set()

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from triplebeam.errors import CannotWriteError, DiskFullError, IndexDamagedError
 
-_AT_ONCE = 16
+_MAX_THREADS = 16
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _READ_ONLY = (errno.EROFS, errno.EACCES, errno.EPERM)
 #: By SQLite's own names. Where a disk is full it says so, unless there is a quota, a limit for files, a log to be
@@ -33,7 +33,7 @@ _SQLITE_DISK = "SQLITE_IOERR"
 
 
 @contextmanager
-def explained(place: Path) -> Iterator[None]:
+def explain_disk_errors(place: Path) -> Iterator[None]:
     """Report a full or read-only disk in one sentence. ``place`` is what is written to."""
     try:
         yield
@@ -79,7 +79,7 @@ def flush_tree(folder: Path) -> None:
     """Flush everything in a folder, and the folder's own name, to disk: all at once, since a disk that is asked
     for one file after the other takes several times as long.
     """
-    with ThreadPoolExecutor(_AT_ONCE) as pool:
+    with ThreadPoolExecutor(_MAX_THREADS) as pool:
         for done in [pool.submit(flush, path) for path in (*folder.rglob("*"), folder, folder.parent)]:
             done.result()
 

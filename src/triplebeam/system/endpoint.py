@@ -50,7 +50,7 @@ class Endpoint:
             http_client=BoundedClient(timeout, follow_redirects=True, limits=DEFAULT_CONNECTION_LIMITS),
         )
 
-    def quoted(self, words: str) -> str:
+    def quote_reply(self, words: str) -> str:
         """Quote the beginning of the endpoint's reply, on one line and without the key."""
         redacted = words.replace(self.key, "[key]") if self.key else words
         return repr(" ".join(redacted.split())[:200])

@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from openai import APIConnectionError, APIStatusError
 
 #: The request itself is at fault.
-REFUSED = (400, 413, 422)
-_TRANSIENT = (408, 409, 425, 429)
+REFUSED_STATUS = (400, 413, 422)
+_TRANSIENT_STATUS = (408, 409, 425, 429)
 _ADVICE = {
     401: "check the API key",
     402: "check the account's balance",
@@ -35,12 +35,14 @@ def status_fault(error: "APIStatusError", endpoint: Endpoint, model: str) -> End
     """Return the error for a status other than success."""
     status, said = error.status_code, error.response.text
     advice = _ADVICE.get(status, "see the endpoint's log or try again later")
-    if status in REFUSED:
+    if status in REFUSED_STATUS:
         advice = "shorten the passage or check the model's parameters"
-    message = f"{endpoint.place} answered HTTP {status} for model {model!r}, saying {endpoint.quoted(said)}: {advice}."
+    message = (
+        f"{endpoint.place} answered HTTP {status} for model {model!r}, saying {endpoint.quote_reply(said)}: {advice}."
+    )
     # OpenAI has one status for "too fast" and for "no money left"; only the first is transient.
-    if (status in _TRANSIENT or status >= 500) and "insufficient_quota" not in said:
-        return TransientError(message, asked_pause(error.response.headers))
+    if (status in _TRANSIENT_STATUS or status >= 500) and "insufficient_quota" not in said:
+        return TransientError(message, parse_retry_after(error.response.headers))
     return EndpointError(message)
 
 
@@ -72,13 +74,13 @@ def connection_fault(
 def body_fault(body: str, endpoint: Endpoint) -> EndpointError:
     """Return the error for a success without a chat completion: half of one may pass, a web page will not."""
     message = (
-        f"The reply of {endpoint.place} is no chat completion; it begins with {endpoint.quoted(body)}: "
+        f"The reply of {endpoint.place} is no chat completion; it begins with {endpoint.quote_reply(body)}: "
         "check the base URL, which usually ends in '/v1', or see the endpoint's log."
     )
     return TransientError(message) if body.lstrip().startswith("{") else EndpointError(message)
 
 
-def asked_pause(headers: Mapping[str, str], now: datetime | None = None) -> float | None:
+def parse_retry_after(headers: Mapping[str, str], now: datetime | None = None) -> float | None:
     """Parse the pause that the headers of a reply ask for: ``retry-after-ms``, or ``Retry-After`` (seconds, date)."""
     milliseconds = _number(headers.get("retry-after-ms"))
     if milliseconds is not None:

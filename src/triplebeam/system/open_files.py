@@ -16,12 +16,12 @@ def explain_open_files() -> Iterator[None]:
     try:
         yield
     except (OSError, TriplebeamError) as error:
-        if ran_out_of_files(error):
+        if is_out_of_files(error):
             raise TooManyOpenFilesError(_sentence()) from error
         raise
 
 
-def ran_out_of_files(error: BaseException | None) -> bool:
+def is_out_of_files(error: BaseException | None) -> bool:
     """Return whether an error, or one that it was raised for, comes from the limit of open files."""
     while error is not None:
         if isinstance(error, OSError) and error.errno in _OUT_OF_FILES:

@@ -8,5 +8,5 @@ from typing import TypeAlias
 Progress: TypeAlias = Callable[[str, int, int], None]
 
 
-def silent(stage: str, done: int, total: int) -> None:
+def ignore_progress(stage: str, done: int, total: int) -> None:
     """Report nothing."""

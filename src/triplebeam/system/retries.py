@@ -15,7 +15,7 @@ T = TypeVar("T")
 Notify = Callable[[str], None]
 
 
-def silent(message: str) -> None:
+def ignore_retries(message: str) -> None:
     """Report nothing."""
 
 
@@ -35,11 +35,11 @@ class Retries:
     random: Random = field(default_factory=Random, repr=False)
     sleep: Callable[[float], None] = field(default=sleep, repr=False)
     clock: Callable[[], float] = field(default=time.monotonic, repr=False)
-    notify: Notify = field(default=silent, repr=False)
+    notify: Notify = field(default=ignore_retries, repr=False)
 
     def __post_init__(self) -> None:
         if self.attempts < 1:
-            raise BadInputError(f"The number of attempts is {self.attempts}: it must be at least 1.")
+            raise BadInputError(f"attempts must be at least 1, got {self.attempts}.")
 
     def retry(self, work: Callable[[], T]) -> T:
         """Run ``work`` and retry after each TransientError; EndpointError where no attempt is left.

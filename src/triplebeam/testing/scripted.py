@@ -46,10 +46,10 @@ class Scripted:
 
     def _completion(self, prompt: Prompt) -> Completion:
         self.prompts.append(prompt)
-        reply = self._next(prompt) if self._matching is None else self._match(prompt, self._matching)
+        reply = self._take_reply(prompt) if self._matching is None else self._match(prompt, self._matching)
         return Completion(text=reply, usage=Usage(calls=1)) if isinstance(reply, str) else reply
 
-    def _next(self, prompt: Prompt) -> str | Completion:
+    def _take_reply(self, prompt: Prompt) -> str | Completion:
         if not self._unused:
             raise AssertionError(f"no scripted reply is left for the prompt {prompt.user!r:.500}")
         return self._unused.pop(0)

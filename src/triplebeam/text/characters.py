@@ -18,12 +18,12 @@ _HALF_WIDTH_KANA = "\uff66-\uff9f"
 UNSPACED = f"{CHINESE_AND_JAPANESE}{HANGUL}{_THAI_AND_LAO}{_BURMESE}{_KHMER}{_HALF_WIDTH_KANA}"
 
 
-def storable(text: str) -> str:
+def replace_unstorable(text: str) -> str:
     """Replace what cannot be stored as UTF-8: NUL, and lone surrogates (JSON escapes, cut characters, broken fonts)."""
     return _UNSTORABLE.sub("\ufffd", text)
 
 
-def showable(text: str) -> str:
+def replace_control_characters(text: str) -> str:
     """Replace what a terminal would obey and not show."""
     return _COMMANDS.sub("\ufffd", text)
 

@@ -10,23 +10,23 @@ if TYPE_CHECKING:
     from py3langid.langid import LanguageIdentifier
 
 #: English prose has a third of such words or more, technical text a sixth; other languages have fewer than a tenth.
-_ENGLISH_SHARE = 0.16
-_FEWEST_LETTERS = 40
+_MIN_ENGLISH_SHARE = 0.16
+_MIN_LETTERS = 40
 #: With a tenth of them, a text may still be English that is full of foreign names, or of code.
-_HARDLY_ENGLISH = 0.1
+_MAX_FOREIGN_SHARE = 0.1
 #: The code of what is no language, such as encoded data.
 _NO_LANGUAGE = "zxx"
 
 
-def foreign_language(text: str) -> str | None:
+def detect_foreign_language(text: str) -> str | None:
     """Return the code (``de``, ``zh``) of a language that is surely not English; else None, as for code and tables."""
     words = LETTERS.findall(text)
     common = sum(word.lower() in FUNCTION_WORDS for word in words)
     letters = " ".join(words)
-    if common >= _ENGLISH_SHARE * len(words) or len(letters.encode()) < _FEWEST_LETTERS:
+    if common >= _MIN_ENGLISH_SHARE * len(words) or len(letters.encode()) < _MIN_LETTERS:
         return None
     ranked = _identifier().rank(letters)
-    few = common < _HARDLY_ENGLISH * len(words)
+    few = common < _MAX_FOREIGN_SHARE * len(words)
     sure = _is_in_another_script(letters) or _is_clear(ranked[0][1], dict(ranked)["en"], few)
     return ranked[0][0] if sure and ranked[0][0] != "en" else None
 

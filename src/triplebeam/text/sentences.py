@@ -22,7 +22,7 @@ _NEXT_WORD = re.compile(r"\s*(?P<openers>[\"'“‘«(\[{¿¡*_-]*)(?P<word>\w{0
 _OPENERS = "\"'“‘«([{¿¡*_-"
 _DOTTED = re.compile(r"(?:[^\W\d_]{1,2}\.)+[^\W\d_]{1,2}")  # U.S, e.g, Ph.D: the last full stop is the mark itself
 _LIST_NUMBER = re.compile(r"\(?(?:\d{1,3}|[a-zA-Z]|[ivxIVX]{1,4})")
-_LONGEST_ABBREVIATION = 16
+_MAX_ABBREVIATION = 16
 
 
 _NEVER_LAST = word_set(
@@ -47,14 +47,14 @@ def sentence_spans(text: str, start: int = 0, end: int | None = None) -> Iterato
     first = start
     for mark in _MARK.finditer(text, start, end):
         if mark.end() == end or _is_border(text, mark, first, end):
-            if (span := trimmed(text, first, mark.end())) is not None:
+            if (span := trim_span(text, first, mark.end())) is not None:
                 yield span
             first = mark.end()
-    if (span := trimmed(text, first, end)) is not None:
+    if (span := trim_span(text, first, end)) is not None:
         yield span
 
 
-def trimmed(text: str, start: int, end: int) -> Span | None:
+def trim_span(text: str, start: int, end: int) -> Span | None:
     """Narrow a span to what is not white space; nothing if that is all there is."""
     stretch = text[start:end]
     inner = stretch.strip()
@@ -72,13 +72,13 @@ def _is_border(text: str, mark: re.Match[str], sentence_start: int, end: int) ->
     goes_on = next_word[:1].islower()
     if mark["mark"] != ".":
         return not goes_on
-    before = text[max(sentence_start, mark.start() - _LONGEST_ABBREVIATION) : mark.start()]
+    before = text[max(sentence_start, mark.start() - _MAX_ABBREVIATION) : mark.start()]
     if mark["closers"]:  # "He left (at 5 p.m.) and …"
         return not goes_on
-    return _full_stop_ends(before, next_word, goes_on, at_start=mark.start() - sentence_start <= len(before))
+    return _is_sentence_end(before, next_word, goes_on, at_start=mark.start() - sentence_start <= len(before))
 
 
-def _full_stop_ends(before: str, next_word: str, goes_on: bool, *, at_start: bool) -> bool:
+def _is_sentence_end(before: str, next_word: str, goes_on: bool, *, at_start: bool) -> bool:
     """Return whether a full stop, with white space after it, ends a sentence or belongs to the word before it."""
     words = before.split()
     if not words or before[-1].isspace():  # at the very start, or in text with a space before every mark

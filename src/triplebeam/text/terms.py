@@ -21,7 +21,7 @@ from typing import Any
 from unicodedata import normalize
 
 from triplebeam.text.characters import CHINESE_AND_JAPANESE, HANGUL, UNSPACED
-from triplebeam.text.language import foreign_language
+from triplebeam.text.language import detect_foreign_language
 from triplebeam.text.stop_words import QUERY_STOP_WORDS
 from triplebeam.text.words import compile_word
 
@@ -50,7 +50,7 @@ _STEMMERS = {
     "tr": "turkish",
 }
 #: Bytes; what is longer is no word of any language, and no digest either.
-_LONGEST = 256
+_MAX_WORD_CHARACTERS = 256
 #: Letters and digits, with the signs that Indian scripts put on and between them.
 _WORD = r"[\p{Alphabetic}\p{N}][\p{Alphabetic}\p{N}\p{M}]*"
 #: Latin, Greek and Cyrillic accents (й, ў and ї are letters of their own), Hebrew points, Arabic vowel signs and
@@ -68,12 +68,12 @@ _WRITTEN_WORD = re.compile(rf"{_EAST_ASIAN_RUN.pattern}|{compile_word(without=f'
 
 def stemmer_for(text: str) -> str:
     """Return the name of the stemmer for a passage: that of its language, or the English one."""
-    return _STEMMERS.get(foreign_language(text) or "", ENGLISH)
+    return _STEMMERS.get(detect_foreign_language(text) or "", ENGLISH)
 
 
 def text_words(text: str, stemmer: str = ENGLISH) -> list[str]:
     """Return the words of a text, as they are indexed."""
-    spaced, runs = _parted(text)
+    spaced, runs = _split_unspaced(text)
     return _stems(spaced, stemmer) + [part for run in runs for part in (*run, *_pairs(run))]
 
 
@@ -84,24 +84,24 @@ def query_words(query: str) -> list[str]:
 
 def query_stems(query: str, stemmers: Iterable[str]) -> list[dict[str, str]]:
     """Return for each searched word of a query its stems by stemmer: by the English one, and by ``stemmers``."""
-    spaced, runs = _parted(query)
+    spaced, runs = _split_unspaced(query)
     names = list(dict.fromkeys([ENGLISH, *stemmers]))
     stems = zip(*(_stems(spaced, stemmer) for stemmer in names), strict=True)
     words = [dict(zip(names, of_one_word, strict=True)) for of_one_word in stems]
     words += [{ENGLISH: part} for run in runs for part in (_pairs(run) or run)]
-    return [word for word in words if word[ENGLISH] not in _ignored()] or words
+    return [word for word in words if word[ENGLISH] not in _stem_stop_words()] or words
 
 
 def words_in(text: str, stemmer: str = ENGLISH) -> set[str]:
     """Collect the words of a text that is shown, as they are compared with those of a question."""
-    return {word for written in set(_WRITTEN_WORD.findall(text)) for word in _compared(written, stemmer)}
+    return {word for written in set(_WRITTEN_WORD.findall(text)) for word in _stem_word(written, stemmer)}
 
 
-def placed_words(text: str, stemmer: str = ENGLISH) -> Iterator[tuple[int, int, str]]:
+def locate_words(text: str, stemmer: str = ENGLISH) -> Iterator[tuple[int, int, str]]:
     """Give the words of a text as `words_in` does, each with its place."""
     for match in _WRITTEN_WORD.finditer(text):
         start, end = match.span()
-        for place, word in enumerate(_compared(match[0], stemmer)):
+        for place, word in enumerate(_stem_word(match[0], stemmer)):
             first = start + place // 2
             yield (first, first + len(word), word) if is_unspaced(match[0]) else (start, end, word)
 
@@ -112,7 +112,7 @@ def is_unspaced(word: str) -> bool:
 
 
 @lru_cache(1 << 15)
-def _compared(written: str, stemmer: str) -> tuple[str, ...]:
+def _stem_word(written: str, stemmer: str) -> tuple[str, ...]:
     """Stem a word as the term index does; where no spaces are written, give each character, alone and with the next.
 
     Most words of a text are common ones, and stemming each time took most of the time of a search over HTTP.
@@ -122,7 +122,7 @@ def _compared(written: str, stemmer: str) -> tuple[str, ...]:
     return tuple(text_words(written, stemmer))
 
 
-def _parted(text: str) -> tuple[str, list[str]]:
+def _split_unspaced(text: str) -> tuple[str, list[str]]:
     """Split a text, without its optional marks, into what has spaces between words and the runs that have none."""
     if text.isascii():
         return text, []
@@ -141,7 +141,7 @@ def _stems(text: str, stemmer: str) -> list[str]:
 
 
 @cache
-def _ignored() -> frozenset[str]:
+def _stem_stop_words() -> frozenset[str]:
     return frozenset(text_words(" ".join(QUERY_STOP_WORDS)))
 
 
@@ -151,7 +151,7 @@ def _analyzer(stemmer: str) -> Any:
 
     return (
         tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.regex(_WORD))
-        .filter(tantivy.Filter.remove_long(_LONGEST))
+        .filter(tantivy.Filter.remove_long(_MAX_WORD_CHARACTERS))
         .filter(tantivy.Filter.lowercase())
         .filter(tantivy.Filter.ascii_fold())
         .filter(tantivy.Filter.stemmer(stemmer))

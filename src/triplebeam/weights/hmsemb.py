@@ -44,10 +44,10 @@ def unpack(container: Path, into: Path) -> None:
     tensors: dict[str, NDArray[np.float32]] = {}
     at += header["tokenizer_len"]
     for entry in header["tensors"]:
-        tensors.update(_published(entry["name"], _tensor(entry, data[at : at + entry["len"]])))
+        tensors.update(_rename_tensor(entry["name"], _tensor(entry, data[at : at + entry["len"]])))
         at += entry["len"]
     (into / "model.safetensors").write_bytes(_safetensors(tensors))
-    for name, content in _small_files(header).items():
+    for name, content in _make_config_files(header).items():
         (into / name).parent.mkdir(exist_ok=True)
         (into / name).write_text(json.dumps(content, indent=1), encoding="utf-8")
 
@@ -62,7 +62,7 @@ def _tensor(entry: dict[str, Any], raw: bytes) -> NDArray[np.float32]:
     return tensor
 
 
-def _published(name: str, tensor: NDArray[np.float32]) -> dict[str, NDArray[np.float32]]:
+def _rename_tensor(name: str, tensor: NDArray[np.float32]) -> dict[str, NDArray[np.float32]]:
     """Return the tensor under the names BERT checkpoints use; queries, keys and values are stored as one."""
     if name in _EMBEDDINGS:
         return {_EMBEDDINGS[name]: tensor}
@@ -86,7 +86,7 @@ def _safetensors(tensors: dict[str, NDArray[np.float32]]) -> bytes:
     return b"".join([struct.pack("<Q", len(written)), written, *body])
 
 
-def _small_files(header: dict[str, Any]) -> dict[str, dict[str, object]]:
+def _make_config_files(header: dict[str, Any]) -> dict[str, dict[str, object]]:
     shape, meta = header["arch"], header["meta"]
     return {
         "config.json": {

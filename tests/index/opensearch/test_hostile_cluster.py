@@ -22,7 +22,7 @@ from triplebeam.index.manifest import Manifest
 from triplebeam.index.opensearch import client as client_module
 from triplebeam.index.opensearch import publish
 from triplebeam.index.opensearch.client import Client, Write
-from triplebeam.index.opensearch.generation import Published, published_generation
+from triplebeam.index.opensearch.generation import Published, find_published
 
 DEEP = b"[" * 100_000
 #: Replies that are JSON and not OpenSearch's.
@@ -68,7 +68,7 @@ def requests_of(client: Client) -> list[Callable[[], object]]:
         lambda: client.request("GET", "/"),
         lambda: client.write([Write("films", "one", {})]),
         lambda: published.search("passages", {"query": {"match_all": {}}}),
-        lambda: published_generation(client),
+        lambda: find_published(client),
     ]
 
 

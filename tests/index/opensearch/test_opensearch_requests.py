@@ -186,7 +186,7 @@ def test_a_cluster_that_is_lost_is_announced_and_given_up(
         client.request("GET", "/")
     assert len(asked) == 13
     assert [record.message for record in caplog.records] == [
-        f"OpenSearch at {PLACE} cannot be reached (refused): is it running? Trying again, 7 times at most."
+        f"OpenSearch at {PLACE} cannot be reached (refused): is it running? Retrying, at most 7 times."
     ]
 
 
@@ -234,7 +234,7 @@ def test_a_document_that_is_refused_is_an_error(replying: Callable[..., Client])
 
 
 def test_after_an_error_nothing_more_is_sent(replying: Callable[..., Client], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(client_module, "_MOST_DOCUMENTS", 1)
+    monkeypatch.setattr(client_module, "_MAX_DOCUMENTS", 1)
     sent = []
 
     def answer(request: httpx2.Request) -> httpx2.Response:
@@ -249,7 +249,7 @@ def test_after_an_error_nothing_more_is_sent(replying: Callable[..., Client], mo
 def test_on_ctrl_c_requests_under_way_are_abandoned_and_not_sent_again(
     replying: Callable[..., Client], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(client_module, "_MOST_DOCUMENTS", 1)
+    monkeypatch.setattr(client_module, "_MAX_DOCUMENTS", 1)
     monkeypatch.setattr(client_module, "_SECONDS_TO_END", 0.1)
     sent, release, replied = threading.Semaphore(0), threading.Event(), []
 
@@ -371,7 +371,7 @@ def test_what_is_gone_already_need_not_be_deleted(replying: Callable[..., Client
 def test_a_page_whose_reply_was_lost_is_read_again(
     replying: Callable[..., Client], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(generation, "_PAGE", 2)
+    monkeypatch.setattr(generation, "_PAGE_DOCUMENTS", 2)
     digests, opened, requests = ["a", "b", "c", "d", "e"], [0], [0]
 
     def answer(request: httpx2.Request) -> httpx2.Response:
@@ -392,7 +392,7 @@ def test_a_page_whose_reply_was_lost_is_read_again(
 @pytest.mark.parametrize("content", ["<html>Log in</html>", "[]", ""])
 def test_what_is_not_json_is_not_opensearch(content: str, replying: Callable[..., Client]) -> None:
     with pytest.raises(ClusterError, match="not OpenSearch"):
-        generation.published_generation(replying(lambda request: httpx2.Response(200, text=content)))
+        generation.find_published(replying(lambda request: httpx2.Response(200, text=content)))
 
 
 @pytest.mark.parametrize(
@@ -408,14 +408,14 @@ def test_an_index_that_was_not_published_here_is_reported(
     indices: dict[str, object], replying: Callable[..., Client]
 ) -> None:
     with pytest.raises(IndexDamagedError, match="films-passages"):
-        generation.published_generation(replying(lambda request: httpx2.Response(200, json=indices)))
+        generation.find_published(replying(lambda request: httpx2.Response(200, json=indices)))
 
 
 def test_an_index_of_another_format_is_not_read(replying: Callable[..., Client]) -> None:
     meta = {"owner": "x", "stemmers": [], "manifest": {"format": FORMAT + 1}}
     indices = {"films-passages-000001": {"mappings": {"_meta": meta}}}
     with pytest.raises(IndexFormatError, match="index the documents again"):
-        generation.published_generation(replying(lambda request: httpx2.Response(200, json=indices)))
+        generation.find_published(replying(lambda request: httpx2.Response(200, json=indices)))
 
 
 def test_a_passage_that_is_gone_means_that_the_index_has_changed(replying: Callable[..., Client]) -> None:
@@ -436,7 +436,7 @@ def test_a_server_looks_for_a_new_generation_once_a_second_and_goes_on_where_nob
             raise ClusterError("no reply")
         return SimpleNamespace(number=7, manifest=SimpleNamespace(created="today"))
 
-    monkeypatch.setattr(source, "published_generation", there)
+    monkeypatch.setattr(source, "find_published", there)
     monkeypatch.setattr(source, "time", SimpleNamespace(monotonic=lambda: now[0]))
     watch = source.ClusterWatch(Cluster.parse(PLACE, Path()))
     answers[0] = False

@@ -82,7 +82,7 @@ class TestContract(AgentContract):
     def make_agent(self, retriever: Any, model: Any, **parameters: Any) -> GEReasoning:
         return agent(model, retriever, **parameters)
 
-    def babble(self, words: str) -> Completion:
+    def make_reply(self, words: str) -> Completion:
         return reply(triplets=CHAIN, target=[], question=words, sentence=words, answer=words, found=True, helpful=[])
 
     @pytest.fixture

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from triplebeam.generate.accounting import account
 from triplebeam.generate.language_model import Completion, TokenLogProbability, Usage
-from triplebeam.methods.ge_reasoning.confidence import Thresholds, agreement, smallest_probability
+from triplebeam.methods.ge_reasoning.confidence import Thresholds, agreement, find_smallest_probability
 from triplebeam.methods.ge_reasoning.sub_answer import SubAnswers
 from triplebeam.testing.scripted import Scripted
 
@@ -25,25 +25,25 @@ class TestSmallestProbability:
     def test_it_is_taken_where_the_answer_is_first_written(self) -> None:
         said = tokens(('{"sentence": "By ', 0.1), ("Edward", 0.7), (" Cahn", 0.4), ('.", "answer": "', 0.2))
         said += tokens(("Edward", 0.99), (" Cahn", 0.98), ('"}', 0.3))
-        assert smallest_probability(said, "Edward Cahn") == pytest.approx(0.4)
+        assert find_smallest_probability(said, "Edward Cahn") == pytest.approx(0.4)
 
     def test_a_part_of_a_word_is_not_the_answer(self) -> None:
         said = tokens(("In 1963", 0.1), (", on ", 0.9), ("19", 0.6), (".", 0.2))
-        assert smallest_probability(said, "19") == pytest.approx(0.6)
+        assert find_smallest_probability(said, "19") == pytest.approx(0.6)
 
     def test_a_token_that_reaches_over_the_answer_counts(self) -> None:
-        assert smallest_probability(tokens((' "Ca', 0.3), ("hn", 0.9), ('"', 0.1)), "Cahn") == pytest.approx(0.3)
+        assert find_smallest_probability(tokens((' "Ca', 0.3), ("hn", 0.9), ('"', 0.1)), "Cahn") == pytest.approx(0.3)
 
     @pytest.mark.parametrize("written", ["Toruń", "Toru\\u0144"])
     def test_letters_behind_escapes_are_found(self, written: str) -> None:
         said = tokens(('{"answer": "', 0.1), (written, 0.8), ('"}', 0.1))
-        assert smallest_probability(said, "Toruń") == pytest.approx(0.8)
+        assert find_smallest_probability(said, "Toruń") == pytest.approx(0.8)
 
     def test_an_answer_that_is_not_found_is_judged_by_all_tokens(self) -> None:
-        assert smallest_probability(tokens(("{answer: ", 0.2), ("Cahn", 0.9)), "Edward Cahn") == pytest.approx(0.2)
+        assert find_smallest_probability(tokens(("{answer: ", 0.2), ("Cahn", 0.9)), "Edward Cahn") == pytest.approx(0.2)
 
     def test_no_answer_is_never_sure(self) -> None:
-        assert smallest_probability(tokens(('{"answer": ""}', 1.0)), " ") == 0.0
+        assert find_smallest_probability(tokens(('{"answer": ""}', 1.0)), " ") == 0.0
 
     @given(st.lists(st.floats(0.01, 1.0), min_size=1, max_size=6))
     def test_it_is_the_smallest_of_the_answers_own(self, probabilities: list[float]) -> None:
@@ -51,7 +51,7 @@ class TestSmallestProbability:
         said = tokens(
             ("before ", 0.001), *zip((f" {word}" for word in words), probabilities, strict=True), (".", 0.001)
         )
-        assert smallest_probability(said, " ".join(words)) == pytest.approx(min(probabilities))
+        assert find_smallest_probability(said, " ".join(words)) == pytest.approx(min(probabilities))
 
 
 class TestAgreement:

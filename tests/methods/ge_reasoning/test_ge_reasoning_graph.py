@@ -31,7 +31,7 @@ class TestReading:
 
     def test_a_number_in_a_name_stays_where_a_variable_has_it_too(self) -> None:
         graph, remarks = read_graph([["Symphony #2", "composer", "name: #1"], ["name: #1", "death date", "date: #2"]])
-        assert (fault_of(graph), remarks, graph.out_of_reach()) == ("", [], ())
+        assert (fault_of(graph), remarks, graph.find_unreachable()) == ("", [], ())
         filled = graph.assign(NAME, "Mahler").assign(DATE, "1911")
         assert filled.filled[0] == QuestionTriplet("Symphony #2", "composer", "Mahler")
 
@@ -128,7 +128,9 @@ class TestFilling:
             for head, tail in ends:
                 if head != tail and ({head, tail} & reached):
                     reached |= {head, tail}
-        assert {variable.number for variable in graph.out_of_reach()} == {v.number for v in graph.variables} - reached
+        assert {variable.number for variable in graph.find_unreachable()} == {
+            v.number for v in graph.variables
+        } - reached
 
 
 def _end(number: int, name: str) -> str:

@@ -82,7 +82,7 @@ class TestContract(AgentContract):
     def make_agent(self, retriever: Any, model: Any, **parameters: Any) -> GeAR:
         return GeAR(**over(model, retriever, Table(LINKED)), **parameters)
 
-    def babble(self, words: str) -> Completion:
+    def make_reply(self, words: str) -> Completion:
         return reply(facts=[], answerable=False, answer="", why=words, query=words, found=True, sentence=words)
 
     def test_the_gist_grows_and_holds_nothing_twice(self) -> None:

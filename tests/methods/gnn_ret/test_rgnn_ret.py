@@ -18,7 +18,7 @@ from small_graphs import edge_lists, graph_of, neighbours_of
 from trials import examples
 from triplebeam.answer import Answer
 from triplebeam.generate.accounting import Accounted
-from triplebeam.generate.language_model import Completion, LanguageModel, Prompt, Usage, estimated_tokens
+from triplebeam.generate.language_model import Completion, LanguageModel, Prompt, Usage, estimate_tokens
 from triplebeam.generate.prompts import load
 from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.methods.gnn_ret import GNNRet
@@ -139,7 +139,7 @@ def test_the_agent_agrees_with_its_oracle(problem: dict[str, Any]) -> None:
             Told(problem["enough"]),
             recurrent,
             drawn,
-            tokens=problem["retrieved"] * estimated_tokens(drawn["p00"].searchable),
+            tokens=problem["retrieved"] * estimate_tokens(drawn["p00"].searchable),
             max_steps=problem["max_steps"],
         ),
         "q",
@@ -218,7 +218,7 @@ class TestContract(AgentContract):
     def make_agent(self, retriever: Retriever, model: LanguageModel, **parameters: Any) -> RGNNRet:
         return agent(model, retriever, **parameters)
 
-    def babble(self, words: str) -> Completion:
+    def make_reply(self, words: str) -> Completion:
         fields = {"missing": MISSING, "enough": not words.strip(), "facts": [], "sentence": words}
         return reply(question=words, found=bool(words), answer=words, **fields)
 

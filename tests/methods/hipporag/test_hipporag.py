@@ -14,7 +14,7 @@ from trials import examples
 from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError
 from triplebeam.generate.accounting import account
-from triplebeam.index.folder.entity_graph import LARGE
+from triplebeam.index.folder.entity_graph import MIN_LARGE_GRAPH
 from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.methods.hipporag.hipporag import HippoRAG
 from triplebeam.ranking import Hit, Ranking
@@ -41,7 +41,7 @@ class Nothing:
     data=st.data(),
     damping=st.sampled_from([0.2, 0.5]),
     specificity=st.booleans(),
-    large=st.sampled_from([0, LARGE]),
+    large=st.sampled_from([0, MIN_LARGE_GRAPH]),
 )
 def test_agrees_with_the_transcription(
     drawn: Drawn, data: st.DataObject, damping: float, specificity: bool, large: int
@@ -59,7 +59,7 @@ def test_agrees_with_the_transcription(
         tolerance=1e-9,
     )
     expected = hipporag(drawn.triples, drawn.synonyms, linked, damping, specificity)
-    with mock.patch("triplebeam.methods.hipporag.hipporag._LEAST", 1e-12):
+    with mock.patch("triplebeam.methods.hipporag.hipporag._MIN_RESIDUAL", 1e-12):
         found = {hit.passage_id: hit.score for hit in method.retrieve("?", 100)}
     reached = {passage for passage, score in expected.items() if score > 0}
     assert set(found) == reached
@@ -93,9 +93,9 @@ def test_without_entities_it_falls_back_and_says_so(world: Snapshot, words: Embe
     with account() as spent:
         ranking = method.retrieve("lake", 3)
     assert ranking == method.fallback.retrieve("lake", 3)
-    assert spent.problems == ["no entity of 'lake' is in the graph: the passages are those of Dense"]
+    assert spent.problems == ["no entity of 'lake' is in the graph: falls back to Dense"]
 
 
 def test_a_synonym_threshold_below_what_is_stored_is_refused(world: Snapshot, words: Embedder) -> None:
-    with pytest.raises(BadInputError, match=r"0\.5 is below 0\.8"):
+    with pytest.raises(BadInputError, match=r"at least 0\.8, got 0\.5"):
         HippoRAG.over(world, words, Named("lake"), synonym_threshold=0.5).retrieve("lake")

@@ -15,7 +15,7 @@ from trials import examples
 from triplebeam.embed.embedder import Embedder
 from triplebeam.generate.accounting import account
 from triplebeam.generate.language_model import PromptFailedError
-from triplebeam.index.folder.entity_graph import LARGE
+from triplebeam.index.folder.entity_graph import MIN_LARGE_GRAPH
 from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.methods.hipporag.hipporag2 import HippoRAG2
 from triplebeam.methods.shared.triple_filter import LLMTripleFilter
@@ -29,7 +29,7 @@ from triplebeam.triple import Triple
 
 def over_drawn(drawn: Drawn, *, large: bool = False, **parameters: object) -> HippoRAG2:
     return HippoRAG2(
-        graph=replace(drawn.graph(), large=0 if large else LARGE),
+        graph=replace(drawn.graph(), large=0 if large else MIN_LARGE_GRAPH),
         triples=drawn,  # type: ignore[arg-type]
         passages=drawn,  # type: ignore[arg-type]
         embedder=OneHot(),
@@ -67,7 +67,7 @@ def test_agrees_with_the_transcription(
     best = sorted(range(len(drawn.triples)), key=lambda t: -drawn.similarity[t])[:seed_triples]
     seeds = {triple: drawn.similarity[triple] for triple in best}
     expected = hipporag2(drawn.passages, drawn.triples, drawn.synonyms, seeds, drawn.dense, damping, weight)
-    with mock.patch.multiple("triplebeam.methods.hipporag.hipporag2", _LEAST=1e-12, _PUSHED=pushed):
+    with mock.patch.multiple("triplebeam.methods.hipporag.hipporag2", _MIN_RESIDUAL=1e-12, _MAX_STARTS=pushed):
         found = {hit.passage_id: hit.score for hit in method.retrieve("e0", 100)}
     reached = {passage for passage, score in expected.items() if score > 0}
     assert set(found) == reached
@@ -119,7 +119,7 @@ class TestFilter:
         method = HippoRAG2.over(world, words, triple_filter=self.Keeps())
         with account() as spent:
             assert method.retrieve("lake", 3) == Dense.over_passages(world, words).retrieve("lake", 3)
-        assert spent.problems == ["no triple bears on 'lake': the passages are those of the base alone"]
+        assert spent.problems == ["no triple matches 'lake': falls back to the base"]
 
     TRIPLES = (Triple("a", "is", "b"), Triple("b", "is", "c"), Triple("c", "is", "d"))
 
@@ -127,7 +127,7 @@ class TestFilter:
         with Scripted(['{"helpful": [3, 1, 3, 9]}']) as model, account() as spent:
             assert LLMTripleFilter(model=model).keep("What is a?", self.TRIPLES) == [2, 0]
         assert model.prompts[0].user == "Facts:\n1. a is b\n2. b is c\n3. c is d\n\nQuestion: What is a?"
-        assert spent.problems == ["the number 9 of no fact was passed over"]
+        assert spent.problems == ["the number 9 is not that of a fact: ignored"]
 
     def test_a_model_that_fails_filters_nothing(self) -> None:
         with account() as spent:

@@ -8,7 +8,7 @@ from triplebeam.generate.accounting import account
 from triplebeam.generate.language_model import Completion, Prompt, Usage
 from triplebeam.methods.gear.read import LLMReader
 from triplebeam.methods.shared.question_answering import AlwaysAnswerer
-from triplebeam.methods.shared.usable_replies import usable_replies, usable_reply
+from triplebeam.methods.shared.usable_replies import request_replies, request_reply
 from triplebeam.passage import Passage
 from triplebeam.testing.scripted import Scripted
 from triplebeam.triple import Triple
@@ -43,8 +43,8 @@ def test_a_field_that_was_cut_is_no_answer() -> None:
 
     prompt = Prompt(system="", user="")
     with Scripted([cut('{"reasoning": "short", "answer": "Willi')] * 2) as model, account():
-        assert usable_reply(model, prompt, _AlwaysReply) is None, "half a name is not an answer"
-        assert usable_replies(model, [prompt], _AlwaysReply) == [None]
+        assert request_reply(model, prompt, _AlwaysReply) is None, "half a name is not an answer"
+        assert request_replies(model, [prompt], _AlwaysReply) == [None]
 
 
 def test_a_reader_whose_reasoning_does_not_end_is_asked_for_the_answer_alone() -> None:

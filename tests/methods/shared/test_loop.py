@@ -153,7 +153,7 @@ class TestDerived:
         with Scripted([facts, verdict, final("Edward Cahn")]) as model:
             answer = GeAR(retriever=sync, model=Accounted(model)).answer("Who directed Laughter in Hell?")
         assert answer.supported
-        assert sync.over_triples().retrieve("lake", 3) == Dense.over_triples(world, words).retrieve("lake", 3)
+        assert sync.build_triple_search().retrieve("lake", 3) == Dense.over_triples(world, words).retrieve("lake", 3)
 
 
 class TestEnding:

@@ -30,7 +30,13 @@ from triplebeam.methods.shared.question_answering import ReadAnswer
 from triplebeam.methods.shared.reading import ReadingAgent
 from triplebeam.retrieve.retriever import Retriever
 from triplebeam_research.baselines.exemplars import Exemplar, load_exemplars
-from triplebeam_research.baselines.reasoning_paths import CAME_TO_AN_ANSWER, NO_ANSWER, Vote, path_prompt, sampled_vote
+from triplebeam_research.baselines.reasoning_paths import (
+    CAME_TO_AN_ANSWER,
+    NO_ANSWER,
+    Vote,
+    path_prompt,
+    sample_and_vote,
+)
 
 STEP_BY_STEP = "Let's think step by step."
 
@@ -55,14 +61,14 @@ class ChainOfThought(ReadingAgent):
             yield step
             read = [self._passages[passage_id] for passage_id in step.ranking.ids]
         prompt = path_prompt(question, read, self.exemplars, STEP_BY_STEP if self.step_by_step else "")
-        return loop.conclude(lambda: self._own_or_read(loop, self._reasoned(loop, prompt)))
+        return loop.conclude(lambda: self._choose_answer(loop, self._reason(loop, prompt)))
 
-    def _reasoned(self, loop: Loop, prompt: Prompt) -> ReadAnswer:
-        winner = sampled_vote(self.model, prompt, paths=self.paths, temperature=self.temperature, seed=self.seed)
-        loop.ending = self._ending(winner)
+    def _reason(self, loop: Loop, prompt: Prompt) -> ReadAnswer:
+        winner = sample_and_vote(self.model, prompt, paths=self.paths, temperature=self.temperature, seed=self.seed)
+        loop.ending = self._describe_ending(winner)
         return winner.path
 
-    def _ending(self, winner: Vote) -> str:
+    def _describe_ending(self, winner: Vote) -> str:
         if not winner.votes:
             return NO_ANSWER
         return CAME_TO_AN_ANSWER if self.paths == 1 else f"{winner.votes} of {self.paths} paths came to this answer"

@@ -27,18 +27,18 @@ from typing import TypeVar
 from pydantic import BaseModel
 
 from triplebeam.answer import Answer, Evidence, Step
-from triplebeam.generate.accounting import remark
+from triplebeam.generate.accounting import note_warning
 from triplebeam.generate.language_model import Prompt
 from triplebeam.generate.parse import ReplyType, Text, TripleRow
-from triplebeam.generate.prompts import numbered_facts
+from triplebeam.generate.prompts import format_facts
 from triplebeam.methods.shared.loop import Loop
 from triplebeam.methods.shared.question_answering import ReadAnswer
 from triplebeam.methods.shared.reading import RetrievingAgent
-from triplebeam.methods.shared.usable_replies import usable_reply, usable_samples, usable_triples
+from triplebeam.methods.shared.usable_replies import filter_triples, request_reply, request_samples
 from triplebeam.text.names import entity_key
 from triplebeam.triple import Triple
 from triplebeam_research.baselines.exemplars import Exemplar, load_exemplars
-from triplebeam_research.baselines.reasoning_paths import CAME_TO_AN_ANSWER, NO_ANSWER, PathReply, worked_examples
+from triplebeam_research.baselines.reasoning_paths import CAME_TO_AN_ANSWER, NO_ANSWER, PathReply, format_exemplars
 from triplebeam_research.templates import load
 
 _Item = TypeVar("_Item")
@@ -87,21 +87,21 @@ class ERACoT(RetrievingAgent):
         loop, analysis = Loop(question), _Analysis(question)
         step = loop.take(partial(self._step, analysis))
         yield step
-        return loop.conclude(lambda: self._last(loop, analysis, [fact.triple for fact in step.facts]))
+        return loop.conclude(lambda: self._answer_last(loop, analysis, [fact.triple for fact in step.facts]))
 
-    def _last(self, loop: Loop, analysis: "_Analysis", relations: Sequence[Triple]) -> ReadAnswer:
-        path = self._answered(analysis, relations)
+    def _answer_last(self, loop: Loop, analysis: "_Analysis", relations: Sequence[Triple]) -> ReadAnswer:
+        path = self._answer_question(analysis, relations)
         loop.ending = CAME_TO_AN_ANSWER if path.text else NO_ANSWER
-        return self._own_or_read(loop, path)
+        return self._choose_answer(loop, path)
 
     def _step(self, analysis: "_Analysis") -> Step:
         ranking = self.retriever.retrieve(analysis.question, self.retrieved)
-        analysis.passages = self._shown(ranking.ids)
+        analysis.passages = self._format_passages(ranking.ids)
         facts: tuple[Triple, ...] = ()
         if ranking:
             analysis.entities = ", ".join(self._entities(analysis)) or "(none)"
-            stated = self._stated(analysis)
-            facts = (*stated, *self._plausible(analysis, stated, self._inferred(analysis, stated)))
+            stated = self._extract_stated(analysis)
+            facts = (*stated, *self._filter_plausible(analysis, stated, self._infer_relations(analysis, stated)))
         thought = f"Entities: {analysis.entities}"
         return Step(
             number=1,
@@ -117,29 +117,29 @@ class ERACoT(RetrievingAgent):
         prompt = load("era_cot/entities").fill(passages=analysis.passages, question=analysis.question)
         lists = [
             [(entity.name.strip(), entity.type.strip()) for entity in reply.entities if entity.name.strip()]
-            for reply in self._sampled(prompt, _Entities)
+            for reply in self._sample_replies(prompt, _Entities)
         ]
-        kept = _named_by_most(lists, lambda entity: entity_key(entity[0]))
+        kept = _select_majority(lists, lambda entity: entity_key(entity[0]))
         return [f"{name} ({kind})" if kind else name for name, kind in kept]
 
-    def _stated(self, analysis: "_Analysis") -> list[Triple]:
+    def _extract_stated(self, analysis: "_Analysis") -> list[Triple]:
         """Stage 2."""
         prompt = load("era_cot/explicit_relations").fill(
             passages=analysis.passages, question=analysis.question, entities=analysis.entities
         )
-        lists = [_triples(reply) for reply in self._sampled(prompt, _Relations)]
-        return _named_by_most(lists, _relation_key)
+        lists = [_triples(reply) for reply in self._sample_replies(prompt, _Relations)]
+        return _select_majority(lists, _relation_key)
 
-    def _inferred(self, analysis: "_Analysis", stated: Sequence[Triple]) -> list[Triple]:
+    def _infer_relations(self, analysis: "_Analysis", stated: Sequence[Triple]) -> list[Triple]:
         """Stage 3: relations that are new, and no more of them for a pair than were asked for."""
         prompt = load("era_cot/implicit_relations").fill(
             passages=analysis.passages,
             question=analysis.question,
             entities=analysis.entities,
-            stated=numbered_facts(stated),
+            stated=format_facts(stated),
             limit=str(self.inferred),
         )
-        reply = usable_reply(self.model, prompt, _Relations)
+        reply = request_reply(self.model, prompt, _Relations)
         known, pairs = set(map(_relation_key, stated)), Counter[frozenset[str]]()
         new = []
         for relation in _triples(reply) if reply else ():
@@ -150,35 +150,37 @@ class ERACoT(RetrievingAgent):
                 known.add(_relation_key(relation))
         return new
 
-    def _plausible(self, analysis: "_Analysis", stated: Sequence[Triple], inferred: Sequence[Triple]) -> list[Triple]:
+    def _filter_plausible(
+        self, analysis: "_Analysis", stated: Sequence[Triple], inferred: Sequence[Triple]
+    ) -> list[Triple]:
         """Stage 4."""
         if not inferred:
             return []
         prompt = load("era_cot/discriminate").fill(
-            passages=analysis.passages, stated=numbered_facts(stated), inferred=numbered_facts(inferred)
+            passages=analysis.passages, stated=format_facts(stated), inferred=format_facts(inferred)
         )
-        reply = usable_reply(self.model, prompt, _Scores)
+        reply = request_reply(self.model, prompt, _Scores)
         scores = {given.number: given.score for given in reply.scores} if reply else {}
         unscored = [number for number in range(1, len(inferred) + 1) if number not in scores]
         if reply and unscored:
-            remark(f"{len(unscored)} of {len(inferred)} inferred relations were given no score and are put aside")
+            note_warning(f"{len(unscored)} of {len(inferred)} inferred relations have no score and are ignored")
         return [relation for number, relation in enumerate(inferred, 1) if scores.get(number, 0) >= self.threshold]
 
-    def _answered(self, analysis: "_Analysis", relations: Sequence[Triple]) -> ReadAnswer:
+    def _answer_question(self, analysis: "_Analysis", relations: Sequence[Triple]) -> ReadAnswer:
         """Stage 5."""
         prompt = load("era_cot/answer").fill(
-            exemplars=worked_examples(self.exemplars, with_passages=True),
+            exemplars=format_exemplars(self.exemplars, with_passages=True),
             passages=analysis.passages,
             entities=analysis.entities,
-            relations=numbered_facts(relations),
+            relations=format_facts(relations),
             question=analysis.question,
         )
-        reply = usable_reply(self.model, prompt, PathReply)
+        reply = request_reply(self.model, prompt, PathReply)
         return reply.path() if reply else ReadAnswer()
 
-    def _sampled(self, prompt: Prompt, reply_type: type[ReplyType]) -> list[ReplyType]:
+    def _sample_replies(self, prompt: Prompt, reply_type: type[ReplyType]) -> list[ReplyType]:
         temperature = self.temperature if self.samples > 1 else 0.0
-        return usable_samples(
+        return request_samples(
             self.model, prompt, reply_type, count=self.samples, temperature=temperature, seed=self.seed
         )
 
@@ -193,14 +195,14 @@ class _Analysis:
 
 
 def _triples(reply: _Relations) -> Sequence[Triple]:
-    return usable_triples(reply.relations, "relation")
+    return filter_triples(reply.relations, "relation")
 
 
 def _relation_key(relation: Triple) -> tuple[str, ...]:
     return tuple(map(entity_key, relation))
 
 
-def _named_by_most(lists: Sequence[Sequence[_Item]], key: Callable[[_Item], object]) -> list[_Item]:
+def _select_majority(lists: Sequence[Sequence[_Item]], key: Callable[[_Item], object]) -> list[_Item]:
     """Select the items that more than half of the lists name, each as it was named first and in that order."""
     firsts: dict[object, _Item] = {}
     counted: Counter[object] = Counter()

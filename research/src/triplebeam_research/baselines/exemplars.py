@@ -12,7 +12,7 @@ from importlib import resources
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from triplebeam.generate.prompts import numbered_passages
+from triplebeam.generate.prompts import format_passages
 from triplebeam.passage import Passage
 
 
@@ -33,10 +33,10 @@ class Exemplar(_Strict):
     answer: str
     passage: tuple[_ExemplarPassage, ...] = Field(min_length=1)
 
-    def asked(self, *, with_passages: bool, cue: str = "") -> str:
+    def format_question(self, *, with_passages: bool, cue: str = "") -> str:
         """Format the example as it is asked, with a cue after the question if any; its reply is the prompt's own."""
         passages = [Passage(str(place), given.text, given.title) for place, given in enumerate(self.passage)]
-        shown = f"Example passages:\n{numbered_passages(passages)}\n" if with_passages else ""
+        shown = f"Example passages:\n{format_passages(passages)}\n" if with_passages else ""
         return f"{shown}Example question: {with_cue(self.question, cue)}"
 
 

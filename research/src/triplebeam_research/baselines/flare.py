@@ -28,10 +28,10 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 
 from triplebeam.answer import Answer, Step
-from triplebeam.generate.accounting import note_problem, remark
+from triplebeam.generate.accounting import note_problem, note_warning
 from triplebeam.generate.language_model import PromptFailedError, TokenLogProbability
 from triplebeam.generate.outcomes import drop_replies
-from triplebeam.generate.parse import whole_text
+from triplebeam.generate.parse import require_whole_text
 from triplebeam.generate.prompts import Template
 from triplebeam.methods.shared.loop import Loop
 from triplebeam.methods.shared.question_answering import ReadAnswer
@@ -75,16 +75,16 @@ class FLARE(AnsweringAgent):
         yield from loop.take_all(partial(self._step, loop))
         if loop.concluded:
             own = ReadAnswer(loop.concluded, " ".join(loop.sentences), guessed=True)
-            return loop.conclude(lambda: self._own_or_read(loop, own))
+            return loop.conclude(lambda: self._choose_answer(loop, own))
         return self._conclude(loop)
 
     def _step(self, loop: "_Sentences") -> Step:
         query, before = loop.query, len(loop.sentences)
         ranking = loop.retrieve(query, self.retrieved)
         if loop.steps:  # the query was a sentence, which is now written again
-            loop.write(self._next_sentence(loop, ranking).text, self.max_sentences)
+            loop.write(self._write_sentence(loop, ranking).text, self.max_sentences)
         while not loop.ending:
-            ahead = self._next_sentence(loop, ranking if self.look_ahead_reads else Ranking())
+            ahead = self._write_sentence(loop, ranking if self.look_ahead_reads else Ranking())
             if unsure := self._query(loop, ahead):
                 loop.query = unsure
                 break
@@ -93,22 +93,22 @@ class FLARE(AnsweringAgent):
             number=loop.number,
             query=query,
             ranking=ranking,
-            so_far=loop.fused(),
+            so_far=loop.fuse_rankings(),
             thought=" ".join(loop.sentences[before:]),
         )
 
-    def _next_sentence(self, loop: "_Sentences", ranking: Ranking) -> "_Sentence":
+    def _write_sentence(self, loop: "_Sentences", ranking: Ranking) -> "_Sentence":
         """Call the model once; no words where the reply cannot be used."""
         prompt = self.template.fill(
-            exemplars="\n\n".join(map(_worked, self.exemplars)),
-            passages=self._shown(ranking.ids),
+            exemplars="\n\n".join(map(_format_exemplar, self.exemplars)),
+            passages=self._format_passages(ranking.ids),
             question=loop.question,
             sentences=" ".join(loop.sentences) or "(none)",
         )
         prompt = replace(prompt, log_probabilities=True)
         try:
             [completion] = self.model.complete([prompt])
-            text = whole_text(completion)
+            text = require_whole_text(completion)
         except PromptFailedError as problem:
             drop_replies(self.model, [prompt])
             note_problem(problem)
@@ -122,7 +122,7 @@ class FLARE(AnsweringAgent):
             return ""
         if ahead.tokens is None:
             if not loop.searches_all:
-                remark(_NO_PROBABILITIES)
+                note_warning(_NO_PROBABILITIES)
             loop.searches_all = True
             return "" if _CONCLUSION.search(ahead.text) else ahead.text
         if all(math.exp(token.log_probability) >= self.threshold for token in ahead.tokens):
@@ -144,8 +144,8 @@ def tokens_of(sentence: str, tokens: Sequence[TokenLogProbability]) -> Sequence[
     return spelling
 
 
-def _worked(exemplar: Exemplar) -> str:
-    asked = exemplar.asked(with_passages=True)
+def _format_exemplar(exemplar: Exemplar) -> str:
+    asked = exemplar.format_question(with_passages=True)
     return f"{asked}\nExample sentences: {exemplar.reasoning} So the answer is: {exemplar.answer}."
 
 

@@ -28,7 +28,7 @@ from triplebeam.answer import Answer, Step
 from triplebeam.generate.parse import Text
 from triplebeam.methods.shared.loop import LAST_STEP, Loop
 from triplebeam.methods.shared.reading import AnsweringAgent
-from triplebeam.methods.shared.usable_replies import usable_text
+from triplebeam.methods.shared.usable_replies import request_text
 from triplebeam.ranking import Ranking
 from triplebeam.text.sentences import sentence_spans
 from triplebeam_research.templates import load
@@ -64,20 +64,20 @@ class IRCoT(AnsweringAgent):
     def _step(self, loop: "_Thoughts") -> Step:
         query = loop.queries[-1]
         ranking = loop.retrieve(query, self.retrieved)
-        collection = loop.fused().top(self.collected)
-        thought = self._next_sentence(loop, collection)
+        collection = loop.fuse_rankings().top(self.collected)
+        thought = self._write_sentence(loop, collection)
         self._decide(loop, thought)
         return Step(number=loop.number, query=query, ranking=ranking, so_far=collection, thought=thought)
 
-    def _next_sentence(self, loop: "_Thoughts", collection: Ranking) -> str:
+    def _write_sentence(self, loop: "_Thoughts", collection: Ranking) -> str:
         """Call the model once; nothing where the reply cannot be used."""
         prompt = load("published/ircot").fill(
-            passages=self._shown(collection.ids),
+            passages=self._format_passages(collection.ids),
             question=loop.question,
             thoughts=" ".join(loop.queries[1:]) or "(none)",  # every query but the first is a sentence of the model's
             last="",
         )
-        return _first_sentence(usable_text(self.model, prompt, _Reply))
+        return _take_first_sentence(request_text(self.model, prompt, _Reply))
 
     def _decide(self, loop: "_Thoughts", thought: str) -> None:
         """Stop, and say why, or make the sentence the next query."""
@@ -94,7 +94,7 @@ class IRCoT(AnsweringAgent):
             loop.queries.append(thought)
 
 
-def _first_sentence(reply: str) -> str:
+def _take_first_sentence(reply: str) -> str:
     said = _LABEL.sub("", reply.strip())
     return next((said[start:end] for start, end in sentence_spans(said)), "")
 

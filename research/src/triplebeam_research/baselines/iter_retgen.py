@@ -23,7 +23,7 @@ from triplebeam.generate.parse import Text
 from triplebeam.generate.prompts import Template
 from triplebeam.methods.shared.loop import LAST_STEP, Loop
 from triplebeam.methods.shared.reading import AnsweringAgent
-from triplebeam.methods.shared.usable_replies import usable_reply
+from triplebeam.methods.shared.usable_replies import request_reply
 from triplebeam.text.names import entity_key
 from triplebeam_research.templates import load
 
@@ -72,8 +72,8 @@ class IterRetGen(AnsweringAgent):
 
     def _generate(self, question: str, passage_ids: Sequence[str]) -> tuple[str, str]:
         """Call the model once for the reasoning and its answer; nothing where the reply cannot be used."""
-        prompt = self.template.fill(passages=self._shown(passage_ids), question=question)
-        reply = usable_reply(self.model, prompt, _Reply)
+        prompt = self.template.fill(passages=self._format_passages(passage_ids), question=question)
+        reply = request_reply(self.model, prompt, _Reply)
         return (reply.reasoning.strip(), reply.answer.strip()) if reply else ("", "")
 
 

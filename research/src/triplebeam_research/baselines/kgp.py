@@ -29,7 +29,7 @@ from triplebeam.index.folder.passage_graph import PAPER_KINDS, EdgeKind, Passage
 from triplebeam.index.folder.passages import PassageTable
 from triplebeam.methods.shared.loop import LAST_STEP, Loop
 from triplebeam.methods.shared.reading import AnsweringAgent
-from triplebeam.methods.shared.usable_replies import usable_text
+from triplebeam.methods.shared.usable_replies import request_text
 from triplebeam.ranking import Ranking
 from triplebeam.retrieve.retriever import ScoringRetriever
 from triplebeam_research.templates import load
@@ -77,14 +77,14 @@ class KGP(AnsweringAgent):
 
     def _walk(self, loop: "_Paths") -> Step:
         path = loop.paths.popleft()
-        evidence = self._next_evidence(loop.question, path)
-        ranking = self._most_similar(loop, path, evidence) if evidence else Ranking()
+        evidence = self._ask_for_evidence(loop.question, path)
+        ranking = self._rank_neighbours(loop, path, evidence) if evidence else Ranking()
         loop.collect(path, {hit.passage_id: hit.score for hit in ranking})
         return self._step(loop, evidence, ranking)
 
     def _step(self, loop: "_Paths", query: str, ranking: Ranking) -> Step:
         """Stop, and say why, or find the next path that leads on."""
-        while loop.paths and not self._ahead(loop, loop.paths[0]):
+        while loop.paths and not self._list_ahead(loop, loop.paths[0]):
             loop.paths.popleft()
         if len(loop.scores) >= self.collected:
             loop.ending = _ENOUGH
@@ -94,21 +94,21 @@ class KGP(AnsweringAgent):
             loop.ending = LAST_STEP
         return Step(number=loop.number, query=query, ranking=ranking, so_far=Ranking.from_scores(loop.scores))
 
-    def _most_similar(self, loop: "_Paths", path: Path, evidence: str) -> Ranking:
+    def _rank_neighbours(self, loop: "_Paths", path: Path, evidence: str) -> Ranking:
         """Rank the neighbours that the path goes on to, as many as there is room for."""
         scores = self.similarity.scores(evidence)
-        ahead = {id_: float(scores[self.passages.row(id_)]) for id_ in self._ahead(loop, path)}
+        ahead = {id_: float(scores[self.passages.row(id_)]) for id_ in self._list_ahead(loop, path)}
         return Ranking.from_scores(ahead).top(min(self.branches, self.collected - len(loop.scores)))
 
-    def _ahead(self, loop: "_Paths", path: Path) -> list[str]:
+    def _list_ahead(self, loop: "_Paths", path: Path) -> list[str]:
         """Return the neighbours of a path's last passage that are not collected yet."""
-        _, neighbours = self.graph.around(np.array([self.passages.row(path[-1])]), self.edges)
+        _, neighbours = self.graph.find_incident(np.array([self.passages.row(path[-1])]), self.edges)
         return [id_ for id_ in self.passages.ids(np.unique(neighbours)) if id_ not in loop.scores]
 
-    def _next_evidence(self, question: str, path: Path) -> str:
+    def _ask_for_evidence(self, question: str, path: Path) -> str:
         """Call the model once for what is needed next; nothing where that is nothing or the reply cannot be used."""
-        prompt = self.template.fill(passages=self._shown(path), question=question)
-        return usable_text(self.model, prompt, _Reply)
+        prompt = self.template.fill(passages=self._format_passages(path), question=question)
+        return request_text(self.model, prompt, _Reply)
 
 
 @dataclass

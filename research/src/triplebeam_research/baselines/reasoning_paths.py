@@ -13,9 +13,9 @@ from pydantic import BaseModel
 
 from triplebeam.generate.language_model import LanguageModel, Prompt
 from triplebeam.generate.parse import Text
-from triplebeam.generate.prompts import numbered_passages
+from triplebeam.generate.prompts import format_passages
 from triplebeam.methods.shared.question_answering import ReadAnswer
-from triplebeam.methods.shared.usable_replies import usable_samples
+from triplebeam.methods.shared.usable_replies import request_samples
 from triplebeam.passage import Passage
 from triplebeam.text.names import entity_key, strip_articles
 from triplebeam_research.baselines.exemplars import Exemplar, with_cue
@@ -53,26 +53,26 @@ def path_prompt(
     question: str, passages: Sequence[Passage] | None, exemplars: Sequence[Exemplar], cue: str = ""
 ) -> Prompt:
     """Build the few-shot prompt: with passages, though none were found, or closed-book where ``passages`` is None."""
-    examples = worked_examples(exemplars, with_passages=passages is not None, cue=cue)
+    examples = format_exemplars(exemplars, with_passages=passages is not None, cue=cue)
     asked = with_cue(question, cue)
     if passages is None:
         return load("chain_of_thought/without_passages").fill(exemplars=examples, question=asked)
-    shown = numbered_passages(passages)
+    shown = format_passages(passages)
     return load("chain_of_thought/with_passages").fill(exemplars=examples, passages=shown, question=asked)
 
 
-def worked_examples(exemplars: Sequence[Exemplar], *, with_passages: bool, cue: str = "") -> str:
+def format_exemplars(exemplars: Sequence[Exemplar], *, with_passages: bool, cue: str = "") -> str:
     """Format the exemplars with replies as `PathReply` reads them."""
     return "\n\n".join(
-        f"{exemplar.asked(with_passages=with_passages, cue=cue)}\nExample reply: "
+        f"{exemplar.format_question(with_passages=with_passages, cue=cue)}\nExample reply: "
         + json.dumps({"reasoning": exemplar.reasoning, "answer": exemplar.answer}, ensure_ascii=False)
         for exemplar in exemplars
     )
 
 
-def sampled_vote(model: LanguageModel, prompt: Prompt, *, paths: int, temperature: float, seed: int | None) -> Vote:
+def sample_and_vote(model: LanguageModel, prompt: Prompt, *, paths: int, temperature: float, seed: int | None) -> Vote:
     """Sample several paths for one prompt, and vote."""
-    replies = usable_samples(model, prompt, PathReply, count=paths, temperature=temperature, seed=seed)
+    replies = request_samples(model, prompt, PathReply, count=paths, temperature=temperature, seed=seed)
     return vote([reply.path() for reply in replies])
 
 

@@ -29,8 +29,8 @@ from triplebeam.generate.prompts import Template
 from triplebeam.methods.shared.loop import LAST_STEP, NothingToSearch
 from triplebeam.methods.shared.question_answering import Answerer, ClosedBookAnswerer, QuestionAnswerer, ReadAnswer
 from triplebeam.methods.shared.reading import ReadingAgent
-from triplebeam.methods.shared.sub_questions import Exchange, SubAnswerer, SubQuestionLoop, numbered_exchanges
-from triplebeam.methods.shared.usable_replies import usable_reply
+from triplebeam.methods.shared.sub_questions import Exchange, SubAnswerer, SubQuestionLoop, format_exchanges
+from triplebeam.methods.shared.usable_replies import request_reply
 from triplebeam.ranking import Ranking
 from triplebeam_research.templates import load
 
@@ -69,9 +69,9 @@ class SelfAsk(ReadingAgent):
         """Ask one follow-up question per step."""
         loop = _FollowUps(question, self.retriever or NothingToSearch())
         yield from loop.take_all(partial(self._step, loop))
-        return loop.conclude(partial(self._last, loop))
+        return loop.conclude(partial(self._answer_last, loop))
 
-    def _last(self, loop: "_FollowUps") -> ReadAnswer:
+    def _answer_last(self, loop: "_FollowUps") -> ReadAnswer:
         if not self._is_open(loop.answer):
             return ReadAnswer()
         return self._answerer.answer(loop.question, loop.so_far.ids[: self.answered_from])
@@ -98,8 +98,8 @@ class SelfAsk(ReadingAgent):
 
     def _ask(self, loop: "_FollowUps") -> None:
         """Ask whether a follow-up question is needed, and which, or what the final answer is."""
-        prompt = self.template.fill(question=loop.question, exchanges=numbered_exchanges(loop.exchanges))
-        reply = usable_reply(self.model, prompt, _Reply)
+        prompt = self.template.fill(question=loop.question, exchanges=format_exchanges(loop.exchanges))
+        reply = request_reply(self.model, prompt, _Reply)
         loop.follow_up = reply.follow_up.strip() if reply else ""
         loop.answer = reply.answer.strip() if reply and not loop.follow_up else ""
 

@@ -28,9 +28,9 @@ class TitleLink:
         """Return the k passages for each query."""
         found = retrieve_many(self.base, queries, self.links.followed)
         vectors = self.embedder.embed(queries, kind="query")
-        return [self._named(*pair).top(k) for pair in zip(vectors, found, strict=True)]
+        return [self._rank_named(*pair).top(k) for pair in zip(vectors, found, strict=True)]
 
-    def _named(self, vector: NDArray[np.float32], found: Ranking) -> Ranking:
+    def _rank_named(self, vector: NDArray[np.float32], found: Ranking) -> Ranking:
         passages = self.links.passages
         rows = np.array([passages.row(passage_id) for passage_id in found.ids], np.int64)
         linked = self.links.follow(vector, rows, np.array([hit.score for hit in found]))

@@ -30,11 +30,11 @@ from triplebeam.generate.parse import Text
 from triplebeam.methods.shared.loop import Loop
 from triplebeam.methods.shared.question_answering import ReadAnswer
 from triplebeam.methods.shared.reading import RetrievingAgent
-from triplebeam.methods.shared.usable_replies import usable_text
+from triplebeam.methods.shared.usable_replies import request_text
 from triplebeam.ranking import Ranking
 from triplebeam.text.sentences import sentence_spans
 from triplebeam_research.baselines.exemplars import Exemplar, load_exemplars
-from triplebeam_research.baselines.reasoning_paths import NO_ANSWER, Vote, path_prompt, sampled_vote
+from triplebeam_research.baselines.reasoning_paths import NO_ANSWER, Vote, path_prompt, sample_and_vote
 from triplebeam_research.templates import load
 
 
@@ -65,48 +65,48 @@ class VerifyAndEdit(RetrievingAgent):
         """Check one sentence per step."""
         loop = _Reasoning(question, self.retriever)
         with account() as loop.outside:
-            winner = self._winner(question)
+            winner = self._choose_winner(question)
         loop.ending = f"{winner.votes} of {self.paths} paths agreed" if winner.votes else NO_ANSWER
         reasoning = winner.path.sentence
         loop.sentences = [reasoning[start:end] for start, end in sentence_spans(reasoning)]
         if not loop.sentences or 2 * winner.votes >= self.paths:
-            return loop.conclude(lambda: self._own_or_read(loop, winner.path))
+            return loop.conclude(lambda: self._choose_answer(loop, winner.path))
         loop.ending = f"{winner.votes} of {self.paths} paths agreed, and the reasoning was checked"
         for place in range(len(loop.sentences)):
             yield loop.take(partial(self._step, loop, place))
-        return loop.conclude(lambda: self._own_or_read(loop, self._answer_again(loop, winner.path.text)))
+        return loop.conclude(lambda: self._choose_answer(loop, self._answer_again(loop, winner.path.text)))
 
-    def _winner(self, question: str) -> Vote:
+    def _choose_winner(self, question: str) -> Vote:
         """Step 1."""
         prompt = path_prompt(question, None, self.exemplars)
-        return sampled_vote(self.model, prompt, paths=self.paths, temperature=self.temperature, seed=self.seed)
+        return sample_and_vote(self.model, prompt, paths=self.paths, temperature=self.temperature, seed=self.seed)
 
     def _step(self, loop: "_Reasoning", place: int) -> Step:
         """Run steps 2 to 4 for one sentence."""
         sentence = loop.sentences[place]
-        query = self._verifying_question(loop.question, sentence) or sentence
+        query = self._ask_verifying_question(loop.question, sentence) or sentence
         ranking = loop.retrieve(query, self.retrieved)
-        edited = loop.sentences[place] = self._edited(query, ranking) or sentence
-        return Step(number=loop.number, query=query, ranking=ranking, so_far=loop.fused(), thought=edited)
+        edited = loop.sentences[place] = self._edit_sentence(query, ranking) or sentence
+        return Step(number=loop.number, query=query, ranking=ranking, so_far=loop.fuse_rankings(), thought=edited)
 
-    def _verifying_question(self, question: str, sentence: str) -> str:
+    def _ask_verifying_question(self, question: str, sentence: str) -> str:
         prompt = load("verify_and_edit/verifying_question").fill(question=question, sentence=sentence)
-        return usable_text(self.model, prompt, _VerifyingQuestion)
+        return request_text(self.model, prompt, _VerifyingQuestion)
 
-    def _edited(self, query: str, ranking: Ranking) -> str:
-        prompt = load("verify_and_edit/edit").fill(passages=self._shown(ranking.ids), question=query)
-        return usable_text(self.model, prompt, _Edited)
+    def _edit_sentence(self, query: str, ranking: Ranking) -> str:
+        prompt = load("verify_and_edit/edit").fill(passages=self._format_passages(ranking.ids), question=query)
+        return request_text(self.model, prompt, _Edited)
 
     def _answer_again(self, loop: "_Reasoning", before: str) -> ReadAnswer:
         """Step 5; where the model has no answer, the one from before counts."""
         examples = "\n\n".join(
-            f"{exemplar.asked(with_passages=False)}\nExample reasoning: {exemplar.reasoning}\nExample reply: "
+            f"{exemplar.format_question(with_passages=False)}\nExample reasoning: {exemplar.reasoning}\nExample reply: "
             + json.dumps({"answer": exemplar.answer}, ensure_ascii=False)
             for exemplar in self.exemplars
         )
         reasoning = " ".join(loop.sentences)
         prompt = load("verify_and_edit/answer").fill(exemplars=examples, question=loop.question, reasoning=reasoning)
-        return ReadAnswer(usable_text(self.model, prompt, _Final) or before, reasoning, guessed=True)
+        return ReadAnswer(request_text(self.model, prompt, _Final) or before, reasoning, guessed=True)
 
 
 @dataclass

@@ -11,7 +11,7 @@ research = typer.Typer(
     name="research",
     help="Reproduce papers: published datasets, experiments, synthetic questions, training.",
     no_args_is_help=True,
-    rich_markup_mode="markdown",
+    rich_markup_mode=None,
 )
 research.command()(experiment)
 research.command()(dataset)

@@ -1,6 +1,5 @@
 """`triplebeam research dataset`: a published dataset into a corpus to index and questions to measure with."""
 
-import json
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -8,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from triplebeam.serve.cli.options import AsJson
+from triplebeam.serve.cli.output import Output
 
 if TYPE_CHECKING:
     from triplebeam_research.datasets import Written
@@ -51,7 +51,7 @@ def dataset(
     written = write_dataset(read_dataset(name, sources), folder)
     commands = _commands(folder, written)
     if as_json:
-        typer.echo(json.dumps({"folder": str(folder), **asdict(written), "next": commands}, indent=2))
+        Output().json({"folder": str(folder), **asdict(written), "next": commands})
     else:
         _tell(folder, written, commands)
 
@@ -67,8 +67,6 @@ def _commands(folder: Path, written: "Written") -> list[str]:
 
 
 def _tell(folder: Path, written: "Written", commands: list[str]) -> None:
-    from triplebeam.serve.cli.console import out
-
     hops = ", ".join(f"{count:,} of {hops} hops" for hops, count in written.hops.items())
     left_out = ", ".join(f"{count:,} {reason}" for reason, count in written.left_out.items())
     rows = {
@@ -80,6 +78,4 @@ def _tell(folder: Path, written: "Written", commands: list[str]) -> None:
     rows |= {"next" if n == 0 else "": command for n, command in enumerate(commands)}
     if not written.passages:
         rows["passages"] = "none: the dataset has no passages, so index a corpus that answers its questions"
-    for label, value in rows.items():
-        out().print(f"[dim]{label:>10}[/dim]  ", end="")
-        out().print(value, markup=False)
+    Output().rows(rows, 10)

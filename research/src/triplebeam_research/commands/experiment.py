@@ -1,6 +1,5 @@
 """`triplebeam research experiment`: a comparison written down as a file."""
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -10,10 +9,9 @@ import typer
 
 from triplebeam.serve.cli.evaluation_display import Again, Limit
 from triplebeam.serve.cli.options import AsJson, Offline
+from triplebeam.serve.cli.output import Output
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
     from triplebeam.assemble.evaluation import Corpus
     from triplebeam.evaluate.run import Evaluation
     from triplebeam_research.experiments.dry_run import Planned
@@ -79,11 +77,11 @@ def experiment(
     from triplebeam_research.experiments.dry_run import plan
     from triplebeam_research.experiments.evaluator import ExperimentEvaluator
     from triplebeam_research.experiments.experiment import read_experiment
-    from triplebeam_research.experiments.output import across, write_evaluation
+    from triplebeam_research.experiments.output import render_across, write_evaluation
     from triplebeam_research.experiments.results_file import add_results
 
     asked = read_experiment(file)
-    corpora = _chosen(file, asked, only)
+    corpora = _choose_corpora(file, asked, only)
     evaluator = ExperimentEvaluator(
         settings=read_settings(offline=offline or None),
         seeds=asked.seeds,
@@ -107,20 +105,18 @@ def experiment(
             draw_evaluation(evaluation)
         tell_written(written)
     if len(done) > 1:
-        table = across(list(done.values()), list(done), ("R@5", "R@10", "R@15"))
+        table = render_across(list(done.values()), list(done), ("R@5", "R@10", "R@15"))
         (folder / "summary.md").write_text(f"# {asked.title}\n\n{table}", encoding="utf-8")
     if as_json:
-        typer.echo(json.dumps({"datasets": _figures(done)}, indent=2))
+        Output().json({"datasets": _figures(done)})
 
 
 def tell_written(pages: Sequence[Path]) -> None:
     """Report where the results were written, on stderr."""
-    from triplebeam.serve.cli.console import err
-
-    err().print(f"Written: {', '.join(map(str, pages))}", style="dim", markup=False)
+    Output().note(f"Written: {', '.join(map(str, pages))}", style="dim")
 
 
-def _chosen(file: Path, asked: "Experiment", only: list[str] | None) -> "list[Corpus]":
+def _choose_corpora(file: Path, asked: "Experiment", only: list[str] | None) -> "list[Corpus]":
     """Choose the datasets to compare on. A typo in the last one's methods must not cost the first one's questions."""
     from triplebeam.assemble.method import Method
     from triplebeam.errors import BadInputError, nearest
@@ -146,31 +142,21 @@ def _figures(done: "dict[str, Evaluation]") -> dict[str, object]:
 
 def show_plans(planned: Mapping[str, "Sequence[Planned]"], model: str | None, *, as_json: bool) -> None:
     """Show a table per dataset, or JSON of everything."""
-    from triplebeam.serve.cli.console import out
-
     if as_json:
         rows = {name: [asdict(each) for each in methods] for name, methods in planned.items()}
-        typer.echo(json.dumps({"model": model, "datasets": rows}, indent=2))
+        Output().json({"model": model, "datasets": rows})
         return
+    output = Output()
     for name, methods in planned.items():
-        out().print(_table(name, methods))
-    out().print(_total(planned, model), markup=False)
+        output.table(name, ("method", "questions", "seeds", "calls", "tokens", "$"), map(_cells, methods))
+    output.print(_total(planned, model))
 
 
-def _table(name: str, methods: "Sequence[Planned]") -> "Table":
-    from rich.table import Table
-
-    table = Table(box=None, title=name, title_justify="left", title_style="dim")
-    table.add_column("method", no_wrap=True)
-    for column in ("questions", "seeds", "calls", "tokens", "$"):
-        table.add_column(column, justify="right", no_wrap=True)
-    for each in methods:
-        calls = _range(each.least.calls, each.most.calls)
-        tokens = _range(each.least.all_tokens, each.most.all_tokens)
-        dollars = "{:,.2f} to {:,.2f}".format(*each.dollars) if each.dollars else "–"
-        method = each.method.replace("[", "\\[")
-        table.add_row(method, f"{each.questions:,}", str(each.seeds), calls, tokens, dollars)
-    return table
+def _cells(each: "Planned") -> list[str]:
+    calls = _range(each.least.calls, each.most.calls)
+    tokens = _range(each.least.all_tokens, each.most.all_tokens)
+    dollars = "{:,.2f} to {:,.2f}".format(*each.dollars) if each.dollars else "–"
+    return [each.method.replace("[", "\\["), f"{each.questions:,}", str(each.seeds), calls, tokens, dollars]
 
 
 def _range(low: int, high: int) -> str:

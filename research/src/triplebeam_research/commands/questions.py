@@ -1,12 +1,12 @@
 """`triplebeam research questions`: test questions written from an index's own triples."""
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from triplebeam.serve.cli.options import AsJson, IndexPlace
+from triplebeam.serve.cli.output import Output
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from triplebeam.settings import Settings
     from triplebeam_research.synthesize.synthesize import SyntheticQuestions
 
-_COUNT = 40
-_EXAMPLES = 3
+_DEFAULT_COUNT = 40
+_MAX_EXAMPLES = 3
 
 
 def questions(
@@ -24,7 +24,7 @@ def questions(
     destination: Annotated[
         Path, typer.Argument(metavar="OUT.jsonl", help="The file to write; it must not exist.", show_default=False)
     ],
-    count: Annotated[int, typer.Option(min=1, help="How many questions to write.")] = _COUNT,
+    count: Annotated[int, typer.Option(min=1, help="How many questions to write.")] = _DEFAULT_COUNT,
     seed: Annotated[int, typer.Option(min=0, help="Another seed gives other chains.")] = 0,
     hops: Annotated[
         list[int] | None,
@@ -62,7 +62,7 @@ def questions(
         check_shortcuts=check_shortcuts,
     )
     if as_json:
-        typer.echo(json.dumps(_as_json(destination, *made), ensure_ascii=False, indent=2))
+        Output().json(_make_json(destination, *made))
     else:
         _draw(destination, count, *made)
 
@@ -79,7 +79,7 @@ def _make(
 ) -> "tuple[SyntheticQuestions, Usage, float | None]":
     """Write the file; what is in it, what was used, and its price where that is known."""
     from triplebeam.assemble.models import make_model
-    from triplebeam.generate.accounting import account, price
+    from triplebeam.generate.accounting import account, compute_cost
     from triplebeam.index.folder.snapshot import Snapshot
     from triplebeam.serve.cli.progress_display import shown_progress
     from triplebeam_research.synthesize.synthesize import check_destination, synthesize, write_questions
@@ -92,10 +92,10 @@ def _make(
             index, model, count=count, seed=seed, hops=hops, check_shortcuts=check_shortcuts, progress=progress
         )
     write_questions(destination, written.questions)
-    return written, spent.usage, price(spent.usage, model.name, settings.prices)
+    return written, spent.usage, compute_cost(spent.usage, model.name, settings.prices)
 
 
-def _as_json(
+def _make_json(
     destination: Path, written: "SyntheticQuestions", usage: "Usage", dollars: float | None
 ) -> dict[str, object]:
     from dataclasses import asdict
@@ -119,11 +119,10 @@ def _draw(
     from rich.markup import escape
 
     from triplebeam.serve.cli.answer_display import usage_line
-    from triplebeam.serve.cli.console import err, out
     from triplebeam.serve.cli.display import draw_triple
 
-    console = out()
-    for each in written.questions[:_EXAMPLES]:
+    console = Output().console
+    for each in written.questions[:_MAX_EXAMPLES]:
         console.print(f"[bold]{escape(each.question.question)}[/bold]  {escape(each.question.answers[0])}")
         for triple, passage_id in zip(each.chain, each.question.gold, strict=True):
             console.print("    ", draw_triple(triple), f"  [dim]{escape(passage_id)}[/dim]", sep="")
@@ -132,10 +131,9 @@ def _draw(
     for reason, number in written.rejected.most_common():
         console.print(f"[dim]{number:>5} rejected: {escape(reason)}[/dim]")
     if len(written.questions) < count:
-        err().print(
+        Output().note(
             f"{count} were requested: the index has no more chains, or three were tried for each. Try another --seed.",
             style="yellow",
-            markup=False,
         )
     cost = "" if dollars is None else f", ${dollars:.4f}"
     console.print(f"[dim]{usage_line(usage)}{cost}[/dim]")

@@ -1,12 +1,12 @@
 """`triplebeam research train`: the weights of GNN-Ret and RGNN-Ret, learned from questions with gold passages."""
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from triplebeam.serve.cli.options import AsJson, EmbedderName, IndexPlace, Offline
+from triplebeam.serve.cli.output import Output
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -95,7 +95,7 @@ def train(
     if output and weights:
         write_weights(output, weights)
     if as_json:
-        typer.echo(json.dumps(_as_json(output, weights, measured), indent=2))
+        Output().json(_make_json(output, weights, measured))
         return
     if measured:
         _draw_folds(base, measured)
@@ -154,46 +154,44 @@ def _check_destination(output: Path | None, force: bool, folds: int | None) -> N
         raise BadInputError(f"{output} cannot be written, because there is no folder {output.parent}: create it first.")
 
 
-def _as_json(output: Path | None, weights: "Weights | None", folds: "Sequence[Fold]") -> dict[str, object]:
+def _make_json(output: Path | None, weights: "Weights | None", folds: "Sequence[Fold]") -> dict[str, object]:
     from dataclasses import asdict
 
-    from triplebeam_research.training.trainer import DEPTHS, mean_recall
+    from triplebeam_research.training.trainer import DEPTHS, average_recall
 
     found: dict[str, object] = {}
     if output and weights:
         found |= {"file": str(output), **weights.model_dump(mode="json")}
     if folds:
         measures = [f"R@{depth}" for depth in DEPTHS]
-        found["recall"] = {who: dict(zip(measures, mean_recall(folds, who), strict=True)) for who in _COMPARED}
+        found["recall"] = {who: dict(zip(measures, average_recall(folds, who), strict=True)) for who in _COMPARED}
         found["folds"] = [asdict(fold) for fold in folds]
     return found
 
 
 def _draw_folds(base: str, folds: "Sequence[Fold]") -> None:
-    from triplebeam.serve.cli.console import out
-    from triplebeam_research.training.trainer import DEPTHS, mean_recall
+    from triplebeam_research.training.trainer import DEPTHS, average_recall
 
-    console = out()
+    console = Output().console
     held = sum(fold.held for fold in folds)
     console.print(f"Recall on {held:,} questions, each held out of the training it is measured with:", markup=False)
     console.print(f"{'':>13}" + "".join(f"{f'R@{depth}':>8}" for depth in DEPTHS), style="dim")
     for who in _COMPARED:
-        recall = "".join(f"{100 * value:>8.1f}" for value in mean_recall(folds, who))
+        recall = "".join(f"{100 * value:>8.1f}" for value in average_recall(folds, who))
         console.print(f"{base if who == 'base' else who:>13}{recall}", markup=False)
     for number, fold in enumerate(folds, start=1):
-        learned = _learned(fold.result.alpha, fold.result.beta)
+        learned = _format_weights(fold.result.alpha, fold.result.beta)
         console.print(f"fold {number}: {learned}, {fold.result.ending}", style="dim", markup=False)
 
 
 def _draw_weights(output: Path, weights: "Weights") -> None:
-    from triplebeam.serve.cli.console import out
-    from triplebeam.text.phrases import plural
+    from triplebeam.text.phrases import format_count
 
-    console, source = out(), weights.trained_on
+    console, source = Output().console, weights.trained_on
     console.print(
-        f"{weights.method} over {source.base}: {_learned(weights.alpha, weights.beta)} from"
-        f" {plural(source.question_count, 'question')}; loss {weights.loss:.4f} after {plural(weights.steps, 'step')}:"
-        f" {weights.ending}.",
+        f"{weights.method} over {source.base}: {_format_weights(weights.alpha, weights.beta)} from"
+        f" {format_count(source.question_count, 'question')}; loss {weights.loss:.4f}"
+        f" after {format_count(weights.steps, 'step')}: {weights.ending}.",
         markup=False,
     )
     agent = "" if weights.method == "gnn_ret" else "rgnn_ret:"
@@ -201,6 +199,6 @@ def _draw_weights(output: Path, weights: "Weights") -> None:
     console.print(f"Written: {output}, for {use}.", style="dim", markup=False)
 
 
-def _learned(alpha: "Sequence[float]", beta: float | None) -> str:
+def _format_weights(alpha: "Sequence[float]", beta: float | None) -> str:
     layers = ", ".join(f"{value:.3f}" for value in alpha)
     return f"alpha {layers}" + ("" if beta is None else f", beta {beta:.3f}")

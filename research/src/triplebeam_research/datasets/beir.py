@@ -19,9 +19,9 @@ def read_beir(sources: Sequence[Path]) -> Dataset:
         raise BadInputError(
             f"a BEIR dataset is one folder, or one file of its qrels; {len(sources)} sources are named."
         )
-    qrels = _only_split(sources[0]) if sources[0].is_dir() else sources[0]
+    qrels = _find_only_split(sources[0]) if sources[0].is_dir() else sources[0]
     folder = qrels.parent.parent
-    relevant = _relevant(qrels)
+    relevant = _read_relevant(qrels)
     collected = Collected()
     for row in read_rows(_file(folder, "queries.jsonl")):
         query_id = row.text("_id", "id")
@@ -41,7 +41,7 @@ def _file(folder: Path, name: str) -> Path:
     raise BadInputError(f"{folder} is no BEIR folder: it has no {name}.")
 
 
-def _only_split(folder: Path) -> Path:
+def _find_only_split(folder: Path) -> Path:
     splits = sorted(path for path in (folder / "qrels").glob("*.tsv*") if path.name.endswith((".tsv", ".tsv.gz")))
     if not splits:
         raise BadInputError(f"{folder} is no BEIR folder: it has no qrels/<split>.tsv.")
@@ -50,7 +50,7 @@ def _only_split(folder: Path) -> Path:
     return splits[0]
 
 
-def _relevant(path: Path) -> dict[str, list[str]]:
+def _read_relevant(path: Path) -> dict[str, list[str]]:
     """Read passage ids by query; only a score above 0 makes a passage relevant."""
     relevant: dict[str, list[str]] = {}
     with open_text(path) as file:

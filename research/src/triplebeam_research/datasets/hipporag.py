@@ -10,9 +10,17 @@ from pathlib import Path
 from triplebeam.errors import BadInputError
 from triplebeam.evaluate.questions import Question
 from triplebeam_research.datasets.dataset import Collected, Dataset, LeftOut, Rereadable, require_gold
-from triplebeam_research.datasets.json_values import first_character, members
+from triplebeam_research.datasets.json_values import members, read_first_character
 from triplebeam_research.datasets.multi_hop import UNANSWERABLE, kind
-from triplebeam_research.datasets.paragraphs import Paragraph, distinct, gold_ids, joined, listed, paragraph, titled
+from triplebeam_research.datasets.paragraphs import (
+    Paragraph,
+    deduplicate,
+    gold_ids,
+    join_sentences,
+    paragraph,
+    read_listed,
+    read_titled,
+)
 from triplebeam_research.datasets.row import Row, read_rows
 
 _CORPUS = "corpus"
@@ -31,7 +39,7 @@ def read_hipporag(sources: Sequence[Path]) -> Dataset:
     for file in files:
         for number, row in enumerate(read_rows(file), start=1):
             collected.add(row.place, _question(row, f"{file.name.split('.')[0]}-{number}"))
-    documents = Rereadable(lambda: distinct(each for corpus in corpora for each in _corpus(corpus)))
+    documents = Rereadable(lambda: deduplicate(each for corpus in corpora for each in _corpus(corpus)))
     return require_gold(collected.dataset(documents, sources))
 
 
@@ -44,9 +52,9 @@ def _corpus_beside(file: Path) -> Path:
 
 
 def _corpus(path: Path) -> Iterator[Paragraph]:
-    if first_character(path) == "{":
+    if read_first_character(path) == "{":
         for title, sentences in members(path):
-            yield paragraph(title, joined(Row(f"{path}, {title!r}", {}), sentences))
+            yield paragraph(title, join_sentences(Row(f"{path}, {title!r}", {}), sentences))
     else:
         for row in read_rows(path):
             yield paragraph(row.text_or_empty("title"), row.text("text", "paragraph_text"))
@@ -56,7 +64,9 @@ def _question(row: Row, default_id: str) -> Question | LeftOut:
     if row.fields.get("answerable", True) is False:
         return UNANSWERABLE
     question_id = row.text_or_empty("id", "_id") or default_id
-    paragraphs = titled(row) if row.has("supporting_facts") else listed(row, "paragraphs", "contexts", gold=True)
+    paragraphs = (
+        read_titled(row) if row.has("supporting_facts") else read_listed(row, "paragraphs", "contexts", gold=True)
+    )
     hops, kind_name = kind(question_id)
     titles = {each.title for each in paragraphs if each.is_gold}
     return Question(

@@ -15,14 +15,14 @@ from typing import NamedTuple
 from triplebeam.errors import BadInputError
 from triplebeam.evaluate.questions import Question
 from triplebeam_research.datasets.dataset import Collected, Dataset, LeftOut, Rereadable
-from triplebeam_research.datasets.json_values import first_character, members
-from triplebeam_research.datasets.paragraphs import Paragraph, distinct, paragraph
+from triplebeam_research.datasets.json_values import members, read_first_character
+from triplebeam_research.datasets.paragraphs import Paragraph, deduplicate, paragraph
 from triplebeam_research.datasets.row import Row, read_rows
 
 _NOT_ANSWERED = LeftOut("not answered by the articles")
 _NOT_FOUND = LeftOut("with evidence that is not in the articles")
 _TAG = re.compile(r"</?[a-zA-Z][^<>]*>")
-_FEWEST_WORDS = 11
+_MIN_WORDS = 11
 _MAIN = "main"
 
 
@@ -35,14 +35,14 @@ class _Evidence(NamedTuple):
 
 def read_iirc(sources: Sequence[Path]) -> Dataset:
     """Read question files and the one file of articles, in any order."""
-    articles = [source for source in sources if first_character(source) == "{"]
+    articles = [source for source in sources if read_first_character(source) == "{"]
     files = [source for source in sources if source not in articles]
     if len(articles) != 1 or not files:
         raise BadInputError(
             f"IIRC is read from train.json or dev.json and context_articles.json; {len(files)} files of questions and"
             f" {len(articles)} of articles are named."
         )
-    titles = dict(_linked_titles(files))
+    titles = dict(_list_linked_titles(files))
     wanted = dict.fromkeys(each for row in _passages(files) for q in row.rows("questions") for each in _evidence(q))
     found = dict(_find(wanted, _articles(articles[0], titles)))
     collected = Collected()
@@ -55,7 +55,7 @@ def read_iirc(sources: Sequence[Path]) -> Dataset:
         for _, paragraphs in _articles(articles[0], titles):
             yield from paragraphs
 
-    return collected.dataset(Rereadable(lambda: distinct(corpus())), sources)
+    return collected.dataset(Rereadable(lambda: deduplicate(corpus())), sources)
 
 
 def _passages(files: Sequence[Path]) -> Iterator[Row]:
@@ -63,7 +63,7 @@ def _passages(files: Sequence[Path]) -> Iterator[Row]:
         yield from read_rows(file)
 
 
-def _linked_titles(files: Sequence[Path]) -> Iterator[tuple[str, str]]:
+def _list_linked_titles(files: Sequence[Path]) -> Iterator[tuple[str, str]]:
     for row in _passages(files):
         for link in row.rows("links"):
             yield link.text_or_empty("target").lower(), link.text_or_empty("target")
@@ -80,13 +80,13 @@ def _articles(path: Path, titles: Mapping[str, str]) -> Iterator[tuple[str, list
             raise BadInputError(f"{path}: the article {name!r} is not a text: is it IIRC's context_articles.json?")
         lines = html.unescape(_TAG.sub("", text)).split("\n")
         title = titles.get(name.lower(), name)
-        yield name.lower(), [paragraph(title, line) for line in lines if len(line.split()) >= _FEWEST_WORDS]
+        yield name.lower(), [paragraph(title, line) for line in lines if len(line.split()) >= _MIN_WORDS]
 
 
 def _evidence(row: Row) -> list[_Evidence]:
     """Return what the answer was read from, except the passage in front of the writer."""
     context = [(each.text("passage"), each.text_or_empty("text")) for each in row.rows("context")]
-    return [_Evidence(article.lower(), _one_space(text)) for article, text in context if article != _MAIN]
+    return [_Evidence(article.lower(), _collapse_spaces(text)) for article, text in context if article != _MAIN]
 
 
 def _find(
@@ -98,8 +98,8 @@ def _find(
         by_article.setdefault(evidence.article, []).append(evidence)
     for name, paragraphs in articles:
         for evidence in by_article.get(name, ()):
-            best = max(paragraphs, key=lambda each: _overlap(evidence.text, _one_space(each.text)), default=None)
-            if best and _overlap(evidence.text, _one_space(best.text)) >= 0.5:
+            best = max(paragraphs, key=lambda each: _overlap(evidence.text, _collapse_spaces(each.text)), default=None)
+            if best and _overlap(evidence.text, _collapse_spaces(best.text)) >= 0.5:
                 yield evidence, best.id
 
 
@@ -109,7 +109,7 @@ def _overlap(evidence: str, text: str) -> float:
     return 2.0 if words and evidence in text else len(words & set(text.lower().split())) / max(1, len(words))
 
 
-def _one_space(text: str) -> str:
+def _collapse_spaces(text: str) -> str:
     return " ".join(text.split())
 
 
@@ -136,6 +136,6 @@ def _answers(row: Row, answer_type: str) -> tuple[str, ...]:
     if answer_type == "span":
         return (", ".join(span.text("text") for span in row.rows("answer_spans")),)
     if answer_type not in ("value", "binary"):
-        raise row.wrong(f"has the type {answer_type!r}, which is none of span, value, binary and none")
+        raise row.make_error(f"has the type {answer_type!r}, which is none of span, value, binary and none")
     value, unit = row.text("answer_value"), row.text_or_empty("answer_unit")
     return (f"{value} {unit}", value) if unit else (value,)

@@ -18,11 +18,11 @@ from triplebeam.evaluate.questions import open_text
 
 def elements(path: Path) -> Iterator[tuple[int, object]]:
     """Yield the values of JSON lines or of a JSON array, numbered from 1."""
-    opening = first_character(path)
+    opening = read_first_character(path)
     if not opening:
         raise BadInputError(f"{path} is empty: there is nothing to read.")
     number = 0
-    with open_text(path) as file, _complaining(path, lambda: f"row {number + 1}"):
+    with open_text(path) as file, _explain_errors(path, lambda: f"row {number + 1}"):
         values = ijson.items(_Bytes(file), "item", use_float=True) if opening == "[" else _lines(file)
         for number, value in enumerate(values, start=1):
             yield number, value
@@ -30,16 +30,16 @@ def elements(path: Path) -> Iterator[tuple[int, object]]:
 
 def members(path: Path) -> Iterator[tuple[str, object]]:
     """Yield the members of a JSON object, in order."""
-    if first_character(path) != "{":
+    if read_first_character(path) != "{":
         raise BadInputError(f"{path} is not one JSON object: is it of the format you named?")
     last = "the beginning"
-    with open_text(path) as file, _complaining(path, lambda: f"what follows {last}"):
+    with open_text(path) as file, _explain_errors(path, lambda: f"what follows {last}"):
         for name, value in ijson.kvitems(_Bytes(file), "", use_float=True):
             last = f"the member {name!r}"
             yield name, value
 
 
-def first_character(path: Path) -> str:
+def read_first_character(path: Path) -> str:
     """Read what the file's JSON opens with; nothing where it is empty."""
     with open_text(path) as file:
         while (character := file.read(1)).isspace():
@@ -62,7 +62,7 @@ def _lines(file: TextIO) -> Iterator[object]:
 
 
 @contextmanager
-def _complaining(path: Path, place: Callable[[], str]) -> Iterator[None]:
+def _explain_errors(path: Path, place: Callable[[], str]) -> Iterator[None]:
     try:
         yield
     except (json.JSONDecodeError, RecursionError) as error:

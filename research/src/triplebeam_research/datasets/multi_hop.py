@@ -16,13 +16,13 @@ from pathlib import Path
 
 from triplebeam.evaluate.questions import Question, SubQuestion
 from triplebeam_research.datasets.dataset import Dataset, LeftOut
-from triplebeam_research.datasets.paragraphs import Paragraph, gold_ids, listed, read_contexts, titled
+from triplebeam_research.datasets.paragraphs import Paragraph, gold_ids, read_contexts, read_listed, read_titled
 from triplebeam_research.datasets.row import Row, read_rows
 
 
 def read_hotpotqa(sources: Sequence[Path]) -> Dataset:
     """Read the union of all questions' paragraphs, and the questions."""
-    return read_contexts(sources, titled, _hotpotqa_question)
+    return read_contexts(sources, read_titled, _hotpotqa_question)
 
 
 def read_two_wiki(sources: Sequence[Path]) -> Dataset:
@@ -47,7 +47,7 @@ def read_two_wiki(sources: Sequence[Path]) -> Dataset:
             decomposition=tuple(_relation_asked(evidence, paragraphs) for evidence in evidences),
         )
 
-    return read_contexts(files, titled, with_aliases)
+    return read_contexts(files, read_titled, with_aliases)
 
 
 def _hotpotqa_question(row: Row, paragraphs: list[Paragraph]) -> Question:
@@ -66,7 +66,7 @@ def _evidences(row: Row) -> tuple[tuple[str, str, str], ...]:
     triples = row.items("evidences") if row.has("evidences") else []
     found = [tuple(map(str, each)) for each in triples if isinstance(each, list) and len(each) == 3]
     if len(found) < len(triples):
-        raise row.wrong("has something in 'evidences' that is not a triple")
+        raise row.make_error("has something in 'evidences' that is not a triple")
     return tuple((subject, relation, object_) for subject, relation, object_ in found)
 
 
@@ -87,7 +87,7 @@ _KIND = re.compile(r"(?P<type>(?P<hops>\d+)hop\d*)__")
 
 def read_musique(sources: Sequence[Path]) -> Dataset:
     """Read the union of all questions' paragraphs, and the answerable questions."""
-    return read_contexts(sources, lambda row: listed(row, "paragraphs"), _musique_question)
+    return read_contexts(sources, lambda row: read_listed(row, "paragraphs"), _musique_question)
 
 
 def kind(question_id: str) -> tuple[int | None, str]:
@@ -120,7 +120,7 @@ def _musique_step(step: Row, paragraphs: list[Paragraph]) -> SubQuestion:
     """Return a sub-question; ``paragraph_support_idx`` numbers the question's paragraphs, or is null."""
     place = step.text_or_empty("paragraph_support_idx")
     if place and not (place.isdecimal() and int(place) < len(paragraphs)):
-        raise step.wrong(f"names the paragraph {place}, and there are {len(paragraphs)}")
+        raise step.make_error(f"names the paragraph {place}, and there are {len(paragraphs)}")
     return SubQuestion(
         question=step.text("question"),
         answer=step.text_or_empty("answer"),
@@ -138,9 +138,9 @@ def read_ircot(sources: Sequence[Path]) -> Dataset:
 
 def _ircot_paragraphs(row: Row) -> list[Paragraph]:
     if row.has("context"):
-        return titled(row)
-    pinned = listed(row, "pinned_contexts") if row.has("pinned_contexts") else []
-    return pinned + listed(row, "contexts", "paragraphs")
+        return read_titled(row)
+    pinned = read_listed(row, "pinned_contexts") if row.has("pinned_contexts") else []
+    return pinned + read_listed(row, "contexts", "paragraphs")
 
 
 def _ircot_question(row: Row, paragraphs: list[Paragraph]) -> Question | None:

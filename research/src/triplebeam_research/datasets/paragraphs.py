@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from triplebeam.evaluate.questions import Question
 from triplebeam.passage import Document
-from triplebeam.text.characters import storable
+from triplebeam.text.characters import replace_unstorable
 from triplebeam_research.datasets.dataset import Collected, Dataset, LeftOut, Rereadable
 from triplebeam_research.datasets.row import Row, read_rows
 
@@ -33,37 +33,37 @@ class Paragraph(NamedTuple):
 
 def paragraph(title: str, text: str, is_gold: bool = False) -> Paragraph:
     """Return a paragraph as it is stored; one that is a title only has it as its text."""
-    title, text = " ".join(storable(title).split()), storable(text).strip()
+    title, text = " ".join(replace_unstorable(title).split()), replace_unstorable(text).strip()
     return Paragraph(title, text or title, is_gold)
 
 
-def listed(row: Row, *names: str, gold: bool = False) -> list[Paragraph]:
+def read_listed(row: Row, *names: str, gold: bool = False) -> list[Paragraph]:
     """Read paragraphs as objects: ``title``, ``paragraph_text`` or ``text``, ``is_supporting`` (or else ``gold``)."""
     paragraphs = []
     for each in row.rows(*names):
         if not each.has("paragraph_text", "text"):
-            raise each.wrong("has no 'paragraph_text' or 'text'")
+            raise each.make_error("has no 'paragraph_text' or 'text'")
         text = each.text_or_empty("paragraph_text", "text")
         is_gold = bool(each.fields.get("is_supporting", gold))
         paragraphs.append(paragraph(each.text_or_empty("title"), text, is_gold))
     return paragraphs
 
 
-def titled(row: Row) -> list[Paragraph]:
+def read_titled(row: Row) -> list[Paragraph]:
     """Read ``context: [[title, [sentence, …]], …]``, the gold ones named in ``supporting_facts``."""
     pairs = [_pair(row, item, "context") for item in row.items("context")]
     facts = row.items("supporting_facts") if row.has("supporting_facts") else []
     gold = dict.fromkeys(_pair(row, fact, "supporting_facts")[0] for fact in facts)
     for title in gold:
         if title not in dict(pairs):
-            raise row.wrong(f"names the supporting title {title!r}, which its context does not hold")
-    return [paragraph(title, joined(row, sentences), title in gold) for title, sentences in pairs]
+            raise row.make_error(f"names the supporting title {title!r}, which its context does not hold")
+    return [paragraph(title, join_sentences(row, sentences), title in gold) for title, sentences in pairs]
 
 
-def joined(row: Row, sentences: object) -> str:
+def join_sentences(row: Row, sentences: object) -> str:
     """Join sentences: HotpotQA's begin with the space between them, 2WikiMultiHopQA's do not."""
     if not isinstance(sentences, list) or not all(isinstance(sentence, str) for sentence in sentences):
-        raise row.wrong("has a paragraph that is not a list of sentences")
+        raise row.make_error("has a paragraph that is not a list of sentences")
     has_spaces = any(sentence[:1].isspace() for sentence in sentences[1:])
     return ("" if has_spaces else " ").join(sentences)
 
@@ -73,7 +73,7 @@ def gold_ids(paragraphs: Iterable[Paragraph]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(each.id for each in paragraphs if each.is_gold))
 
 
-def distinct(paragraphs: Iterable[Paragraph]) -> Iterator[Document]:
+def deduplicate(paragraphs: Iterable[Paragraph]) -> Iterator[Document]:
     """Yield each paragraph once, as a document that is a passage already. Blank ones are nothing to search."""
     seen: set[str] = set()
     for each in paragraphs:
@@ -93,17 +93,17 @@ def read_contexts(
         for row in read_rows(file):
             paragraphs = paragraphs_of(row)
             if any(each.is_gold and not each.text for each in paragraphs):
-                raise row.wrong("has a gold paragraph without text")
+                raise row.make_error("has a gold paragraph without text")
             if (outcome := question_of(row, paragraphs)) is not None:
                 collected.add(row.place, outcome)
 
     def documents() -> Iterator[Document]:
-        return distinct(each for file in files for row in read_rows(file) for each in paragraphs_of(row))
+        return deduplicate(each for file in files for row in read_rows(file) for each in paragraphs_of(row))
 
     return collected.dataset(Rereadable(documents), files)
 
 
 def _pair(row: Row, item: object, field: str) -> tuple[str, object]:
     if not isinstance(item, list) or len(item) != 2 or not isinstance(item[0], str):
-        raise row.wrong(f"has something in {field!r} that is not a pair beginning with a title")
+        raise row.make_error(f"has something in {field!r} that is not a pair beginning with a title")
     return item[0], item[1]

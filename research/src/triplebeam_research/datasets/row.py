@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from triplebeam.errors import BadInputError
-from triplebeam.text.characters import storable
+from triplebeam.text.characters import replace_unstorable
 from triplebeam_research.datasets.json_values import elements
 
 
@@ -16,7 +16,7 @@ class Row:
     place: str
     fields: Mapping[str, object]
 
-    def wrong(self, what: str) -> BadInputError:
+    def make_error(self, what: str) -> BadInputError:
         """Return the error for a row that is not what the format says."""
         return BadInputError(f"{self.place} {what}: is the file of the format you named?")
 
@@ -28,46 +28,46 @@ class Row:
         """Return a string that must be there, and not be blank."""
         value = self.text_or_empty(*names)
         if not value:
-            raise self.wrong(f"has no {' or '.join(map(repr, names))}")
+            raise self.make_error(f"has no {' or '.join(map(repr, names))}")
         return value
 
     def text_or_empty(self, *names: str) -> str:
         """Return a string that may be missing, and is empty then. Numbers are read as strings."""
-        name, value = self._first(names, "")
+        name, value = self._find_first(names, "")
         if isinstance(value, bool) or not isinstance(value, str | int | float):
-            raise self.wrong(f"has a {name!r} that is not a text")
-        return storable(str(value)).strip()
+            raise self.make_error(f"has a {name!r} that is not a text")
+        return replace_unstorable(str(value)).strip()
 
     def texts(self, *names: str) -> tuple[str, ...]:
         """Return a list of strings, or one string alone; may be missing."""
-        name, value = self._first(names, [])
+        name, value = self._find_first(names, [])
         values = value if isinstance(value, list) else [value]
         if not all(isinstance(each, str | int | float) for each in values):
-            raise self.wrong(f"has a {name!r} that is not a list of texts")
-        return tuple(text for each in values if (text := storable(str(each)).strip()))
+            raise self.make_error(f"has a {name!r} that is not a list of texts")
+        return tuple(text for each in values if (text := replace_unstorable(str(each)).strip()))
 
     def items(self, *names: str) -> Sequence[object]:
         """Return a list that must be there."""
-        name, value = self._first(names, None)
+        name, value = self._find_first(names, None)
         if value is None:
-            raise self.wrong(f"has no {' or '.join(map(repr, names))}")
+            raise self.make_error(f"has no {' or '.join(map(repr, names))}")
         if not isinstance(value, list):
-            raise self.wrong(f"has a {name!r} that is not a list")
+            raise self.make_error(f"has a {name!r} that is not a list")
         return value
 
     def row(self, name: str) -> "Row":
         """Return a JSON object that must be there."""
         value = self.fields.get(name)
         if not isinstance(value, dict):
-            raise self.wrong(f"has no {name!r}, a JSON object")
+            raise self.make_error(f"has no {name!r}, a JSON object")
         return Row(f"{self.place}, {name}", value)
 
     def rows(self, *names: str) -> list["Row"]:
         """Return a list of JSON objects that must be there."""
-        name, _ = self._first(names, None)
+        name, _ = self._find_first(names, None)
         return [_row(f"{self.place}, {name} {n}", item) for n, item in enumerate(self.items(*names), start=1)]
 
-    def _first(self, names: Sequence[str], default: object) -> tuple[str, object]:
+    def _find_first(self, names: Sequence[str], default: object) -> tuple[str, object]:
         for name in names:
             if (value := self.fields.get(name)) is not None:
                 return name, value

@@ -13,7 +13,7 @@ from pathlib import Path
 from triplebeam.errors import BadInputError
 from triplebeam.evaluate.questions import Question, open_text
 from triplebeam.passage import Document
-from triplebeam.text.characters import storable
+from triplebeam.text.characters import replace_unstorable
 from triplebeam_research.datasets.dataset import Collected, Dataset, Rereadable
 from triplebeam_research.datasets.row import Row, read_rows
 
@@ -40,10 +40,10 @@ def _articles(sources: Sequence[Path]) -> Iterator[Document]:
 
 
 def _quality_question(row: Row, default_id: str) -> Question:
-    options = tuple(storable(str(option)).strip() for option in row.items("options"))
+    options = tuple(replace_unstorable(str(option)).strip() for option in row.items("options"))
     label = row.text_or_empty("gold_label", "writer_label")
     if label and label not in map(str, range(1, len(options) + 1)):
-        raise row.wrong(f"has the label {label}, and {len(options)} options")
+        raise row.make_error(f"has the label {label}, and {len(options)} options")
     return Question(
         id=row.text_or_empty("question_unique_id") or default_id,
         question=row.text("question"),

@@ -9,14 +9,14 @@ from triplebeam.assemble.evaluation import Corpus
 from triplebeam.assemble.method import Method
 from triplebeam.evaluate.questions import read_questions
 from triplebeam.evaluate.run import Run
-from triplebeam.generate.accounting import price
+from triplebeam.generate.accounting import compute_cost
 from triplebeam.generate.language_model import Usage
 from triplebeam_research.experiments.evaluator import ExperimentEvaluator
 from triplebeam_research.experiments.experiment import Experiment
-from triplebeam_research.experiments.stand_in import StandIn, judging
+from triplebeam_research.experiments.stand_in import StandIn, estimate_judging
 
 #: Questions that are asked for the estimate.
-_ASKED = 3
+_SAMPLE_QUESTIONS = 3
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,30 +37,32 @@ class Planned:
 def plan(evaluator: ExperimentEvaluator, experiment: Experiment, corpus: Corpus) -> list[Planned]:
     """Plan one row per method."""
     questions = len(read_questions(corpus.questions)[: evaluator.limit])
-    least, most = (_asked(evaluator, experiment, corpus, StandIn(eager=eager)) for eager in (True, False))
-    return [_planned(evaluator, experiment, questions, *runs) for runs in zip(least, most, strict=True)]
+    least, most = (_ask_sample(evaluator, experiment, corpus, StandIn(eager=eager)) for eager in (True, False))
+    return [_plan_run(evaluator, experiment, questions, *runs) for runs in zip(least, most, strict=True)]
 
 
-def _asked(evaluator: ExperimentEvaluator, experiment: Experiment, corpus: Corpus, model: StandIn) -> Sequence[Run]:
+def _ask_sample(
+    evaluator: ExperimentEvaluator, experiment: Experiment, corpus: Corpus, model: StandIn
+) -> Sequence[Run]:
     with TemporaryDirectory() as folder:  # what a stand-in replied is not a result
         trial = replace(
             evaluator,
             settings=evaluator.settings.model_copy(update={"results": Path(folder)}),
             model=model,
             seeds=(),
-            limit=min(_ASKED, evaluator.limit or _ASKED),
+            limit=min(_SAMPLE_QUESTIONS, evaluator.limit or _SAMPLE_QUESTIONS),
             parallel=1,  # a question that waits for others takes longer
         )
         return trial.compare(experiment.model_copy(update={"judge": False}), corpus).runs
 
 
-def _planned(evaluator: ExperimentEvaluator, experiment: Experiment, questions: int, low: Run, high: Run) -> Planned:
+def _plan_run(evaluator: ExperimentEvaluator, experiment: Experiment, questions: int, low: Run, high: Run) -> Planned:
     given = low.method.endswith("(given)")
     seeds = len(set(evaluator.seeds)) if evaluator.seeds and not given and Method.parse(low.method).uses_model else 1
     judged = experiment.judge and low.results[0].answer is not None
-    least, most = (_scaled(run, questions * seeds, judged) for run in (low, high))
+    least, most = (_scale_usage(run, questions * seeds, judged) for run in (low, high))
     settings = evaluator.settings
-    costs = [price(each, settings.model or "", settings.prices) for each in (least, most) if each.calls]
+    costs = [compute_cost(each, settings.model or "", settings.prices) for each in (least, most) if each.calls]
     dollars = (costs[0], costs[-1]) if costs and costs[0] is not None and costs[-1] is not None else None
     seconds = sum(result.seconds for result in high.results) / len(high.results) * questions * seeds
     return Planned(
@@ -74,7 +76,7 @@ def _planned(evaluator: ExperimentEvaluator, experiment: Experiment, questions: 
     )
 
 
-def _scaled(run: Run, times: int, judged: bool) -> Usage:
+def _scale_usage(run: Run, times: int, judged: bool) -> Usage:
     """Scale the mean usage of a question, and of the judge where there is one."""
     used = sum((result.usage for result in run.results), Usage())
     share = times / len(run.results)
@@ -84,4 +86,4 @@ def _scaled(run: Run, times: int, judged: bool) -> Usage:
         tokens_out=round(used.tokens_out * share),
         estimated=True,
     )
-    return scaled + judging(times) if judged else scaled
+    return scaled + estimate_judging(times) if judged else scaled

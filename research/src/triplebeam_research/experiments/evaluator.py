@@ -17,7 +17,7 @@ from triplebeam.index.stores import open_source
 from triplebeam_research.experiments.experiment import Experiment
 from triplebeam_research.experiments.judge import judge
 from triplebeam_research.experiments.question_graphs import check_graphs
-from triplebeam_research.experiments.trec import in_run, read_run
+from triplebeam_research.experiments.trec import find_in_run, read_run
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,7 +33,7 @@ class ExperimentEvaluator(Evaluator):
         methods = [Method.parse(method) for method in corpus.methods]  # a typo costs nothing
         given = {method: read_run(method.run) for method in methods if method.run}
         everyone = len(questions)
-        questions = [question for question in questions if all(in_run(question, run) for run in given.values())]
+        questions = [question for question in questions if all(find_in_run(question, run) for run in given.values())]
         if not questions:
             raise BadInputError(
                 f"no question of {corpus.questions} is in all of the runs {', '.join(map(str, given))}."
@@ -49,11 +49,13 @@ class ExperimentEvaluator(Evaluator):
         ordered = [
             run
             for method in methods
-            for run in ([_given_run(method, given[method], opened.questions)] if method in given else computed[method])
+            for run in (
+                [_read_given_run(method, given[method], opened.questions)] if method in given else computed[method]
+            )
         ]
         ordered = [replace(run, results=check_graphs(opened.questions, run.results)) for run in ordered]
         if experiment.judge:
-            ordered = [self._judged(opened, run) for run in ordered]
+            ordered = [self._judge_run(opened, run) for run in ordered]
         return _with_advice(
             Evaluation(
                 title=" · ".join(filter(None, [experiment.title, corpus.name])),
@@ -72,7 +74,7 @@ class ExperimentEvaluator(Evaluator):
             return opened.context.model
         return make_model(self.settings, "judge")
 
-    def _judged(self, opened: OpenedCorpus, run: Run) -> Run:
+    def _judge_run(self, opened: OpenedCorpus, run: Run) -> Run:
         """Add the judge's opinion of every answer; what that costs is not the method's cost."""
         if all(result.answer is None for result in run.results):
             return run
@@ -107,8 +109,8 @@ class ExperimentEvaluator(Evaluator):
         return facts
 
 
-def _given_run(method: Method, run: Mapping[str, tuple[str, ...]], questions: Sequence[Question]) -> Run:
-    results = [in_run(question, run) or QuestionResult(question_id=question.id) for question in questions]
+def _read_given_run(method: Method, run: Mapping[str, tuple[str, ...]], questions: Sequence[Question]) -> Run:
+    results = [find_in_run(question, run) or QuestionResult(question_id=question.id) for question in questions]
     name = Path(str(method.run)).name.removesuffix(".gz").removesuffix(".jsonl").removesuffix(".trec")
     return Run(method=f"{name} (given)", results=results)
 

@@ -49,15 +49,17 @@ class IndexSettings(BaseModel):
         """Raise where an index was built in another way."""
         built = {"triples_in_context": triples_in_context, "keyword_passages": keyword_passages}
         wanted = {name: value for name, value in self if value is not None}
-        if others := [f"{name} = {_as_toml(built[name])}" for name, value in wanted.items() if built[name] != value]:
-            variables = " ".join(f"TRIPLEBEAM_{name.upper()}={_as_toml(value)}" for name, value in wanted.items())
+        if others := [
+            f"{name} = {_format_toml(built[name])}" for name, value in wanted.items() if built[name] != value
+        ]:
+            variables = " ".join(f"TRIPLEBEAM_{name.upper()}={_format_toml(value)}" for name, value in wanted.items())
             raise BadInputError(
                 f"{index} was built with {' and '.join(others)}, unlike what the experiment compares: build it into a"
                 f" new folder with `{variables} triplebeam index FOLDER SOURCE…`."
             )
 
 
-def _as_toml(value: object) -> str:
+def _format_toml(value: object) -> str:
     return str(value).lower()
 
 
@@ -97,10 +99,10 @@ class Experiment(BaseModel):
         known = {"dataset": name, **values} if name else {}
         return Corpus(
             name=name,
-            index=find_location(Path(_filled(self.index, known))),
-            questions=Path(_filled(self.questions, known)),
-            query_entities=Path(_filled(self.query_entities, known)) if self.query_entities else None,
-            methods=tuple(dict.fromkeys(_filled(method, known) for method in self.methods)),
+            index=find_location(Path(_fill_values(self.index, known))),
+            questions=Path(_fill_values(self.questions, known)),
+            query_entities=Path(_fill_values(self.query_entities, known)) if self.query_entities else None,
+            methods=tuple(dict.fromkeys(_fill_values(method, known) for method in self.methods)),
             where=self.where,
         )
 
@@ -116,10 +118,10 @@ def read_experiment(path: Path) -> Experiment:
     try:
         return Experiment.model_validate(content)
     except ValidationError as error:
-        raise BadInputError(f"{path}: {_what_is_wrong(error.errors()[0])}.") from None
+        raise BadInputError(f"{path}: {_describe_problem(error.errors()[0])}.") from None
 
 
-def _what_is_wrong(problem: Mapping[str, Any]) -> str:
+def _describe_problem(problem: Mapping[str, Any]) -> str:
     place = ".".join(str(part) for part in problem["loc"])
     match problem["type"]:
         case "missing":
@@ -134,7 +136,7 @@ def _what_is_wrong(problem: Mapping[str, Any]) -> str:
             return f"{place}: {problem['msg']}"
 
 
-def _filled(text: str, values: Mapping[str, object]) -> str:
+def _fill_values(text: str, values: Mapping[str, object]) -> str:
     """Fill in the dataset's values and the environment's; a missing one is an error, not a literal."""
 
     def value(match: re.Match[str]) -> str:

@@ -8,18 +8,18 @@ from collections.abc import Sequence
 
 from pydantic import BaseModel
 
-from triplebeam.evaluate.measures import paired
+from triplebeam.evaluate.measures import pair_results
 from triplebeam.evaluate.questions import Question
 from triplebeam.evaluate.run import QuestionResult
-from triplebeam.generate.accounting import remark
+from triplebeam.generate.accounting import note_warning
 from triplebeam.generate.ask import Failed, Reply, ask_many
 from triplebeam.generate.language_model import LanguageModel, Prompt
 from triplebeam.generate.prompts import Template
 from triplebeam.generate.provenance import UNKNOWN_ORIGIN, follow_run
-from triplebeam.system.progress import Progress, silent
+from triplebeam.system.progress import Progress, ignore_progress
 from triplebeam_research.templates import load
 
-_BATCH = 16
+_BATCH_QUESTIONS = 16
 
 
 class _Reply(BaseModel):
@@ -30,7 +30,7 @@ def judge(
     model: LanguageModel,
     questions: Sequence[Question],
     results: Sequence[QuestionResult],
-    progress: Progress = silent,
+    progress: Progress = ignore_progress,
 ) -> list[float | None]:
     """Return 1 or 0 per question, in order. An empty answer is wrong without a call.
 
@@ -38,11 +38,11 @@ def judge(
     reply could not be used even after a correction; the latter is remarked on the open account, and a caller finds
     them as the None of a question with answers and an answer. An endpoint that is gone raises EndpointError.
     """
-    template, pairs = load("judge"), list(paired(questions, results))
+    template, pairs = load("judge"), list(pair_results(questions, results))
     verdicts = [0.0 if question.answers and result.answer is not None else None for question, result in pairs]
     asked = [position for position, (_, result) in enumerate(pairs) if verdicts[position] == 0 and _says(result)]
-    for start in range(0, len(asked), _BATCH):
-        batch = asked[start : start + _BATCH]
+    for start in range(0, len(asked), _BATCH_QUESTIONS):
+        batch = asked[start : start + _BATCH_QUESTIONS]
         with follow_run({UNKNOWN_ORIGIN}):  # answers come from documents, and do not say from which
             replies = ask_many(model, [_prompt(template, *pairs[position]) for position in batch], _Reply)
         for position, reply in zip(batch, replies, strict=True):
@@ -73,6 +73,6 @@ def _verdict(question: Question, reply: Reply[_Reply]) -> float | None:
     if isinstance(reply, Failed):
         if reply.endpoint_gone:
             raise reply.error
-        remark(f"question {question.id!r} was not judged: {reply.error}")
+        note_warning(f"question {question.id!r} was not judged: {reply.error}")
         return None
     return float(reply.value.correct)

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TypeAlias
 
-from triplebeam.evaluate.measures import paired
+from triplebeam.evaluate.measures import pair_results
 from triplebeam.evaluate.questions import Question
 from triplebeam.evaluate.run import QuestionResult
 from triplebeam.text.names import entity_key
@@ -27,7 +27,7 @@ def check_graphs(questions: Sequence[Question], results: Sequence[QuestionResult
         replace(result, graph_is_right=float(graph_is_right(result.graph, question.evidences)))
         if result.graph is not None and question.evidences
         else result
-        for question, result in paired(questions, results)
+        for question, result in pair_results(questions, results)
     ]
 
 
@@ -56,13 +56,13 @@ def _pair_up(triplets: list[Triplet], edges: list[tuple[str, str]], stand_for: M
     (head, _, tail), *others = triplets
     for place, (one, two) in enumerate(edges):
         for ends in ((one, two), (two, one)):
-            known = _standing(ends[1], tail, _standing(ends[0], head, stand_for))
+            known = _bind_variable(ends[1], tail, _bind_variable(ends[0], head, stand_for))
             if known is not None and _pair_up(others, edges[:place] + edges[place + 1 :], known):
                 return True
     return False
 
 
-def _standing(gold: str, node: str, stand_for: Mapping[str, str] | None) -> Mapping[str, str] | None:
+def _bind_variable(gold: str, node: str, stand_for: Mapping[str, str] | None) -> Mapping[str, str] | None:
     """Bind variables if this node is that of the evidences; None where it cannot be."""
     if stand_for is None:
         return None

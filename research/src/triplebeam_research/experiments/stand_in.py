@@ -11,7 +11,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from triplebeam.generate.language_model import Completion, Prompt, Usage, estimated_tokens
+from triplebeam.generate.language_model import Completion, Prompt, Usage, estimate_tokens
 
 #: About what a reply has on average; the replies here are shorter than a model's.
 _TOKENS_OUT = 100
@@ -39,7 +39,7 @@ class StandIn:
         if prompt.schema is None:
             return Completion(text=self._text(prompt), usage=usage)
         graph = prompt.template.startswith("ge_reasoning/question_graph")
-        reply = _GRAPH if graph else self._filled(prompt.schema, prompt)
+        reply = _GRAPH if graph else self._fill_schema(prompt.schema, prompt)
         return Completion(text=json.dumps(reply), usage=usage)
 
     def _text(self, prompt: Prompt) -> str:
@@ -47,16 +47,16 @@ class StandIn:
         asked = _QUESTION.search(prompt.user)
         return _CONCLUSION if self._eager else f"Part {next(self._numbers)} of {asked[1] if asked else 'it'}"
 
-    def _filled(self, schema: Any, prompt: Prompt) -> object:
+    def _fill_schema(self, schema: Any, prompt: Prompt) -> object:
         """Return a value as a JSON schema demands it."""
         if "$ref" in schema:
             definitions: Any = (prompt.schema or {})["$defs"]
-            return self._filled(definitions[schema["$ref"].rpartition("/")[2]], prompt)
+            return self._fill_schema(definitions[schema["$ref"].rpartition("/")[2]], prompt)
         if "anyOf" in schema:
-            return self._filled(schema["anyOf"][0], prompt)
+            return self._fill_schema(schema["anyOf"][0], prompt)
         match schema.get("type"):
             case "object":
-                return {name: self._filled(each, prompt) for name, each in schema["properties"].items()}
+                return {name: self._fill_schema(each, prompt) for name, each in schema["properties"].items()}
             case "array":
                 return self._list(schema.get("items") or {"type": "string"}, prompt)
             case "boolean":
@@ -70,12 +70,12 @@ class StandIn:
         """Return all numbers there may be, three texts, which may be a triple, or one of anything else."""
         if items.get("type") == "integer":
             return list(range(1, 50))
-        return [self._filled(items, prompt) for _ in range(3 if items.get("type") == "string" else 1)]
+        return [self._fill_schema(items, prompt) for _ in range(3 if items.get("type") == "string" else 1)]
 
 
-def judging(questions: int) -> Usage:
+def estimate_judging(questions: int) -> Usage:
     """Estimate the usage of judging so many answers: the prompt is as long as its instructions, nearly."""
     return Usage(calls=questions, tokens_in=questions * _JUDGE_TOKENS, tokens_out=questions * 10, estimated=True)
 
 
-_JUDGE_TOKENS = estimated_tokens(" " * 1800)
+_JUDGE_TOKENS = estimate_tokens(" " * 1800)

@@ -63,7 +63,7 @@ def _json_row(line: str) -> tuple[str, list[tuple[int, str]]]:
     return str(row["id"]), [(rank, str(passage_id)) for rank, passage_id in enumerate(row["retrieved"], start=1)]
 
 
-def in_run(question: Question, run: Mapping[str, tuple[str, ...]]) -> QuestionResult | None:
+def find_in_run(question: Question, run: Mapping[str, tuple[str, ...]]) -> QuestionResult | None:
     """Find a question's result in a run. A gold passage is also recognised by the id that `write_run` gives it."""
     found = run.get(question.id, run.get(_word(question.id)))
     if found is None:

@@ -65,7 +65,7 @@ class OnnxTokenEncoder:
     @classmethod
     def from_folder(cls, path: Path, *, name: str | None = None, threads: int | None = None) -> Self:
         """Read the model in ``path``, as ColBERT where it has ColBERT's projection."""
-        is_colbert = ModelFolder(path).holds_weights(f"{PROJECTION}.weight")
+        is_colbert = ModelFolder(path).has_weights(f"{PROJECTION}.weight")
         return cls(ModelFolder(path, PROJECTION if is_colbert else None), name=name or str(path), threads=threads)
 
     def __repr__(self) -> str:
@@ -165,7 +165,7 @@ class Marked:
     @classmethod
     def of(cls, folder: ModelFolder, tokenizer: Any) -> Self:
         """Read the checkpoint's ``artifact.metadata``, or else use what ColBERTv2 was trained with."""
-        said = folder.says("artifact.metadata")
+        said = folder.read_config("artifact.metadata")
         words = {"query": said.get("query_token_id", "[unused0]"), "passage": said.get("doc_token_id", "[unused1]")}
         words |= {"begin": "[CLS]", "end": "[SEP]", "mask": "[MASK]"}
         marks = {role: tokenizer.token_to_id(word) for role, word in words.items()}

@@ -15,7 +15,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from triplebeam.evaluate.measures import paired, values
+from triplebeam.evaluate.measures import pair_results, values
 from triplebeam.evaluate.questions import Question
 from triplebeam.evaluate.run import QuestionResult, Run, StepResult
 from triplebeam.methods.shared.loop import LAST_STEP
@@ -26,29 +26,33 @@ MUSIQUE_EDGES = (9, 11, 13)
 """The bounds of Table A11."""
 
 
-def by_hops(questions: Sequence[Question]) -> dict[str, list[int]]:
+def group_by_hops(questions: Sequence[Question]) -> dict[str, list[int]]:
     """Group by the number of hops, ascending."""
     hops = sorted({question.hops for question in questions if question.hops is not None})
-    return _grouped(questions, [_hops_label(each) for each in hops], lambda question: _hops_label(question.hops))
+    return _group_questions(
+        questions, [_hops_label(each) for each in hops], lambda question: _hops_label(question.hops)
+    )
 
 
-def by_type(questions: Sequence[Question]) -> dict[str, list[int]]:
+def group_by_type(questions: Sequence[Question]) -> dict[str, list[int]]:
     """Group by the dataset's own types, in the order of their names."""
     types = sorted({question.type for question in questions if question.type})
-    return _grouped(questions, types, lambda question: question.type or NOT_KNOWN)
+    return _group_questions(questions, types, lambda question: question.type or NOT_KNOWN)
 
 
-def by_kind_of_hops(questions: Sequence[Question]) -> dict[str, list[int]]:
+def group_by_kind_of_hops(questions: Sequence[Question]) -> dict[str, list[int]]:
     """Group by MuSiQue's types, how the hops are connected (``3hop1``, ``3hop2``), else by the number of hops."""
     typed = all(_HOPS.fullmatch(question.type) for question in questions)
-    return by_type(questions) if typed else by_hops(questions)
+    return group_by_type(questions) if typed else group_by_hops(questions)
 
 
-def by_gold_passages(questions: Sequence[Question]) -> dict[str, list[int]]:
+def group_by_gold_passages(questions: Sequence[Question]) -> dict[str, list[int]]:
     """Group by the number of parts that gold passages hold, ascending."""
     sizes = sorted({parts_of(question) for question in questions if question.gold})
     label = "{} gold passages".format
-    return _grouped(questions, map(label, sizes), lambda each: label(parts_of(each)) if each.gold else NOT_KNOWN)
+    return _group_questions(
+        questions, map(label, sizes), lambda each: label(parts_of(each)) if each.gold else NOT_KNOWN
+    )
 
 
 def parts_of(question: Question) -> int:
@@ -56,13 +60,15 @@ def parts_of(question: Question) -> int:
     return len(question.groups or question.gold)
 
 
-def all_found(question: Question, result: QuestionResult) -> bool:
+def is_all_found(question: Question, result: QuestionResult) -> bool:
     """Return whether everything was retrieved, in however many passages (GNN-Ret's Figure 5)."""
     found = {*result.passage_ids, *result.further_ids}
     return all(found.intersection(group) for group in question.groups or [(each,) for each in question.gold])
 
 
-def by_triple_density(questions: Sequence[Question], triples_of_gold: Mapping[str, float]) -> dict[str, list[int]]:
+def group_by_triple_density(
+    questions: Sequence[Question], triples_of_gold: Mapping[str, float]
+) -> dict[str, list[int]]:
     """Group by the mean number of triples of the gold passages, which ``triples_of_gold`` gives for a question's id.
 
     A density on an edge belongs to the group above it.
@@ -74,7 +80,7 @@ def by_triple_density(questions: Sequence[Question], triples_of_gold: Mapping[st
         density = triples_of_gold.get(question.id)
         return NOT_KNOWN if density is None else labels[int(np.searchsorted(MUSIQUE_EDGES, density, side="right"))]
 
-    return _grouped(questions, labels, label)
+    return _group_questions(questions, labels, label)
 
 
 def recall_by_step(questions: Sequence[Question], run: Run, k: int, steps: int) -> list[float]:
@@ -83,7 +89,7 @@ def recall_by_step(questions: Sequence[Question], run: Run, k: int, steps: int) 
 
     A method without steps is one step. Some question must have gold passages.
     """
-    stopped = ([_stopped_after(number, result) for result in run.results] for number in range(steps))
+    stopped = ([_truncate_steps(number, result) for result in run.results] for number in range(steps))
     return [float(np.nanmean(values(f"R@{k}", questions, results))) for results in stopped]
 
 
@@ -102,16 +108,16 @@ def tokens_by_step(run: Run, steps: int) -> list[int]:
 
 def steps_by_hops(questions: Sequence[Question], run: Run) -> dict[str, list[int]]:
     """Compute Figure 5: how many steps each question took, by its hops; one more if it ended undecided."""
-    taken = [len(_steps_of(result)) + undecided(result) for _, result in paired(questions, run.results)]
-    return {label: [taken[position] for position in positions] for label, positions in by_hops(questions).items()}
+    taken = [len(_steps_of(result)) + is_undecided(result) for _, result in pair_results(questions, run.results)]
+    return {label: [taken[position] for position in positions] for label, positions in group_by_hops(questions).items()}
 
 
-def undecided(result: QuestionResult) -> bool:
+def is_undecided(result: QuestionResult) -> bool:
     """Return whether the agent took all its steps without knowing that they were enough: "4+" of Figure 5."""
     return result.ending.startswith(LAST_STEP)
 
 
-def _grouped(
+def _group_questions(
     questions: Sequence[Question], labels: Iterable[str], label: Callable[[Question], str]
 ) -> dict[str, list[int]]:
     groups: dict[str, list[int]] = {each: [] for each in (*labels, NOT_KNOWN)}
@@ -130,7 +136,7 @@ def _steps_of(result: QuestionResult) -> tuple[StepResult, ...]:
     return result.steps or (StepResult(passage_ids=result.passage_ids, usage=result.usage),)
 
 
-def _stopped_after(number: int, result: QuestionResult) -> QuestionResult:
+def _truncate_steps(number: int, result: QuestionResult) -> QuestionResult:
     """Return the result had the agent stopped after the step of that number, counted from 0."""
     taken = _steps_of(result)
     return replace(result, passage_ids=taken[min(number, len(taken) - 1)].passage_ids)

@@ -7,13 +7,13 @@ import numpy as np
 
 from triplebeam.evaluate.numbers import NOTHING, count, dollars, milliseconds
 from triplebeam.evaluate.run import QuestionResult, Run
-from triplebeam.text.phrases import listed
+from triplebeam.text.phrases import join_names
 from triplebeam_research.report.document import Column, Figure, Missing, Table
 from triplebeam_research.report.plots import cost_plot
 from triplebeam_research.report.scores import Scores
 
 
-def _mean_of(run: Run, quantity: Callable[[QuestionResult], float]) -> float:
+def _average(run: Run, quantity: Callable[[QuestionResult], float]) -> float:
     """Average a quantity over the questions."""
     return float(np.mean([quantity(result) for result in run.results]))
 
@@ -24,12 +24,12 @@ def cost_table(scores: Scores) -> Table | Missing:
     quantities: dict[str, list[str]] = {}
     if any(result.seconds for run in runs for result in run.results):
         quantities["Time p50 (ms)"] = [milliseconds(run.median_seconds) for run in runs]
-        quantities["Time mean (ms)"] = [milliseconds(_mean_of(run, lambda result: result.seconds)) for run in runs]
+        quantities["Time mean (ms)"] = [milliseconds(_average(run, lambda result: result.seconds)) for run in runs]
         quantities["Time p95 (ms)"] = [
             milliseconds(float(np.percentile([result.seconds for result in run.results], 95))) for run in runs
         ]
     for name, quantity in _COUNTED.items():
-        means = [_mean_of(run, quantity) for run in runs]
+        means = [_average(run, quantity) for run in runs]
         if any(means):
             quantities[name] = [count(mean) for mean in means]
     if any(run.dollars is not None for run in runs):
@@ -62,24 +62,24 @@ def _cost_reading(scores: Scores, timed: bool) -> str:
     batched = [label for label, run in named if timed and run.batched]
     if batched:
         sentences.append(
-            f"Questions were asked in batches, so that times are averages over a batch, for {listed(batched)}."
+            f"Questions were asked in batches, so that times are averages over a batch, for {join_names(batched)}."
         )
     cached = [label for label, run in named if any(result.usage.cached_calls for result in run.results)]
     guessed = [label for label, run in named if any(result.usage.estimated for result in run.results)]
     if cached:
         sentences.append(
-            f"Calls answered from a cache are counted, but their time is not the model's: {listed(cached)}."
+            f"Calls answered from a cache are counted, but their time is not the model's: {join_names(cached)}."
         )
     if guessed:
-        sentences.append(f"Tokens are estimated from the length of the texts for {listed(guessed)}.")
+        sentences.append(f"Tokens are estimated from the length of the texts for {join_names(guessed)}.")
     return " ".join(sentences)
 
 
 def cost_figures(scores: Scores) -> list[Figure | Missing]:
     """Plot the leading measure against the median time and tokens; right answers against calls (GNN-Ret's Figure 2)."""
     runs = scores.evaluation.runs
-    tokens = [_mean_of(run, lambda result: result.usage.all_tokens) for run in runs]
-    calls = [_mean_of(run, lambda result: result.usage.all_calls) for run in runs]
+    tokens = [_average(run, lambda result: result.usage.all_tokens) for run in runs]
+    calls = [_average(run, lambda result: result.usage.all_calls) for run in runs]
     right = next((name for name in ("Judged", "Accuracy", "F1") if name in scores.values), None)
     return [
         _cost_figure(scores, scores.leading, "time", [run.median_seconds for run in runs], "Median time per question"),

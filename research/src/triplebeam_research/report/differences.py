@@ -7,15 +7,15 @@ from functools import partial
 import numpy as np
 
 from triplebeam.evaluate import compare
-from triplebeam.evaluate.compare import SIGNIFICANT, Difference
+from triplebeam.evaluate.compare import MAX_P_VALUE, Difference
 from triplebeam.evaluate.numbers import percent, points, probability
-from triplebeam.text.phrases import plural
+from triplebeam.text.phrases import format_count
 from triplebeam_research.report.document import Best, Column, Figure, Missing, Table
 from triplebeam_research.report.plots import difference_plot
 from triplebeam_research.report.scores import Scores
 
 _NEITHER = "no clear difference"
-_MOST_SHOWN = 5
+_MAX_SHOWN = 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,7 +30,7 @@ class Comparison:
     @property
     def verdict(self) -> str:
         """``better``, ``worse``, or neither."""
-        if self.adjusted >= SIGNIFICANT or self.difference.mean == 0:
+        if self.adjusted >= MAX_P_VALUE or self.difference.mean == 0:
             return _NEITHER
         return "better" if self.difference.mean > 0 else "worse"
 
@@ -56,7 +56,7 @@ def comparisons(scores: Scores, measure: str, other: int) -> list[Comparison]:
         if place != other and values is not None:
             both = ~(np.isnan(values) | np.isnan(reference))
             if np.count_nonzero(both) > 1:
-                found.append((place, compare.paired_difference(reference[both], values[both])))
+                found.append((place, compare.compare_paired(reference[both], values[both])))
     adjusted = compare.holm([difference.p_value for _, difference in found])
     return [
         Comparison(place=place, measure=measure, difference=difference, adjusted=p_value)
@@ -82,9 +82,9 @@ def _table(scores: Scores, measure: str, role: str, name: str, found: Sequence[C
     return Table(
         caption=f"{measure} against the {role}, {name}",
         reading=f"Each row compares a method with {name} on the same"
-        f" {plural(found[0].difference.questions, 'question')}, in percentage points; where the interval contains"
+        f" {format_count(found[0].difference.questions, 'question')}, in percentage points; where the interval contains"
         f" 0, chance could explain the difference. p is adjusted by Holm's method for the"
-        f" {plural(len(found), 'comparison')} of this table; below {SIGNIFICANT} is called significant."
+        f" {format_count(len(found), 'comparison')} of this table; below {MAX_P_VALUE} is called significant."
         + (" The best was picked by these same numbers, which flatters it a little." if role == "best" else ""),
         columns=(
             Column("Method", kind="words"),
@@ -127,8 +127,8 @@ def disagreement_table(scores: Scores) -> Table | Missing:
         return Missing(title, f"the baseline has no {scores.leading}.")
     difference = np.nan_to_num(second - first)
     order = np.argsort(-np.abs(difference), kind="stable")
-    gained = [int(place) for place in order if difference[place] > 0][:_MOST_SHOWN]
-    lost = [int(place) for place in order if difference[place] < 0][:_MOST_SHOWN]
+    gained = [int(place) for place in order if difference[place] > 0][:_MAX_SHOWN]
+    lost = [int(place) for place in order if difference[place] < 0][:_MAX_SHOWN]
     if not gained and not lost:
         return Missing(title, "the best method and the baseline agree on every question.")
     baseline, best, questions = scores.labels[0], scores.labels[scores.best], scores.evaluation.questions

@@ -33,7 +33,7 @@ _VARIABLES = {
 }
 _MARKERS = "osD^vphP*"
 _WIDTH, _ROW = 6.6, 0.32  # inches; a row is a method's label
-_LONGEST_LABEL = 32
+_MAX_LABEL_CHARACTERS = 32
 _STYLE: dict[Any, Any] = {
     "svg.fonttype": "none",
     "text.parse_math": False,
@@ -68,12 +68,12 @@ class Series(NamedTuple):
     values: Sequence[float]
 
 
-def available() -> bool:
+def can_plot() -> bool:
     """Return whether plots can be drawn."""
     return find_spec("matplotlib") is not None
 
 
-def to_svg(draw: Callable[["Axes"], None], caption: str, description: str) -> Markup:
+def render_svg(draw: Callable[["Axes"], None], caption: str, description: str) -> Markup:
     """Render the plot as an SVG element, the same for the same values."""
     from matplotlib import rc_context
     from matplotlib.figure import Figure
@@ -109,7 +109,7 @@ def cost_plot(axes: "Axes", points: Sequence[tuple[int, str, float, float]], cos
     costs = [cost for *_, cost, _ in points]
     known = [cost for cost in costs if cost > 0]
     for place, label, cost, value in points:
-        axes.plot(cost, 100 * value, label=_shortened(label), linestyle="", **_marker(place))
+        axes.plot(cost, 100 * value, label=_shorten_label(label), linestyle="", **_marker(place))
     if min(costs) > 0:
         axes.set_xscale("log")
         close = max(known) < 100 * min(known)
@@ -121,7 +121,7 @@ def cost_plot(axes: "Axes", points: Sequence[tuple[int, str, float, float]], cos
     axes.margins(x=0.08, y=0.12)
     axes.set_xlabel(cost_name)
     axes.set_ylabel(value_name)
-    _legend_below(axes)
+    _put_legend_below(axes)
 
 
 def step_plot(axes: "Axes", agents: Sequence[Series], level: Series | None, value_name: str) -> None:
@@ -129,14 +129,14 @@ def step_plot(axes: "Axes", agents: Sequence[Series], level: Series | None, valu
     from matplotlib.ticker import EngFormatter
 
     for place, label, values in agents:
-        axes.plot(range(1, len(values) + 1), values, label=_shortened(label), **_marker(place))
+        axes.plot(range(1, len(values) + 1), values, label=_shorten_label(label), **_marker(place))
     if level:
-        axes.axhline(level.values[0], color=_colour(level.place), linestyle="--", label=_shortened(level.label))
+        axes.axhline(level.values[0], color=_colour(level.place), linestyle="--", label=_shorten_label(level.label))
     axes.set_xticks(range(1, max(len(values) for *_, values in agents) + 1))
     axes.yaxis.set_major_formatter(EngFormatter(sep=""))
     axes.set_xlabel("Step")
     axes.set_ylabel(value_name)
-    _legend_below(axes)
+    _put_legend_below(axes)
 
 
 def box_plot(axes: "Axes", groups: Mapping[str, Sequence[tuple[int, str, NDArray[np.float64]]]], name: str) -> None:
@@ -201,7 +201,7 @@ def _marker(place: int) -> dict[str, Any]:
 def _name_rows(axes: "Axes", labels: Sequence[str], bold: Mapping[str, object] | None = None) -> None:
     """Name rows from top to bottom, on the left; the plot is as high as they need."""
     cast("Figure", axes.figure).set_figheight(0.9 + _ROW * len(labels))
-    axes.set_yticks(range(len(labels)), [_shortened(label) for label in labels])
+    axes.set_yticks(range(len(labels)), [_shorten_label(label) for label in labels])
     for label, tick in zip(labels, axes.get_yticklabels(), strict=True):
         tick.set_fontweight("bold" if bold and label in bold else "normal")
     axes.set_ylim(len(labels) - 0.4, -0.6)
@@ -209,15 +209,15 @@ def _name_rows(axes: "Axes", labels: Sequence[str], bold: Mapping[str, object] |
     axes.tick_params(axis="y", length=0)
 
 
-def _legend_below(axes: "Axes") -> None:
+def _put_legend_below(axes: "Axes") -> None:
     figure = cast("Figure", axes.figure)
     handles, labels = axes.get_legend_handles_labels()
     figure.set_figheight(figure.get_figheight() + 0.22 * -(-len(labels) // 2))
     figure.legend(handles, labels, loc="outside lower left", ncols=2)
 
 
-def _shortened(label: str) -> str:
+def _shorten_label(label: str) -> str:
     """Shorten a label to one line beside a plot; matplotlib would leave out one that begins with an underscore."""
     line = " ".join(label.split())
-    line = line if len(line) <= _LONGEST_LABEL else f"{line[: _LONGEST_LABEL - 1]}…"
+    line = line if len(line) <= _MAX_LABEL_CHARACTERS else f"{line[: _MAX_LABEL_CHARACTERS - 1]}…"
     return f"\N{ZERO WIDTH SPACE}{line}" if line.startswith("_") else line

@@ -12,7 +12,7 @@ from markupsafe import Markup, escape
 
 from triplebeam.evaluate.numbers import percent
 from triplebeam.evaluate.run import Evaluation
-from triplebeam.text.phrases import plural
+from triplebeam.text.phrases import format_count
 from triplebeam_research.report import plots
 from triplebeam_research.report.cost import cost_figures, cost_table
 from triplebeam_research.report.differences import (
@@ -34,13 +34,13 @@ _PARTS = re.compile(r"(?<=[+:,/])")
 def html_report(evaluation: Evaluation) -> str:
     """Render the whole page. Without matplotlib, figures show their numbers and the page says how to get the plots."""
     report = document(evaluation)
-    drawn = plots.available()
+    drawn = plots.can_plot()
     lacks = [] if drawn else [Missing("Plots", "matplotlib is not installed: run pip install matplotlib.")]
     return _TEMPLATES.get_template("report.html").render(
         report=report,
         missing=[*report.missing, *lacks],
         drawn=drawn,
-        drawing=lambda figure: plots.to_svg(figure.draw, figure.caption, figure.reading),
+        drawing=lambda figure: plots.render_svg(figure.draw, figure.caption, figure.reading),
     )
 
 
@@ -68,19 +68,20 @@ def document(evaluation: Evaluation) -> Document:
     return Document(
         title=evaluation.title,
         facts=tuple(evaluation.facts.items()),
-        in_short=tuple(_in_short(scores)),
+        in_short=tuple(_summarize(scores)),
         sections=tuple(Section(heading, blocks) for heading, blocks in shown.items() if blocks),
         missing=tuple(block for blocks in parts.values() for block in blocks if isinstance(block, Missing)),
     )
 
 
-def _in_short(scores: Scores) -> Iterator[str]:
+def _summarize(scores: Scores) -> Iterator[str]:
     """Yield the conclusion, for a reader in a hurry."""
     questions, runs = scores.evaluation.questions, scores.evaluation.runs
+    counts = f"{format_count(len(runs), 'method')}, {format_count(len(questions), 'question')}."
     if not runs or not questions:
-        yield f"There is nothing to report: {plural(len(runs), 'method')}, {plural(len(questions), 'question')}."
+        yield f"There is nothing to report: {counts}"
         return
-    yield f"{plural(len(runs), 'method')}, {plural(len(questions), 'question')}."
+    yield counts
     leading, best = scores.leading, scores.best
     if leading is None or best is None:
         yield "Nothing could be measured: the methods returned nothing that the questions' gold or answers can check."
@@ -99,7 +100,7 @@ def _in_short(scores: Scores) -> Iterator[str]:
         yield scores.evaluation.advice
 
 
-def escaped(text: str) -> str:
+def escape_markdown(text: str) -> str:
     """Escape text for Markdown, on one line."""
     harmless = " ".join(text.split()).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     return _SPECIAL.sub(lambda match: "\\" + match[0], harmless)
@@ -107,10 +108,10 @@ def escaped(text: str) -> str:
 
 def _markdown_heading(column: Column) -> str:
     """Return the one row of headings: a group is repeated in each column whose name alone would be ambiguous."""
-    return escaped(f"{column.group}: {column.name}" if "(" in column.group else column.name)
+    return escape_markdown(f"{column.group}: {column.name}" if "(" in column.group else column.name)
 
 
-def _grouped(columns: Sequence[Column]) -> list[tuple[str, int]]:
+def _group_columns(columns: Sequence[Column]) -> list[tuple[str, int]]:
     """Group neighbouring columns, with how many each group has; nothing where no column has one."""
     groups = [(group, len(list(members))) for group, members in groupby(columns, key=lambda column: column.group)]
     return groups if any(group for group, _ in groups) else []
@@ -120,12 +121,12 @@ def _anchor(heading: str) -> str:
     return heading.lower().replace(" ", "-")
 
 
-def _breakable(name: str) -> Markup:
+def _allow_breaks(name: str) -> Markup:
     """Allow a method's name to break where its parts meet, not inside a word."""
     return Markup("<wbr>").join(map(escape, _PARTS.split(name)))
 
 
-def _tied(text: str) -> str:
+def _keep_together(text: str) -> str:
     """Keep a number and its sign on one line."""
     return re.sub(r" (?=%)|(?<=\bp) (?=[<=])|(?<=p [<=]) ", "\N{NO-BREAK SPACE}", text)
 
@@ -140,10 +141,10 @@ _TEMPLATES = Environment(
 )
 _TEMPLATES.tests |= {"figure": lambda block: isinstance(block, Figure), "best": lambda cell: isinstance(cell, Best)}
 _TEMPLATES.filters |= {
-    "markdown": escaped,
+    "markdown": escape_markdown,
     "markdown_heading": _markdown_heading,
-    "grouped": _grouped,
+    "grouped": _group_columns,
     "anchor": _anchor,
-    "breakable": _breakable,
-    "tied": _tied,
+    "breakable": _allow_breaks,
+    "tied": _keep_together,
 }

@@ -12,7 +12,7 @@ from triplebeam.evaluate.summary import OF_ANSWERS, Values
 from triplebeam_research.report import breakdown
 from triplebeam_research.report.document import Best, Column, Figure, Missing, Table
 from triplebeam_research.report.plots import box_plot
-from triplebeam_research.report.scores import Scores, without_nan
+from triplebeam_research.report.scores import Scores, drop_nan
 
 _MEANING = {
     "R@": "R@k is the share of the gold passages among the first k",
@@ -33,7 +33,7 @@ def summary_table(scores: Scores) -> Table | Missing:
     columns, cells = _methods(scores)
     for measure in scores.values:
         columns.append(Column(measure, group=_group(measure)))
-        _append(cells, _best_in_bold(scores.means(measure)))
+        _append(cells, _mark_best(scores.means(measure)))
         if measure == scores.leading:
             columns.append(Column("95 % interval", group=_group(measure)))
             _append(cells, [_interval(values) for values in scores.values[measure]])
@@ -56,30 +56,32 @@ def breakdown_tables(scores: Scores) -> list[Table | Missing]:
         _breakdown(
             scores,
             "by hops",
-            breakdown.by_hops(questions),
+            breakdown.group_by_hops(questions),
             "Questions with more hops need more passages, so recall usually falls from left to right.",
         ),
-        _breakdown(scores, "by type of question", breakdown.by_type(questions), "The types are those of the dataset."),
+        _breakdown(
+            scores, "by type of question", breakdown.group_by_type(questions), "The types are those of the dataset."
+        ),
         _breakdown(
             scores,
             "by triple density",
-            breakdown.by_triple_density(questions, scores.evaluation.triples_of_gold),
+            breakdown.group_by_triple_density(questions, scores.evaluation.triples_of_gold),
             "Density is the mean number of triples of a question's gold passages: a robust method that relies on"
             " triples keeps its recall from the sparsest to the densest.",
         ),
-        *_all_found(scores),
+        *_make_all_found_tables(scores),
     ]
 
 
-def _all_found(scores: Scores) -> list[Table]:
+def _make_all_found_tables(scores: Scores) -> list[Table]:
     """Tabulate how often everything was retrieved, where whole lists were read (GNN-Ret's Figure 5)."""
     runs, questions = scores.evaluation.runs, scores.evaluation.questions
     if not any(result.further_ids for run in runs for result in run.results):
         return []
     columns, cells = _methods(scores)
-    for label, places in breakdown.by_gold_passages(questions).items():
+    for label, places in breakdown.group_by_gold_passages(questions).items():
         columns.append(Column(f"{label} (n = {len(places):,})"))
-        found = [sum(breakdown.all_found(questions[each], run.results[each]) for each in places) for run in runs]
+        found = [sum(breakdown.is_all_found(questions[each], run.results[each]) for each in places) for run in runs]
         _append(cells, [f"{number:,}" for number in found])
     return [
         Table(
@@ -98,14 +100,14 @@ def hop_figure(scores: Scores) -> list[Figure]:
     Nothing where the table by hops is missing too.
     """
     measure = _BY_KIND[-1]
-    groups = breakdown.by_kind_of_hops(scores.evaluation.questions)
+    groups = breakdown.group_by_kind_of_hops(scores.evaluation.questions)
     if measure not in scores.values or len(groups) < 2:
         return []
     rows = {
         f"{label} (n = {len(places)})": [
             (place, scores.labels[place], known)
             for place, values in enumerate(scores.values[measure])
-            if values is not None and (known := without_nan(values[list(places)])).size
+            if values is not None and (known := drop_nan(values[list(places)])).size
         ]
         for label, places in groups.items()
     }
@@ -146,7 +148,7 @@ def _breakdown(scores: Scores, name: str, groups: Mapping[str, Sequence[int]], r
     for label, places in groups.items():
         for measure in _BY_KIND:
             columns.append(Column(measure, group=f"{label} (n = {len(places):,})"))
-            _append(cells, _best_in_bold(scores.means(measure, places)))
+            _append(cells, _mark_best(scores.means(measure, places)))
     return Table(
         caption=f"Recall {name}, in per cent",
         reading=f"{reading} n is the number of questions; the best of a column is bold.",
@@ -165,7 +167,7 @@ def _append(rows: Sequence[list[str]], column: Sequence[str]) -> None:
         row.append(cell)
 
 
-def _best_in_bold(means: Sequence[float]) -> list[str]:
+def _mark_best(means: Sequence[float]) -> list[str]:
     """Format means in per cent, the highest in bold; where two read the same, both are."""
     texts = [percent(mean) for mean in means]
     known = [mean for mean in means if not np.isnan(mean)]
@@ -180,7 +182,7 @@ def _group(measure: str) -> str:
 
 
 def _interval(values: Values | None) -> str:
-    known = without_nan(values) if values is not None else np.empty(0)
+    known = drop_nan(values) if values is not None else np.empty(0)
     if known.size < 2:
         return NOTHING
     interval = compare.interval(known)

@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from triplebeam.evaluate.run import Evaluation, Run
-from triplebeam.evaluate.summary import MEASURES, Values, measured
+from triplebeam.evaluate.summary import MEASURES, Values, measure_run
 
 #: The first of these that applies decides which method is best.
 LEADING = ("R@5", "Accuracy", "F1", "EM")
@@ -23,7 +23,7 @@ class Scores:
     @cached_property
     def values(self) -> dict[str, list[Values | None]]:
         """For each measure that applies to any run: one array per run, None where it does not apply to that run."""
-        table = {name: [measured(name, self.evaluation, run) for run in self.evaluation.runs] for name in MEASURES}
+        table = {name: [measure_run(name, self.evaluation, run) for run in self.evaluation.runs] for name in MEASURES}
         return {name: row for name, row in table.items() if any(values is not None for values in row)}
 
     @cached_property
@@ -61,11 +61,11 @@ def mean(values: Values | None, places: Sequence[int] | None = None) -> float:
     """Average what is not NaN, at these places; NaN where nothing is left."""
     if values is None:
         return float("nan")
-    known = without_nan(values if places is None else values[list(places)])
+    known = drop_nan(values if places is None else values[list(places)])
     return float(known.mean()) if known.size else float("nan")
 
 
-def without_nan(values: Values) -> Values:
+def drop_nan(values: Values) -> Values:
     """Return the values of the questions a measure applies to."""
     return values[~np.isnan(values)]
 

@@ -29,7 +29,7 @@ def step_figures(scores: Scores) -> list[Figure | Missing]:
         figures.append(_recall_figure(scores, recalls))
     spent = {place: breakdown.tokens_by_step(runs[place], steps) for place in agents}
     figures.append(
-        _tokens_figure(scores, spent, _best_without_steps(scores, agents, reading=True))
+        _tokens_figure(scores, spent, _find_best_without_steps(scores, agents, reading=True))
         if any(map(any, spent.values()))
         else Missing("Figure of tokens over steps", "the steps' tokens were not counted.")
     )
@@ -40,7 +40,7 @@ def step_figures(scores: Scores) -> list[Figure | Missing]:
 def _recall_figure(scores: Scores, recalls: dict[int, list[float]]) -> Figure:
     caption = f"R@{_DEPTH} after each step"
     means = scores.means(f"R@{_DEPTH}")
-    best = _best_without_steps(scores, list(recalls))
+    best = _find_best_without_steps(scores, list(recalls))
     return Figure(
         caption=caption,
         reading="A line shows what an agent would have found had it stopped at that step; questions it finished earlier"
@@ -51,11 +51,11 @@ def _recall_figure(scores: Scores, recalls: dict[int, list[float]]) -> Figure:
             level=None if best is None else Series(best, scores.labels[best], [100 * means[best]]),
             value_name=f"R@{_DEPTH} (%)",
         ),
-        numbers=_by_step(caption, {scores.labels[place]: values for place, values in recalls.items()}, percent),
+        numbers=_make_step_table(caption, {scores.labels[place]: values for place, values in recalls.items()}, percent),
     )
 
 
-def _best_without_steps(scores: Scores, agents: Sequence[int], *, reading: bool = False) -> int | None:
+def _find_best_without_steps(scores: Scores, agents: Sequence[int], *, reading: bool = False) -> int | None:
     """Find the best method beside the agents, if need be one that calls a model: SyncGE, in GeAR's figures."""
     means = scores.means(f"R@{_DEPTH}") if f"R@{_DEPTH}" in scores.values else []
     tokens = [breakdown.tokens_by_step(run, 1)[0] for run in scores.evaluation.runs]
@@ -75,7 +75,7 @@ def _tokens_figure(scores: Scores, spent: dict[int, list[int]], single: int | No
         reading="All tokens the model read and wrote for all questions up to that step: a line that flattens"
         " belongs to an agent that stops by itself. The dashed level is the best method that reads once.",
         draw=partial(step_plot, agents=_series(scores, spent), level=level, value_name="Tokens, all questions"),
-        numbers=_by_step(caption, rows, count),
+        numbers=_make_step_table(caption, rows, count),
     )
 
 
@@ -83,7 +83,7 @@ def _series(scores: Scores, values: Mapping[int, Sequence[float]]) -> list[Serie
     return [Series(place, scores.labels[place], each) for place, each in values.items()]
 
 
-def _by_step(caption: str, rows: Mapping[str, Sequence[float]], written: Callable[[float], str]) -> Table:
+def _make_step_table(caption: str, rows: Mapping[str, Sequence[float]], written: Callable[[float], str]) -> Table:
     steps = max(map(len, rows.values()))
     return Table(
         caption=f"{caption}: the numbers",
@@ -96,8 +96,8 @@ def _by_step(caption: str, rows: Mapping[str, Sequence[float]], written: Callabl
 def _names_of_steps(runs: Sequence[Run], most: int) -> dict[int, str]:
     """Return ``5``, or ``4+`` where nothing took five steps and some ended undecided after four."""
     results = [result for run in runs for result in run.results]
-    decided = {len(result.steps) for result in results if not breakdown.undecided(result)}
-    over = {len(result.steps) + 1 for result in results if breakdown.undecided(result)} - decided
+    decided = {len(result.steps) for result in results if not breakdown.is_undecided(result)}
+    over = {len(result.steps) + 1 for result in results if breakdown.is_undecided(result)} - decided
     return {number: f"{number - 1}+" if number in over else str(number) for number in range(1, most + 1)}
 
 

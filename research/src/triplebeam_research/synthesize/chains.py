@@ -34,11 +34,11 @@ from triplebeam.text.stop_words import ARTICLES, PRONOUNS, word_set
 from triplebeam.triple import Triple
 
 #: The most passages with a triple about an entity that is still specific. Countries, genres and years have more.
-MOST_PASSAGES = 10
+MAX_PASSAGES = 10
 #: The most chains that a passage is part of.
-MOST_CHAINS = 3
-_LONGEST_NAME = 8
-_LONGEST_ANSWER = 6
+MAX_CHAINS = 3
+_MAX_NAME_WORDS = 8
+_MAX_ANSWER_WORDS = 6
 _NO_NAMES = PRONOUNS | word_set("i we you me us this that these those who what there someone")
 
 
@@ -80,7 +80,7 @@ def sample_chains(index: Snapshot, *, seed: int = 0, hops: Sequence[int] = (2, 3
                 yield chain
 
 
-def why_no_chains(index: Snapshot) -> str:
+def explain_no_chains(index: Snapshot) -> str:
     """Explain what an index without a chain lacks, as far as counts show."""
     graph = _Graph(index)
     if not graph.triples:
@@ -90,15 +90,15 @@ def why_no_chains(index: Snapshot) -> str:
     joints = [key for key, passages in graph.about.items() if len(passages) > 1]
     if not joints:
         return "no two of its passages share an entity: index documents that speak of the same things"
-    few = sum(len(graph.about[key]) <= MOST_PASSAGES for key in joints)
+    few = sum(len(graph.about[key]) <= MAX_PASSAGES for key in joints)
     return (
-        f"of the {len(joints)} entities that join two passages or more, {few} occur in at most {MOST_PASSAGES}, and"
+        f"of the {len(joints)} entities that join two passages or more, {few} occur in at most {MAX_PASSAGES}, and"
         " none of these is a name that clearly leads from one passage to the next: index more documents about"
         " the same things"
     )
 
 
-def normal_text(text: str) -> str:
+def normalize_text(text: str) -> str:
     """Return a text in the normal form of entities, between spaces."""
     return f" {entity_key(text)} "
 
@@ -114,24 +114,24 @@ def _core(name: str) -> str:
 
 
 def _overlap(one: str, other: str) -> bool:
-    return is_named(one, normal_text(other)) or is_named(other, normal_text(one))
+    return is_named(one, normalize_text(other)) or is_named(other, normalize_text(one))
 
 
 @lru_cache(maxsize=100_000)
-def _reads_as_name(name: str) -> bool:
+def _is_name(name: str) -> bool:
     """Return whether a name begins and ends with a capital or a digit, has a letter, is short and no date."""
     words = [word for word in name.split() if word.casefold() not in ARTICLES]
-    if not words or len(words) > _LONGEST_NAME or words[0].casefold() in _NO_NAMES or is_date(name):
+    if not words or len(words) > _MAX_NAME_WORDS or words[0].casefold() in _NO_NAMES or is_date(name):
         return False
-    return any(c.isalpha() for c in name) and all(_stands_out(word) for word in (words[0], words[-1]))
+    return any(c.isalpha() for c in name) and all(_is_prominent(word) for word in (words[0], words[-1]))
 
 
-def _stands_out(word: str) -> bool:
+def _is_prominent(word: str) -> bool:
     return any(c.isupper() or c.isdigit() for c in word) or not any(c.islower() for c in word)
 
 
-def _reads_as_answer(name: str) -> bool:
-    return len(name.split()) <= _LONGEST_ANSWER and (_reads_as_name(name) or any(c.isdigit() for c in name))
+def _is_answer(name: str) -> bool:
+    return len(name.split()) <= _MAX_ANSWER_WORDS and (_is_name(name) or any(c.isdigit() for c in name))
 
 
 class _Graph:
@@ -154,7 +154,7 @@ class _Graph:
 
     def is_specific(self, name: str) -> bool:
         """Return whether few passages name it."""
-        return _reads_as_name(name) and len(self.about[entity_key(name)]) <= MOST_PASSAGES
+        return _is_name(name) and len(self.about[entity_key(name)]) <= MAX_PASSAGES
 
     def is_clear(self, number: int) -> bool:
         """Return whether a triple's passage is about its subject, and no other triple says the same of another."""
@@ -173,7 +173,7 @@ class _Graph:
     @lru_cache(maxsize=20_000)  # noqa: B019 - a graph lives no longer than the sampling of its chains
     def text(self, passage: str) -> str:
         """Return a passage with its title, in normal form."""
-        return normal_text(self._table[passage].searchable)
+        return normalize_text(self._table[passage].searchable)
 
 
 @dataclass(frozen=True)
@@ -191,51 +191,51 @@ class _Sampler:
             start = self.graph.triples[number].subject
             if entity_key(start) in self.starts or not self.graph.is_specific(start):
                 continue
-            chain = next(self._grown(GoldChain((), (), (start,)), [number], hops, random), None)
+            chain = next(self._grow_chain(GoldChain((), (), (start,)), [number], hops, random), None)
             if chain is not None:
                 self.passages.update(chain.passages)
                 self.triples.update(chain.triples)
                 self.starts.add(entity_key(start))
                 yield chain
 
-    def _grown(
+    def _grow_chain(
         self, chain: GoldChain, numbers: Sequence[int], hops: int, random: np.random.Generator
     ) -> Iterator[GoldChain]:
         """Yield the whole chains that go on from this one by one of the triples."""
         for number in numbers:
-            longer = self._longer(chain, number)
+            longer = self._add_hop(chain, number)
             if longer is None:
                 continue
             if len(longer.triples) == hops:
-                if _reads_as_answer(longer.answer) and not self._start_tells(longer):
+                if _is_answer(longer.answer) and not self._start_tells(longer):
                     yield longer
             elif self.graph.is_specific(longer.answer):
                 onward = random.permutation(self.graph.leaving[entity_key(longer.answer)]).tolist()
-                yield from self._grown(longer, onward, hops, random)
+                yield from self._grow_chain(longer, onward, hops, random)
 
-    def _longer(self, chain: GoldChain, number: int) -> GoldChain | None:
+    def _add_hop(self, chain: GoldChain, number: int) -> GoldChain | None:
         """Return the chain with one hop more, if that hop is one to take."""
         triple, passage = self.graph.triples[number], self.graph.passages[number]
-        if passage in chain.passages or self.passages[passage] >= MOST_CHAINS or triple in self.triples:
+        if passage in chain.passages or self.passages[passage] >= MAX_CHAINS or triple in self.triples:
             return None
-        if not _reads_as_name(triple.subject) or not self.graph.is_clear(number):
+        if not _is_name(triple.subject) or not self.graph.is_clear(number):
             return None
-        if chain.passages and not self._joins(triple.subject, (chain.passages[-1], passage)):
+        if chain.passages and not self._is_bridge(triple.subject, (chain.passages[-1], passage)):
             return None
         if any(_overlap(triple.object, entity) for entity in chain.entities):
             return None
-        if not self._needs_own_passage(chain, triple, passage):
+        if not self._is_needed(chain, triple, passage):
             return None
         return GoldChain((*chain.triples, triple), (*chain.passages, passage), (*chain.entities, triple.object))
 
-    def _joins(self, bridge: str, passages: tuple[str, str]) -> bool:
+    def _is_bridge(self, bridge: str, passages: tuple[str, str]) -> bool:
         """Return whether two passages can be trusted to mean one thing by a name."""
         titles = [self.graph.title(passage) for passage in passages]
         if any(strip_qualifier(title) != title and _core(title) == _core(bridge) for title in titles):
             return False
         return " " in entity_key(bridge) or entity_key(bridge) in map(entity_key, titles)
 
-    def _needs_own_passage(self, chain: GoldChain, triple: Triple, passage: str) -> bool:
+    def _is_needed(self, chain: GoldChain, triple: Triple, passage: str) -> bool:
         """Return whether it names the ends of its hop and no earlier one, and no earlier passage names the new end."""
         text = self.graph.text(passage)
         return (

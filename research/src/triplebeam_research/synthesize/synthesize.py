@@ -26,23 +26,23 @@ from triplebeam.evaluate.questions import SYNTHETIC, Question
 from triplebeam.generate.ask import Failed, ask_many
 from triplebeam.generate.language_model import LanguageModel, Prompt
 from triplebeam.generate.parse import ReplyType, Text
+from triplebeam.generate.prompts import format_passages
 from triplebeam.generate.prompts import load as load_shared
-from triplebeam.generate.prompts import numbered_passages
 from triplebeam.generate.provenance import UNKNOWN_ORIGIN, follow_run
 from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.passage import Passages
-from triplebeam.system.progress import Progress, silent
+from triplebeam.system.progress import Progress, ignore_progress
 from triplebeam.text.words import words_of
 from triplebeam.triple import Chain
-from triplebeam_research.synthesize.chains import GoldChain, is_named, normal_text, sample_chains, why_no_chains
+from triplebeam_research.synthesize.chains import GoldChain, explain_no_chains, is_named, normalize_text, sample_chains
 from triplebeam_research.templates import load
 
 #: The most chains that are tried for each question wanted.
 CHAINS_PER_QUESTION = 3
 #: After so many chains without one question it gives up.
-MOST_FRUITLESS = 20
-_BATCH = 16
-_LONGEST_ANSWER = 8
+MAX_FRUITLESS = 20
+_BATCH_CHAINS = 16
+_MAX_ANSWER_WORDS = 8
 
 UNREADABLE = "the model's reply could not be read"
 NOT_SENSIBLE = "the model sees no sensible question in the chain"
@@ -101,7 +101,7 @@ def synthesize(
     seed: int = 0,
     hops: Sequence[int] = (2, 3),
     check_shortcuts: bool = False,
-    progress: Progress = silent,
+    progress: Progress = ignore_progress,
 ) -> SyntheticQuestions:
     """Up to ``count`` questions over an index; fewer where its chains or the calls run out.
 
@@ -113,17 +113,17 @@ def synthesize(
     kept: list[SyntheticQuestion] = []
     rejected: Counter[str] = Counter()
     chains = islice(sample_chains(index, seed=seed, hops=hops), CHAINS_PER_QUESTION * count)
-    while len(kept) < count and (batch := list(islice(chains, min(_BATCH, count - len(kept))))):
+    while len(kept) < count and (batch := list(islice(chains, min(_BATCH_CHAINS, count - len(kept))))):
         for written in writer.write(batch):
             if isinstance(written, str):
                 rejected[written] += 1
             else:
                 kept.append(written)
         progress("writing questions", len(kept), count)
-        if not kept and rejected.total() >= MOST_FRUITLESS:
+        if not kept and rejected.total() >= MAX_FRUITLESS:
             break
     if not kept:
-        raise _nothing(index, model, rejected)
+        raise _make_error(index, model, rejected)
     return SyntheticQuestions(tuple(kept), rejected)
 
 
@@ -144,9 +144,9 @@ def check_destination(path: Path) -> None:
         raise BadInputError(f"{path} cannot be written: name a .jsonl file in a folder that exists and is yours.")
 
 
-def _nothing(index: Snapshot, model: LanguageModel, rejected: Counter[str]) -> BadInputError | EndpointError:
+def _make_error(index: Snapshot, model: LanguageModel, rejected: Counter[str]) -> BadInputError | EndpointError:
     if not rejected:
-        return BadInputError(f"no questions can be written over {index.folder}: {why_no_chains(index)}.")
+        return BadInputError(f"no questions can be written over {index.folder}: {explain_no_chains(index)}.")
     reasons = "; ".join(f"{number} times {reason}" for reason, number in rejected.most_common())
     return EndpointError(
         f"{model.name} wrote no usable question for {rejected.total()} chains ({reasons}): try another model,"
@@ -167,7 +167,7 @@ class _Writer:
         for chain, reply in zip(chains, replies, strict=True):
             fault = UNREADABLE if reply is None else self._fault(chain, reply)
             written.append(fault if reply is None or fault else _question(chain, reply, self.model.name))
-        return self._without_shortcuts(written) if self.check_shortcuts else written
+        return self._reject_shortcuts(written) if self.check_shortcuts else written
 
     def _ask(self, prompts: Sequence[Prompt], reply_type: type[ReplyType]) -> list[ReplyType | None]:
         """Return the replies that can be parsed; an endpoint that is gone is an error."""
@@ -180,7 +180,7 @@ class _Writer:
     def _prompt(self, chain: GoldChain) -> Prompt:
         facts = [f"{number}. {' | '.join(triple)}" for number, triple in enumerate(chain.triples, 1)]
         return load("synthesize").fill(
-            passages=numbered_passages([self.passages[passage_id] for passage_id in chain.passages]),
+            passages=format_passages([self.passages[passage_id] for passage_id in chain.passages]),
             facts="\n".join(facts),
             start=chain.start,
             hidden="; ".join(chain.bridges),
@@ -190,27 +190,27 @@ class _Writer:
     def _fault(self, chain: GoldChain, reply: _Reply) -> str:
         """Return what is wrong with a reply; nothing where it will do."""
         question, answer = reply.question.strip(), reply.answer.strip()
-        *earlier, last = (normal_text(self.passages[passage_id].searchable) for passage_id in chain.passages)
-        same = is_named(answer, normal_text(chain.answer)) or is_named(chain.answer, normal_text(answer))
+        *earlier, last = (normalize_text(self.passages[passage_id].searchable) for passage_id in chain.passages)
+        same = is_named(answer, normalize_text(chain.answer)) or is_named(chain.answer, normalize_text(answer))
         faults = {
             NOT_SENSIBLE: not reply.sensible,
             EMPTY: not (question and answer),
-            START_MISSING: not is_named(chain.start, normal_text(question)),
-            BRIDGE_NAMED: any(_gives_away(question, bridge, chain.start) for bridge in chain.bridges),
-            ANSWER_NAMED: any(is_named(name, normal_text(question)) for name in (answer, chain.answer)),
-            ANSWER_LONG: len(answer.split()) > _LONGEST_ANSWER,
+            START_MISSING: not is_named(chain.start, normalize_text(question)),
+            BRIDGE_NAMED: any(_reveals_name(question, bridge, chain.start) for bridge in chain.bridges),
+            ANSWER_NAMED: any(is_named(name, normalize_text(question)) for name in (answer, chain.answer)),
+            ANSWER_LONG: len(answer.split()) > _MAX_ANSWER_WORDS,
             ANSWER_ABSENT: not is_named(answer, last),
             ANSWER_OTHER: not same,
             ANSWER_EARLY: any(is_named(answer, text) for text in earlier),
         }
         return next((fault for fault, found in faults.items() if found), "")
 
-    def _without_shortcuts(self, written: list[SyntheticQuestion | str]) -> list[SyntheticQuestion | str]:
+    def _reject_shortcuts(self, written: list[SyntheticQuestion | str]) -> list[SyntheticQuestion | str]:
         """Reject questions whose last passage alone makes the model find the answer."""
         places = {place: each for place, each in enumerate(written) if isinstance(each, SyntheticQuestion)}
         prompts = [
             load_shared("answer").fill(
-                passages=numbered_passages([self.passages[each.question.gold[-1]]]),
+                passages=format_passages([self.passages[each.question.gold[-1]]]),
                 facts="",
                 question=each.question.question,
             )
@@ -219,15 +219,15 @@ class _Writer:
         with follow_run({UNKNOWN_ORIGIN}):  # a question repeats words of passages that these prompts do not show
             readings = self._ask(prompts, _Read)
         for (place, each), read in zip(places.items(), readings, strict=True):
-            found = normal_text(read.answer) if read and read.found else ""
+            found = normalize_text(read.answer) if read and read.found else ""
             if any(is_named(answer, found) for answer in each.question.answers):
                 written[place] = SHORTCUT
         return written
 
 
-def _gives_away(question: str, name: str, start: str) -> bool:
+def _reveals_name(question: str, name: str, start: str) -> bool:
     """Return whether the question has the name, or its last word with a capital: a surname, a university's town."""
-    if is_named(name, normal_text(question)):
+    if is_named(name, normalize_text(question)):
         return True
     *_, last = ["", *_words(name)]
     telling = len(last) > 3 and not last[0].islower()

@@ -19,9 +19,9 @@ from triplebeam.errors import BadInputError
 from triplebeam.index.folder.passage_graph import PassageGraph
 from triplebeam.methods.gnn_ret.propagate import MessagePassing
 from triplebeam.methods.gnn_ret.weights import GNN_RET, TrainingSettings
-from triplebeam.system.progress import Progress, silent
+from triplebeam.system.progress import Progress, ignore_progress
 from triplebeam_research.training.objective import HingeObjective, LossAndGradient, TrainingStep
-from triplebeam_research.training.printed import printed_gradient
+from triplebeam_research.training.printed import compute_printed_gradient
 
 SMALL_GRADIENT = "the gradient is small"
 AT_BORDER = "every value with a gradient is at 0 or 1 and would go further"
@@ -45,7 +45,7 @@ def train(
     graph: PassageGraph,
     examples: Sequence[Sequence[TrainingStep]],
     settings: TrainingSettings = GNN_RET,
-    progress: Progress = silent,
+    progress: Progress = ignore_progress,
 ) -> TrainingResult:
     """Descend. An example is a question: one step for GNN-Ret, its sub-questions in order for RGNN-Ret."""
     _check(examples, settings)
@@ -53,7 +53,7 @@ def train(
     best, ending = values, LAST_STEP
     losses: list[float] = []
     for number in range(settings.max_steps + 1):
-        loss, gradient = _mean(graph, examples, settings, values)
+        loss, gradient = _average_loss(graph, examples, settings, values)
         best = values if not losses or loss < min(losses) else best
         losses.append(loss)
         progress("train", number, settings.max_steps)
@@ -72,7 +72,7 @@ def train(
     )
 
 
-def _mean(
+def _average_loss(
     graph: PassageGraph,
     examples: Sequence[Sequence[TrainingStep]],
     settings: TrainingSettings,
@@ -83,9 +83,9 @@ def _mean(
     objective = HingeObjective(passing=passing, threshold=settings.threshold, competitors=settings.competitors)
     *alpha, beta = values.tolist()
     results = [
-        printed_gradient(objective, steps, alpha, beta)
+        compute_printed_gradient(objective, steps, alpha, beta)
         if settings.gradient == "printed"
-        else objective.exact(steps, alpha, beta)
+        else objective.compute_exact(steps, alpha, beta)
         for steps in examples
     ]
     gradient = np.mean([result.gradient for result in results], axis=0)
@@ -102,10 +102,10 @@ def _reason_to_stop(
         return SMALL_GRADIENT
     if not change[~small].any():
         return AT_BORDER
-    return RISING_LOSS if _kept_rising(losses, settings.rises) else ""
+    return RISING_LOSS if _is_rising(losses, settings.rises) else ""
 
 
-def _kept_rising(losses: Sequence[float], rises: int) -> bool:
+def _is_rising(losses: Sequence[float], rises: int) -> bool:
     last = losses[-rises - 1 :]
     return len(last) > rises and all(before < after for before, after in pairwise(last))
 

@@ -92,7 +92,7 @@ class HingeObjective:
             return 0.0
         return max(0.0, float(self.threshold + distances[targets].mean() - distances[others].mean()))
 
-    def exact(self, steps: Sequence[TrainingStep], alpha: Sequence[float], beta: float) -> LossAndGradient:
+    def compute_exact(self, steps: Sequence[TrainingStep], alpha: Sequence[float], beta: float) -> LossAndGradient:
         """Eq. 5 and its derivatives."""
         forward = self.forward(steps, alpha, beta)
         gradient = np.zeros(len(alpha) + 1)
@@ -143,12 +143,12 @@ def training_steps(
     """
     known = assign_labels(distances, supporting) if labels is None else labels
     return [
-        TrainingStep(distances=to_sub_question, targets=_rows(_wanted(known, number, supporting, targets)))
+        TrainingStep(distances=to_sub_question, targets=_rows(_select_targets(known, number, supporting, targets)))
         for number, to_sub_question in enumerate(distances)
     ]
 
 
-def _wanted(
+def _select_targets(
     labels: Sequence[int | None], number: int, supporting: Sequence[int], targets: Targets
 ) -> Sequence[int | None]:
     return {"all": supporting, "current": labels[number : number + 1], "current_and_later": labels[number:]}[targets]

@@ -27,7 +27,7 @@ from triplebeam.methods.gnn_ret.propagate import Messages, Propagated
 from triplebeam_research.training.objective import ForwardStep, HingeObjective, LossAndGradient, TrainingStep
 
 
-def printed_gradient(
+def compute_printed_gradient(
     objective: HingeObjective, steps: Sequence[TrainingStep], alpha: Sequence[float], beta: float
 ) -> LossAndGradient:
     """Compute the loss of Eq. 5, with the printed gradient by α of each layer and, last, by β."""
@@ -36,7 +36,7 @@ def printed_gradient(
     slope = np.zeros(len(steps[0].distances))  # of ℓ by the integrated distances of the step behind
     for number in reversed(range(len(steps))):
         step, done = steps[number], forward[number]
-        counted = _counted(done)
+        counted = _select_competitors(done)
         slope = slope * (1 - beta)  # Eq. 18, 19
         if done.loss > 0:
             slope[counted] += np.where(np.isin(counted, step.targets), 1.0, -1.0)  # Eq. 10, 17
@@ -45,28 +45,30 @@ def printed_gradient(
             gradient[-1] += float(slope @ change) / len(slope) / len(steps)  # Eq. 20
         at_last_layer = np.zeros_like(slope)
         at_last_layer[counted] = slope[counted] * (beta if len(steps) > 1 else 1.0)  # Eq. 21
-        gradient[:-1] += _by_alpha(done.propagated, alpha, at_last_layer)
+        gradient[:-1] += _differentiate_by_alpha(done.propagated, alpha, at_last_layer)
     return LossAndGradient(sum(done.loss for done in forward) / len(steps), gradient)
 
 
-def _counted(done: ForwardStep) -> NDArray[np.int64]:
+def _select_competitors(done: ForwardStep) -> NDArray[np.int64]:
     """Eq. 9, 16: the competitors that received a message at the last layer."""
     if not done.propagated.messages:
         return np.zeros(0, np.int64)
     return np.intersect1d(done.competitors, done.propagated.messages[-1].receivers)
 
 
-def _by_alpha(propagated: Propagated, alpha: Sequence[float], slope: NDArray[np.float64]) -> NDArray[np.float64]:
+def _differentiate_by_alpha(
+    propagated: Propagated, alpha: Sequence[float], slope: NDArray[np.float64]
+) -> NDArray[np.float64]:
     """Eq. 11 and 12, from the last layer to the first."""
     gradient = np.zeros(len(alpha))
     for layer in reversed(range(len(alpha))):
         sent, before = propagated.messages[layer], propagated.hidden[layer]
         gradient[layer] = slope[sent.receivers] @ (before[sent.receivers] - sent.carry(before))
-        slope = _one_layer_down(sent, alpha[layer], slope)
+        slope = _propagate_back(sent, alpha[layer], slope)
     return gradient
 
 
-def _one_layer_down(sent: Messages, alpha: float, slope: NDArray[np.float64]) -> NDArray[np.float64]:
+def _propagate_back(sent: Messages, alpha: float, slope: NDArray[np.float64]) -> NDArray[np.float64]:
     """Eq. 12."""
     down = np.zeros_like(slope)
     down[sent.receivers] = alpha * slope[sent.receivers]

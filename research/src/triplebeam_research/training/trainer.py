@@ -10,14 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, ValidationError
 
+from triplebeam.assemble import IndexReader, context_of
 from triplebeam.assemble.gnn_ret import UNTRAINED_ALPHA, ScoringBase, scoring_base
-from triplebeam.assemble.index import Index
 from triplebeam.errors import BadInputError
 from triplebeam.evaluate.questions import Question, SubQuestion, find_gold, read_questions
 from triplebeam.methods.gnn_ret import GNN_RET, RGNN_RET, MessagePassing, TrainedOn, TrainingSettings, Weights
 from triplebeam.methods.gnn_ret.propagate import Distances, distances_of, nearest
 from triplebeam.methods.gnn_ret.weights import Targets
-from triplebeam.system.progress import Progress, silent
+from triplebeam.system.progress import Progress, ignore_progress
 from triplebeam_research.datasets.json_values import elements
 from triplebeam_research.training.descent import TrainingResult, train
 from triplebeam_research.training.objective import HingeObjective, TrainingStep, training_steps
@@ -56,10 +56,10 @@ class Fold:
 class Trainer:
     """Learns α, and β where the settings have one, over the distances of one base."""
 
-    index: Index
+    index: IndexReader
     settings: TrainingSettings
     base: str = "dense"
-    progress: Progress = field(default=silent, repr=False)
+    progress: Progress = field(default=ignore_progress, repr=False)
 
     @property
     def method(self) -> TrainedMethod:
@@ -74,7 +74,7 @@ class Trainer:
                 raise BadInputError(
                     f"question {question.id!r} of {path} has no gold passages: training needs them for every question."
                 )
-        asked = self._asked(path, questions)
+        asked = self._choose_queries(path, questions)
         base = scoring_base(self.index.retriever(self.base))
         made: list[Example] = []
         for number, question in enumerate(questions, start=1):
@@ -85,7 +85,7 @@ class Trainer:
     def train(self, examples: Sequence[Example]) -> TrainingResult:
         """Learn from all of them."""
         return train(
-            self.index.snapshot.passage_graph,
+            context_of(self.index).snapshot.passage_graph,
             [example.steps for example in examples],
             self.settings,
             self.progress,
@@ -97,7 +97,7 @@ class Trainer:
             questions=questions.name,
             question_count=len(examples),
             passage_count=len(self.index.passages),
-            embedder=self.index.snapshot.manifest.embedder.name,
+            embedder=context_of(self.index).snapshot.manifest.embedder.name,
             base=self.base,
         )
         return describe_training(self.train(examples), self.settings, trained_on)
@@ -123,7 +123,7 @@ class Trainer:
 
     def recall(self, examples: Sequence[Example], alpha: Sequence[float], beta: float) -> list[float]:
         """Compute R@k for each of `DEPTHS`: the mean over questions of the mean over their steps."""
-        objective = HingeObjective(passing=self._passing(), competitors=self.settings.competitors)
+        objective = HingeObjective(passing=self._make_passing(), competitors=self.settings.competitors)
 
         def shares(example: Example) -> list[float]:
             steps = zip(objective.forward(example.steps, alpha, beta), example.wanted, strict=True)
@@ -138,15 +138,15 @@ class Trainer:
         overall: list[float] = np.mean([shares(example) for example in examples], axis=0).tolist()
         return overall
 
-    def _passing(self) -> MessagePassing:
+    def _make_passing(self) -> MessagePassing:
         return MessagePassing(
-            graph=self.index.snapshot.passage_graph,
+            graph=context_of(self.index).snapshot.passage_graph,
             relevant=self.settings.relevant,
             message=self.settings.message,
             edges=self.settings.edges,
         )
 
-    def _asked(self, path: Path, questions: Sequence[Question]) -> Callable[[Question], Sequence[SubQuestion]]:
+    def _choose_queries(self, path: Path, questions: Sequence[Question]) -> Callable[[Question], Sequence[SubQuestion]]:
         """Return what is sent to the base for a question: itself, or its sub-questions."""
         if self.method == "gnn_ret":
             return lambda question: [SubQuestion(question=question.question)]
@@ -160,7 +160,7 @@ class Trainer:
         return lambda question: known[question.question]
 
     def _example(self, base: ScoringBase, question: Question, asked: Sequence[SubQuestion]) -> Example:
-        row = self.index.snapshot.passages.row
+        row = context_of(self.index).snapshot.passages.row
         for each in asked:
             if each.gold and each.gold not in self.index.passages:
                 raise BadInputError(
@@ -180,7 +180,7 @@ class Trainer:
         )
 
 
-def mean_recall(folds: Sequence[Fold], who: Compared) -> list[float]:
+def average_recall(folds: Sequence[Fold], who: Compared) -> list[float]:
     """Compute R@k of all folds together, every question once."""
     held = [fold.held for fold in folds]
     means: list[float] = np.average([getattr(fold, who) for fold in folds], axis=0, weights=held).tolist()
@@ -206,11 +206,13 @@ def read_decompositions(path: Path) -> dict[str, list[SubQuestion]]:
             place = ".".join(map(str, first["loc"]))
             raise BadInputError(f"{path}, row {number}: {place}: {first['msg']}.") from None
         if row.decomposition:
-            found[row.question] = [_filled(path, number, row.decomposition, n) for n in range(len(row.decomposition))]
+            found[row.question] = [
+                _fill_references(path, number, row.decomposition, n) for n in range(len(row.decomposition))
+            ]
     return found
 
 
-def _filled(path: Path, row: int, steps: list[SubQuestion], number: int) -> SubQuestion:
+def _fill_references(path: Path, row: int, steps: list[SubQuestion], number: int) -> SubQuestion:
     def answer(reference: re.Match[str]) -> str:
         before = steps[int(reference[1]) - 1] if 0 < int(reference[1]) <= number else None
         if before is None or not before.answer:

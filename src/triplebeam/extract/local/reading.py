@@ -10,7 +10,7 @@ from triplebeam.extract.local.tables import is_csv
 from triplebeam.extract.local.terms import Terms
 from triplebeam.extract.local.tidy import PlainText, joined, plain, tidy
 from triplebeam.passage import Passage
-from triplebeam.text.language import foreign_language
+from triplebeam.text.language import detect_foreign_language
 from triplebeam.text.names import entity_key, split_name
 
 _NUMBERING = re.compile(
@@ -36,7 +36,7 @@ class Reading:
 
 def read(passage: Passage) -> Reading:
     """Take from a passage what can be read as English."""
-    if (language := foreign_language(passage.text)) is not None:
+    if (language := detect_foreign_language(passage.text)) is not None:
         return Reading(passage, language=language)
     terms, turns = Terms(), [] if is_csv(passage) else turns_of(passage.text)
     if turns:

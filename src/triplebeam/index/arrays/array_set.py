@@ -41,7 +41,7 @@ class ArraySet(ABC):
         """Write bytes, one part behind the other."""
 
     @abstractmethod
-    def within(self, name: str) -> "ArraySet":
+    def open_subset(self, name: str) -> "ArraySet":
         """Return the set of this name in this one."""
 
     @abstractmethod
@@ -116,7 +116,7 @@ class MemoryArrays(ArraySet):
         """Keep bytes."""
         self._arrays[name] = np.frombuffer(b"".join(parts), np.uint8)
 
-    def within(self, name: str) -> "MemoryArrays":
+    def open_subset(self, name: str) -> "MemoryArrays":
         """Return the set of this name in this one."""
         return self._sets.setdefault(name, MemoryArrays())
 

@@ -45,7 +45,7 @@ class StringColumn(Sequence[str]):
         body = b"".join([self._bytes[start:end] for start, end in zip(starts, ends, strict=True)])
         return StringColumn(offsets, np.frombuffer(body, np.uint8))
 
-    def place_of(self, string: str) -> int:
+    def find_position(self, string: str) -> int:
         """Find where a string is, or would be, in a sorted column. UTF-8 sorts in the order of the characters."""
         offsets, whole = self._offsets, self._bytes
         encoded = string.encode("utf-8", "surrogatepass")

@@ -71,7 +71,7 @@ class FolderArrays(ArraySet):
             for part in parts:
                 file.write(part)
 
-    def within(self, name: str) -> "FolderArrays":
+    def open_subset(self, name: str) -> "FolderArrays":
         """Return the set in a folder below."""
         return FolderArrays(self.folder / name, self._checksums, self._whole, prefix=f"{self._prefix}{name}/")
 
@@ -81,11 +81,11 @@ class FolderArrays(ArraySet):
 
     def verify(self, name: str, array: NDArray[Any]) -> None:
         """Raise IndexDamagedError where a mapped file does not have the checksum that it was written with."""
-        content = _mapped_file(array)
+        content = _find_mmap(array)
         for file in (f"{name}.npy", name):
             expected = self._checksums.get(self._prefix + file)
             if expected is not None and content is not None and zlib.crc32(content) != expected:
-                raise IndexDamagedError(f"{self.locate(file)} is not as it was written: {REPAIR}")
+                raise IndexDamagedError(f"{self.locate(file)} is corrupted: {REPAIR}")
 
     def flush(self) -> None:
         """Flush everything to disk."""
@@ -112,12 +112,12 @@ def compute_checksum(path: Path) -> int:
 
 def release_pages(array: NDArray[Any]) -> None:
     """Release the pages of a mapped array: they stay in the system's cache, and no longer count as our memory."""
-    file = _mapped_file(array)
+    file = _find_mmap(array)
     if file is not None and hasattr(mmap, "MADV_DONTNEED"):  # not on Windows
         file.madvise(mmap.MADV_DONTNEED)
 
 
-def _mapped_file(array: NDArray[Any]) -> mmap.mmap | None:
+def _find_mmap(array: NDArray[Any]) -> mmap.mmap | None:
     """Return the file that an array is mapped from, with its header; None where it is in memory."""
     owner: Any = array
     while not (owner is None or isinstance(owner, mmap.mmap)):

@@ -13,32 +13,32 @@ from numpy.typing import NDArray
 
 from triplebeam.index.arrays.array_set import ArraySet
 
-_BYTES = 16
+_KEY_BYTES = 16
 #: One key per row, as strings of sixteen bytes.
 Keys: TypeAlias = NDArray[np.bytes_]
 
 
-def key_of(*parts: str) -> bytes:
+def hash_texts(*parts: str) -> bytes:
     """Hash these texts into one key."""
-    return hashlib.blake2b("\0".join(parts).encode("utf-8", "surrogatepass"), digest_size=_BYTES).digest()
+    return hashlib.blake2b("\0".join(parts).encode("utf-8", "surrogatepass"), digest_size=_KEY_BYTES).digest()
 
 
-def as_keys(keys: Iterable[bytes]) -> Keys:
+def pack_keys(keys: Iterable[bytes]) -> Keys:
     """Pack keys into an array."""
-    return np.frombuffer(b"".join(keys), f"S{_BYTES}")
+    return np.frombuffer(b"".join(keys), f"S{_KEY_BYTES}")
 
 
 def write_keys(arrays: ArraySet, name: str, keys: Keys) -> None:
     """Write the keys of rows, in their order."""
-    arrays.add(name, keys.view(np.uint8).reshape(-1, _BYTES))
+    arrays.add(name, keys.view(np.uint8).reshape(-1, _KEY_BYTES))
 
 
 def read_keys(arrays: ArraySet, name: str) -> Keys:
     """Read the key of each row."""
-    return as_keys([arrays.array(name).tobytes()])
+    return pack_keys([arrays.array(name).tobytes()])
 
 
-def rows_of(keys: Keys, known: Keys) -> NDArray[np.int64]:
+def find_rows(keys: Keys, known: Keys) -> NDArray[np.int64]:
     """Find the row of each key among the known ones, the last where there are several; -1 where there is none.
 
     Sorted by their first halves alone, which hardly ever are the same in two keys; where they are, all are looked at.
@@ -58,6 +58,6 @@ def rows_of(keys: Keys, known: Keys) -> NDArray[np.int64]:
     return rows
 
 
-def distinct(keys: Keys) -> NDArray[np.int64]:
+def find_distinct_rows(keys: Keys) -> NDArray[np.int64]:
     """Find one row per distinct key, in ascending order."""
-    return np.flatnonzero(rows_of(keys, keys) == np.arange(len(keys)))
+    return np.flatnonzero(find_rows(keys, keys) == np.arange(len(keys)))

@@ -24,7 +24,7 @@ class SortedNames(Mapping[str, T]):
     """The value at a place."""
 
     def __getitem__(self, name: str) -> T:
-        place = self.names.place_of(name)
+        place = self.names.find_position(name)
         if place < len(self.names) and self.names[place] == name:
             return self.at(place)
         raise KeyError(name)
@@ -37,7 +37,7 @@ class SortedNames(Mapping[str, T]):
 
     def has_beginning(self, beginning: str) -> bool:
         """Return whether any name has this prefix."""
-        place = self.names.place_of(beginning)
+        place = self.names.find_position(beginning)
         return place < len(self.names) and self.names[place].startswith(beginning)
 
 

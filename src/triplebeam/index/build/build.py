@@ -22,16 +22,16 @@ from triplebeam.index.build.sync import Differences
 from triplebeam.index.build.writing import open_for_write, open_store_copy, remove_failed_index, require_index
 from triplebeam.index.content.content import Content
 from triplebeam.index.content.vector_cache import VectorCache
-from triplebeam.index.folder.manifest import empty_index
+from triplebeam.index.folder.manifest import make_empty_error
 from triplebeam.index.folder.previous import find_damaged_files
 from triplebeam.index.manifest import MAX_PASSAGES, VectorSpace
 from triplebeam.index.store.corrections import Corrections
 from triplebeam.index.store.policy import OverwritePolicy, kind_of
 from triplebeam.index.store.store import Store
 from triplebeam.index.stores import FolderPublisher, Publisher
-from triplebeam.ingest import FolderFiles, Reading, watched
+from triplebeam.ingest import FolderFiles, Reading, report_progress
 from triplebeam.passage import PASSAGE_TOKENS
-from triplebeam.system.progress import Progress, silent
+from triplebeam.system.progress import Progress, ignore_progress
 
 #: As many passages as a model is asked at a time by default, so that a run that goes wrong stops early.
 EXTRACTION_WINDOW = 16
@@ -63,7 +63,7 @@ class IndexBuilder:
     """A keyword of more passages makes no edges in the passage graph of a new index; 0: every keyword does."""
     encode_windows: EncodeWindows = field(default=encode_here, repr=False)
     """Where texts are encoded: here, or on a cluster."""
-    progress: Progress = field(default=silent, repr=False)
+    progress: Progress = field(default=ignore_progress, repr=False)
     publisher: Publisher | None = field(default=None, repr=False)
     """What publishes the index; None: it is published in its own folder."""
 
@@ -75,10 +75,10 @@ class IndexBuilder:
         """
         with remove_failed_index(self.folder), self._open() as (store, report):
             self._remember(store)
-            document_ids = self._intake(store, report).read(watched(sources, expected, self.progress))
+            document_ids = self._make_intake(store, report).read(report_progress(sources, expected, self.progress))
             self._extract_from(store, document_ids, report)
             if whole and document_ids:
-                self._intake(store, report).remove_others(document_ids.keys())
+                self._make_intake(store, report).remove_others(document_ids.keys())
             self._finish(store, report)
         return report
 
@@ -98,7 +98,9 @@ class IndexBuilder:
         """Report what `sync` would add, change, rename and remove. The files are read, and nothing is written."""
         report = BuildReport()
         with open_store_copy(self.folder) as store:
-            report.unpublished = self._publisher.revision() != (store.meta.revision if _passages(store) else None)
+            report.unpublished = self._publisher.read_revision() != (
+                store.meta.revision if _count_passages(store) else None
+            )
             self._compare(store, folders, report)
         return report
 
@@ -156,7 +158,7 @@ class IndexBuilder:
 
     def _finish_or_withdraw(self, store: Store, report: BuildReport) -> None:
         """Publish what is left after a removal; where nothing is, no removed text stays published."""
-        if _passages(store):
+        if _count_passages(store):
             self._finish(store, report)
         else:
             self._publisher.withdraw()
@@ -164,19 +166,19 @@ class IndexBuilder:
     def _finish_not_empty(self, store: Store, report: BuildReport) -> None:
         """Publish what is there; no sources were read, so where nothing is there, the index is empty."""
         self._finish_or_withdraw(store, report)
-        if not _passages(store):
-            raise empty_index(self.folder)
+        if not _count_passages(store):
+            raise make_empty_error(self.folder)
 
     def _finish(self, store: Store, report: BuildReport) -> None:
         """Encode what is not encoded yet, and publish if anything changed."""
         report.failures = store.statistics.failures()
         publisher = self._publisher
-        if current := publisher.current(store):
+        if current := publisher.read_current(store):
             report.manifest = current
             return
-        if not _passages(store):
+        if not _count_passages(store):
             publisher.withdraw()
-            reasons = "; ".join(report.not_read()[:5]) or "they hold no files of a kind that is read"
+            reasons = "; ".join(report.list_unread()[:5]) or "they hold no files of a kind that is read"
             raise BadInputError(
                 f"nothing could be read from the sources, so there is no index to make at {self.folder}: {reasons}."
             )
@@ -216,17 +218,17 @@ class IndexBuilder:
         """Put into the store what differs from it, and take out what is gone; the documents of the folders."""
         report.unreadable += folders.unreadable
         report.skipped += folders.skipped
-        differences = Differences.between(store, folders)
-        readings = watched(differences.read(), len(differences.changed), self.progress)
-        document_ids = self._intake(store, report).read(readings, differences)
+        differences = Differences.compare(store, folders)
+        readings = report_progress(differences.read(), len(differences.changed), self.progress)
+        document_ids = self._make_intake(store, report).read(readings, differences)
         with store.transaction():
-            report.removed = store.remove_documents(differences.gone())
-            store.files.set_states(differences.file_states())
+            report.removed = store.remove_documents(differences.list_removed())
+            store.files.set_states(differences.collect_file_states())
         report.documents_changed += len(report.removed) + len(report.renamed)
         report.documents_seen += len(differences.in_step)
         return [*differences.in_step, *document_ids]
 
-    def _intake(self, store: Store, report: BuildReport) -> Intake:
+    def _make_intake(self, store: Store, report: BuildReport) -> Intake:
         return Intake(store, report, self.passage_tokens, self.split_passages)
 
     def _extract_from(self, store: Store, document_ids: Iterable[str], report: BuildReport) -> None:
@@ -251,5 +253,5 @@ class IndexBuilder:
         report.passages_left = tally.left
 
 
-def _passages(store: Store) -> int:
+def _count_passages(store: Store) -> int:
     return store.statistics.counts()["passages"]

@@ -15,15 +15,15 @@ from triplebeam.index.store.schema import STORE
 from triplebeam.passage import Document
 from triplebeam.system.database import open_to_read
 
-_NAMED = 3
+_MAX_NAMED = 3
 
 
 def check_index(folder: Path) -> None:
     """Raise where any file of an index is damaged. Nothing is written, so a read-only folder will do."""
     if damaged := find_damaged_files(folder):
-        more = f" and {len(damaged) - _NAMED:,} more" if len(damaged) > _NAMED else ""
-        names = ", ".join(damaged[:_NAMED])
-        raise IndexDamagedError(f"files of {folder} are not as they were written ({names}{more}): {REPAIR}")
+        more = f" and {len(damaged) - _MAX_NAMED:,} more" if len(damaged) > _MAX_NAMED else ""
+        names = ", ".join(damaged[:_MAX_NAMED])
+        raise IndexDamagedError(f"files of {folder} are corrupted ({names}{more}): {REPAIR}")
     store = folder / STORE
     if not store.is_file():
         raise IndexDamagedError(f"{store} is missing, so the index can be searched but not added to: restore the file.")
@@ -35,12 +35,12 @@ def check_store(db: sqlite3.Connection) -> None:
     """Raise where the store is damaged, or a document in it is not what was put in."""
     try:
         found = [text for (text,) in db.execute("PRAGMA integrity_check(3)")]
-        changed = list(_changed_documents(db)) if found == ["ok"] else []
+        changed = list(_find_changed_documents(db)) if found == ["ok"] else []
     except (sqlite3.DatabaseError, ValueError) as error:
         found, changed = [str(error)], []
     if found != ["ok"]:
         raise IndexDamagedError(
-            f"the store of the index is damaged ({'; '.join(found)}), and nothing else has what is in it: restore"
+            f"the store of the index is damaged ({'; '.join(found)}), and there is no other copy of it: restore"
             " store.sqlite from a copy, or index into a new folder."
         )
     if changed:
@@ -50,7 +50,7 @@ def check_store(db: sqlite3.Connection) -> None:
         )
 
 
-def _changed_documents(db: sqlite3.Connection) -> Iterator[str]:
+def _find_changed_documents(db: sqlite3.Connection) -> Iterator[str]:
     """Find documents whose text, title, metadata or cuts do not match the stored hash."""
     rows = db.execute("SELECT document, id, start, stop, section FROM passage ORDER BY document, position")
     cuts = {

@@ -14,7 +14,7 @@ from triplebeam.extract.extractor import Extraction, Extractor
 from triplebeam.index.store.policy import OverwritePolicy, keep_existing, log_policy
 from triplebeam.index.store.store import Store
 from triplebeam.passage import Passage
-from triplebeam.system.progress import Progress, silent
+from triplebeam.system.progress import Progress, ignore_progress
 
 T = TypeVar("T")
 Numbered: TypeAlias = tuple[int, Passage]
@@ -24,9 +24,9 @@ Failure: TypeAlias = tuple[str, str]
 #: The share of extractions that may fail before a build stops.
 MAX_FAILURES = 0.05
 #: Fewer passages than this say nothing about the share that fails.
-_ENOUGH_TO_JUDGE = 20
+_MIN_EXTRACTIONS = 20
 #: As many as the model is asked at a time; larger batches would overshoot a budget.
-_LARGEST_BATCH = 16
+_MAX_BATCH = 16
 _QUOTATION = "; it begins with "
 _NUMBER = re.compile(r"\d+")
 
@@ -39,7 +39,7 @@ class FailureGroup(NamedTuple):
 
 
 def group_failures(failures: Iterable[Failure]) -> list[FailureGroup]:
-    """Group failures by their reason, the commonest first. Differing numbers and quoted replies are ignored."""
+    """Group failures by their reason, the most common first. Differing numbers and quoted replies are ignored."""
     groups: dict[str, list[Failure]] = {}
     for passage_id, reason in failures:
         kind = _NUMBER.sub("#", reason.partition(_QUOTATION)[0])
@@ -87,8 +87,8 @@ def extract_triples(
     *,
     max_failures: float = 1.0,
     budget: Budget | None = None,
-    window: int = _LARGEST_BATCH,
-    progress: Progress = silent,
+    window: int = _MAX_BATCH,
+    progress: Progress = ignore_progress,
 ) -> Tally:
     """Extract the passages and keep the results, ``window`` passages per transaction.
 
@@ -97,7 +97,7 @@ def extract_triples(
     """
     name, tally = extractor.name, Tally(len(waiting))
     progress("extract", 0, len(waiting))
-    for batch in affordable_batches(waiting, budget):
+    for batch in split_by_budget(waiting, budget):
         extractions = zip(batch, extractor.extract(passage for _, passage in batch), strict=True)
         for done in split_windows(extractions, window, keep_on_error=True):
             with store.transaction():
@@ -108,7 +108,7 @@ def extract_triples(
             progress("extract", tally.tried, len(waiting))
             _check_share(tally, max_failures)
     if max_failures < 1 and tally.tried == len(tally.failures) > 0 and next(store.extractions.triples(), None) is None:
-        raise _too_many(tally, max_failures)
+        raise _make_failure_error(tally, max_failures)
     return tally
 
 
@@ -130,7 +130,7 @@ def passages_to_extract(
     return left, len(kept)
 
 
-def affordable_batches(waiting: Sequence[T], budget: Budget | None) -> Iterator[Sequence[T]]:
+def split_by_budget(waiting: Sequence[T], budget: Budget | None) -> Iterator[Sequence[T]]:
     """Yield everything at once without a budget; else batches within it, at the highest price per passage so far.
 
     Until something was paid, the price is unknown: it begins with single passages, then each batch may double.
@@ -141,7 +141,7 @@ def affordable_batches(waiting: Sequence[T], budget: Budget | None) -> Iterator[
     start, size, highest = 0, 1, 0.0
     while start < len(waiting) and (before := budget.spent()) < budget.limit:
         if highest:
-            size = min(2 * size, _LARGEST_BATCH, int((budget.limit - before) / highest))
+            size = min(2 * size, _MAX_BATCH, int((budget.limit - before) / highest))
         if not size:
             return
         yield waiting[start : start + size]
@@ -167,16 +167,16 @@ def split_windows(items: Iterable[T], size: int, *, keep_on_error: bool = False)
 
 
 def _check_share(tally: Tally, max_failures: float) -> None:
-    if tally.tried >= _ENOUGH_TO_JUDGE and len(tally.failures) > max_failures * tally.tried:
-        raise _too_many(tally, max_failures)
+    if tally.tried >= _MIN_EXTRACTIONS and len(tally.failures) > max_failures * tally.tried:
+        raise _make_failure_error(tally, max_failures)
 
 
-def _too_many(tally: Tally, max_failures: float) -> ExtractionError:
+def _make_failure_error(tally: Tally, max_failures: float) -> ExtractionError:
     commonest = group_failures(tally.failures)[0]
     reason = " ".join(commonest.reason.split())
     return ExtractionError(
         f"the extraction of {len(tally.failures)} of {tally.tried} passages failed, more than the {max_failures:.0%}"
-        f" allowed, so it was stopped; what is done is kept. The commonest reason, {len(commonest.passage_ids)} times:"
+        f" allowed, so it was stopped; what is done is kept. Most common error ({len(commonest.passage_ids)}×):"
         f" {reason} Run `triplebeam doctor` to see what the model can do, then `triplebeam index INDEX --retry-failed`;"
         " or allow more with --max-failures."
     )

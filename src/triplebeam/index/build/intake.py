@@ -46,7 +46,7 @@ class Intake:
         passages = split(document, self.passage_tokens, force=self.split_passages)
         store, report = self.store, self.report
         try:
-            if differences and (before := differences.renamed_from(document, passages)):
+            if differences and (before := differences.find_renamed(document, passages)):
                 store.rename_document(before, document, passages)
                 report.renamed.append((before, document.id))
                 return

@@ -33,23 +33,23 @@ class PurgeReport:
 def purge(folder: Path, forget: Callable[[Iterable[int]], int] = lambda lines: 0) -> PurgeReport:
     """Purge an index. ``forget`` removes completions whose prompts had certain lines, and returns how many."""
     require_index(folder, "there is nothing to compact")
-    before = _size(folder)
+    before = _measure_size(folder)
     with open_for_write(folder) as store:
         # A damaged index is refused, not emptied: what is whole of it saves encoding when it is repaired.
         current = read_manifest(folder) if is_index(folder) else None
-        contents = _contents(store)
+        contents = _load_content(store)
         _forget_vectors(folder, store, contents)
         completions = forget(_find_gone_lines(store, contents))
         with store.transaction():
             store.forgotten.clear()
             store.files.forget_unused_names()
-            store.correct(store.meta.corrections.without(_find_orphans(store, contents)), same_effect=True)
+            store.correct(store.meta.corrections.drop_lines(_find_orphans(store, contents)), same_effect=True)
         rewrite(store.db)
         _publish_counts(folder, store, current)
-    return PurgeReport(before, _size(folder), completions)
+    return PurgeReport(before, _measure_size(folder), completions)
 
 
-def _contents(store: Store) -> Content:
+def _load_content(store: Store) -> Content:
     space = store.meta.embedder
     return Content.of(store, in_context=bool(space and space.triples_in_context))
 
@@ -92,5 +92,5 @@ def _find_gone_lines(store: Store, contents: Content) -> set[int]:
     return gone
 
 
-def _size(folder: Path) -> int:
+def _measure_size(folder: Path) -> int:
     return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())

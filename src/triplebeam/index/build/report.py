@@ -40,6 +40,6 @@ class BuildReport:
     """In a preview: a run that was interrupted left changes, which the next one publishes."""
     manifest: Manifest | None = None
 
-    def not_read(self) -> list[str]:
+    def list_unread(self) -> list[str]:
         """List what should have been read and was not, and why."""
         return [*map(str, self.unreadable), *(str(each) for each in self.skipped if each.reason)]

@@ -33,16 +33,16 @@ class Differences:
     """Files with lines that are no documents: their other lines say which documents they have."""
 
     @classmethod
-    def between(cls, store: Store, folders: FolderFiles) -> "Differences":
+    def compare(cls, store: Store, folders: FolderFiles) -> "Differences":
         """Compare the folders with what was read from them before."""
         known = store.files.states()
         changed = [file for file in folders.files if known.get(file.name) != file.state]
         unchanged = {file.name for file in folders.files}.difference(file.name for file in changed)
         sources = store.files.sources()
-        covered = {id_: source for id_, source in sources.items() if folders.covers(source)}
+        covered = {id_: source for id_, source in sources.items() if folders.has_source(source)}
         missing = {id_: source for id_, source in covered.items() if source not in unchanged}
         there = {file.name for file in folders.files}
-        gone = [id_ for id_, source in missing.items() if source not in there and not folders.cannot_say(source)]
+        gone = [id_ for id_, source in missing.items() if source not in there and not folders.is_unreadable(source)]
         return cls(
             folders,
             changed,
@@ -51,7 +51,7 @@ class Differences:
             missing=missing,
             renamable=store.contents(gone),
             known=frozenset(sources),
-            left_behind=frozenset(name for name in known if name not in there and folders.covers(name)),
+            left_behind=frozenset(name for name in known if name not in there and folders.has_source(name)),
         )
 
     def read(self) -> Iterator[Reading]:
@@ -65,7 +65,7 @@ class Differences:
                 self.missing.pop(reading.id, None)
             yield reading
 
-    def renamed_from(self, document: Document, passages: Sequence[Passage]) -> str | None:
+    def find_renamed(self, document: Document, passages: Sequence[Passage]) -> str | None:
         """Find the id that this document had before its file was renamed."""
         if not self.renamable or document.id in self.known:
             return None
@@ -74,14 +74,14 @@ class Differences:
             self.missing.pop(before, None)
         return before
 
-    def gone(self) -> list[str]:
+    def list_removed(self) -> list[str]:
         """List documents that are no longer there. A file or folder that could not be read loses none."""
-        return [id_ for id_, source in self.missing.items() if not self._cannot_say(source)]
+        return [id_ for id_, source in self.missing.items() if not self._is_unreadable(source)]
 
-    def _cannot_say(self, source: str) -> bool:
-        return source in self._unreadable or self.folders.cannot_say(source)
+    def _is_unreadable(self, source: str) -> bool:
+        return source in self._unreadable or self.folders.is_unreadable(source)
 
-    def file_states(self) -> dict[str, str | None]:
+    def collect_file_states(self) -> dict[str, str | None]:
         """Return the states to store: of files that were read whole, and None for removed ones."""
         forgotten: dict[str, str | None] = dict.fromkeys((*self.left_behind, *self.missing.values()))
         unfinished = self._unreadable | self._read_in_part

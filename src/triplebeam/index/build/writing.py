@@ -21,13 +21,13 @@ from triplebeam.index.store.lookup import has_store
 from triplebeam.index.store.schema import STORE
 from triplebeam.index.store.store import Store
 from triplebeam.system.database import remove_database
-from triplebeam.system.durable import explained, make_folder
+from triplebeam.system.durable import explain_disk_errors, make_folder
 
 
 @contextmanager
 def open_for_write(folder: Path) -> Iterator[Store]:
     """Open the store of an index, for one writer at a time; a new folder is made."""
-    with explained(folder):
+    with explain_disk_errors(folder):
         try:
             make_folder(folder)
         except (FileExistsError, NotADirectoryError) as error:
@@ -93,12 +93,6 @@ def require_index(folder: Path, therefore: str) -> None:
         )
 
 
-def create_empty_index(folder: Path) -> None:
-    """Make an index without documents, in a folder that is new or empty."""
-    with open_for_write(folder):
-        pass
-
-
 def set_share(folder: Path, share: float | None) -> None:
     """Set how much walks count in the default search, for this generation and those to come; None: as measured."""
     with open_for_write(folder) as store:
@@ -114,7 +108,7 @@ def _remove_unpublished(folder: Path) -> None:
         remove_generations(folder / "generations", keep=manifest.generation if manifest else "")
 
 
-def _holds_something(store: Path) -> bool:
+def _has_content(store: Path) -> bool:
     """Return whether there is anything in the file, or in the log that a killed process left beside it."""
     return any(path.exists() and path.stat().st_size for path in (store, store.with_name(f"{store.name}-wal")))
 
@@ -125,7 +119,7 @@ def _check_is_ours(folder: Path) -> None:
     """
     find_manifest(folder)
     there = (folder / STORE).exists()
-    if (folder / MANIFEST).exists() and (folder / "generations").is_dir() and not _holds_something(folder / STORE):
+    if (folder / MANIFEST).exists() and (folder / "generations").is_dir() and not _has_content(folder / STORE):
         raise IndexDamagedError(
             f"{folder / STORE} is {'empty' if there else 'missing'}, so the index can be searched but not added to:"
             " restore the file from a copy, or index into a new folder."

@@ -8,13 +8,16 @@ of some of the passages (`triplebeam.index.folder.view`).
 import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from triplebeam.index.arrays.array_set import ArraySet
 from triplebeam.index.arrays.csr import renumber
-from triplebeam.index.store.store import Store
+
+if TYPE_CHECKING:
+    from triplebeam.index.store.store import Store
 
 _EXTRACTIONS, _LINKS = "passage_extractions", "passage_links"
 
@@ -33,13 +36,13 @@ class Annotations:
     """Pairs of passages of which the first links to the second, sorted."""
 
     @classmethod
-    def of(cls, store: Store, row_of: Mapping[int, int], rename: Callable[[str], str]) -> "Annotations":
+    def of(cls, store: "Store", row_of: Mapping[int, int], rename: Callable[[str], str]) -> "Annotations":
         """Collect the annotations of all passages in the store, which has them by number; names and keywords are called
         what ``rename`` returns.
         """
         extractors = store.extractions.extractors()
-        names = _by_row(store.extractions.names(), row_of, rename)
-        keywords = _by_row(store.extractions.keywords(), row_of, rename)
+        names = _group_by_row(store.extractions.names(), row_of, rename)
+        keywords = _group_by_row(store.extractions.keywords(), row_of, rename)
         links = [(row_of[here], row_of[there]) for here, there in store.links()]
         return cls(
             extractors=[extractors.get(number, "") for number in row_of],
@@ -61,28 +64,28 @@ class AnnotationTable:
     def __init__(self, arrays: ArraySet) -> None:
         self._extractions, self._links = arrays.strings(_EXTRACTIONS), arrays.array(_LINKS)
 
-    def at(self, rows: NDArray[np.int64]) -> Annotations:
+    def take_rows(self, rows: NDArray[np.int64]) -> Annotations:
         """Read those of some passages, which get the rows 0, 1, 2 and so on."""
         read = [json.loads(each) for each in self._extractions.take(rows)]
         return Annotations(
             extractors=[extractor for extractor, _, _ in read],
             names=[names for _, names, _ in read],
             keywords=[keywords for _, _, keywords in read],
-            links=_among(self._links, renumber(rows, len(self._extractions))),
+            links=_renumber_links(self._links, renumber(rows, len(self._extractions))),
         )
 
     def take(self, arrays: ArraySet, rows: NDArray[np.int64]) -> None:
         """Write those of some passages."""
         arrays.add_strings(_EXTRACTIONS, self._extractions.take(rows))
-        arrays.add(_LINKS, _among(self._links, renumber(rows, len(self._extractions))))
+        arrays.add(_LINKS, _renumber_links(self._links, renumber(rows, len(self._extractions))))
 
 
-def pairs(by_row: Iterable[Iterable[str]]) -> list[tuple[int, str]]:
+def list_pairs(by_row: Iterable[Iterable[str]]) -> list[tuple[int, str]]:
     """Return the rows of passages, each with one of its names or keywords."""
     return [(row, name) for row, names in enumerate(by_row) for name in names]
 
 
-def _by_row(
+def _group_by_row(
     found: Iterable[tuple[int, str]], row_of: Mapping[int, int], rename: Callable[[str], str]
 ) -> dict[int, list[str]]:
     by_row: dict[int, dict[str, None]] = {}
@@ -91,7 +94,7 @@ def _by_row(
     return {row: list(names) for row, names in by_row.items()}
 
 
-def _among(links: NDArray[np.int64], numbers: NDArray[np.int32]) -> NDArray[np.int64]:
+def _renumber_links(links: NDArray[np.int64], numbers: NDArray[np.int32]) -> NDArray[np.int64]:
     """Renumber the links between passages that have a number."""
     renumbered = numbers[links].astype(np.int64)
     return np.asarray(renumbered[(renumbered >= 0).all(axis=1)])

@@ -8,20 +8,23 @@ from bisect import bisect_left, bisect_right
 from collections import Counter
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from triplebeam.index.arrays.keys import key_of
+from triplebeam.index.arrays.keys import hash_texts
 from triplebeam.index.content.annotations import Annotations
-from triplebeam.index.content.corrected import Correcting, LineMatches
-from triplebeam.index.content.definitions import Definition, stored_definitions
+from triplebeam.index.content.corrected import CorrectionApplier, LineMatches
+from triplebeam.index.content.definitions import Definition, find_local_definitions
 from triplebeam.index.content.entities import number_entities
 from triplebeam.index.manifest import MAX_PASSAGES, CorrectionCounts
 from triplebeam.index.store.corrections import Corrections
-from triplebeam.index.store.store import Store
 from triplebeam.passage import SHARED_TITLE, Passage
 from triplebeam.triple import Triple
+
+if TYPE_CHECKING:
+    from triplebeam.index.store.store import Store
 
 
 @dataclass(frozen=True)
@@ -34,7 +37,7 @@ class Content:
     """The row of each triple's passage."""
     annotations: Annotations = field(repr=False)
     """What else was found in the passages."""
-    correcting: Correcting = field(repr=False)
+    correcting: CorrectionApplier = field(repr=False)
     """What a person corrected. Triples and annotations are the corrected ones; defined terms are corrected here."""
     in_context: bool = False
     """Whether the vectors of triples come from the reading of their passages."""
@@ -42,17 +45,17 @@ class Content:
     """A keyword of more passages joins none of them; 0: every keyword joins."""
 
     @classmethod
-    def of(cls, store: Store, *, in_context: bool = False, corrections: Corrections | None = None) -> "Content":
+    def of(cls, store: "Store", *, in_context: bool = False, corrections: Corrections | None = None) -> "Content":
         """Load everything that is in the store now, with its corrections, or with others."""
         passages = dict(store.passages())
         row_of = {number: row for row, number in enumerate(passages)}
-        correcting = Correcting(store.meta.corrections if corrections is None else corrections, passages)
-        stored = list(correcting.triples(store.extractions.triples()))
+        correcting = CorrectionApplier(store.meta.corrections if corrections is None else corrections, passages)
+        stored = list(correcting.correct_triples(store.extractions.triples()))
         return cls(
             passages=list(passages.values()),
             triples=[entry.triple for entry in stored],
             triple_rows=[row_of[entry.passage] for entry in stored],
-            annotations=Annotations.of(store, row_of, correcting.name),
+            annotations=Annotations.of(store, row_of, correcting.correct_name),
             correcting=correcting,
             in_context=in_context,
             keyword_passages=store.meta.keyword_passages,
@@ -67,7 +70,7 @@ class Content:
     @cached_property
     def definitions(self) -> dict[str, Definition]:
         """Terms that passages define, by their normal forms."""
-        return self.correcting.definitions(stored_definitions(self.passages, self.annotations.extractors))
+        return self.correcting.correct_definitions(find_local_definitions(self.passages, self.annotations.extractors))
 
     def triples_by_extractor(self) -> dict[str, int]:
         """Count the triples in the passages of each extractor, with those that were added there. Where
@@ -79,12 +82,12 @@ class Content:
     def correction_counts(self) -> CorrectionCounts | None:
         """Count the corrections and what they match here; None without any."""
         _ = self.definitions
-        return self.correcting.counts()
+        return self.correcting.count_corrections()
 
     def correction_lines(self) -> list[LineMatches]:
         """Return what each line of the corrections matches here."""
         _ = self.definitions
-        return self.correcting.lines()
+        return self.correcting.match_lines()
 
     @cached_property
     def passage_texts(self) -> list[str]:
@@ -101,7 +104,7 @@ class Content:
         """What the vector of each triple is made from: its text and, in context, that of its passage."""
         if not self.in_context:
             return self.triple_texts
-        passages = [key_of(text).hex() for text in self.passage_texts]
+        passages = [hash_texts(text).hex() for text in self.passage_texts]
         return [f"{text}\0{passages[row]}" for text, row in zip(self.triple_texts, self.triple_rows, strict=True)]
 
     def triples_at(self, row: int) -> range:

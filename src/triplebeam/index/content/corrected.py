@@ -36,7 +36,7 @@ class LineMatches:
 
 
 @dataclass(frozen=True)
-class Correcting:
+class CorrectionApplier:
     """Applies corrections to what is in a store. Merges come first, so a line may use any name of an entity; what a
     line adds, no line drops.
     """
@@ -49,38 +49,38 @@ class Correcting:
     named: set[int] = field(default_factory=set)
     """Lines that merge names which are in no triple."""
 
-    def triples(self, stored: Iterable[StoredTriple]) -> Iterator[StoredTriple]:
+    def correct_triples(self, stored: Iterable[StoredTriple]) -> Iterator[StoredTriple]:
         """Yield the corrected triples, in the order of their passages; added ones come last in theirs."""
         if not self.corrections.lines:
             yield from stored
             return
-        extracted = {number: [entry.triple for entry in group] for number, group in groupby(stored, _passage)}
+        extracted = {number: [entry.triple for entry in group] for number, group in groupby(stored, _get_passage)}
         for number, passage in self.passages.items():
             before = extracted.get(number, [])
-            after = [*self._kept(before, passage), *self._added.get(number, ())]
+            after = [*self._filter_triples(before, passage), *self._added.get(number, ())]
             # Merging may make two triples of a passage the same.
             for triple in after if after == before else dict.fromkeys(after):
                 yield StoredTriple(number, triple)
 
-    def name(self, name: str) -> str:
+    def correct_name(self, name: str) -> str:
         """Return the name that an entity has in the index."""
         if self.corrections.merges and (merge := self.corrections.merges.get(entity_key(name))):
             self.named.add(merge.line)
             return merge.into
         return name
 
-    def definitions(self, defined: Mapping[str, Definition]) -> dict[str, Definition]:
+    def correct_definitions(self, defined: Mapping[str, Definition]) -> dict[str, Definition]:
         """Return the defined terms under the names that they have in the index."""
         corrected: dict[str, Definition] = {}
         for key, definition in defined.items():
-            name = self.name(definition.name)
+            name = self.correct_name(definition.name)
             key = key if name == definition.name else entity_key(name)
             other = corrected.get(key)
             rows = (*other.rows, *definition.rows) if other else definition.rows
             corrected[key] = Definition(name, tuple(sorted(set(rows))))
         return corrected
 
-    def counts(self) -> CorrectionCounts | None:
+    def count_corrections(self) -> CorrectionCounts | None:
         """Count what the lines matched, once everything is corrected; None without any."""
         lines = self.corrections.lines
         if not lines:
@@ -89,12 +89,12 @@ class Correcting:
         for line in lines:
             triples[line.kind] += self.matches[line.line]
         return CorrectionCounts(
-            lines=dict(Counter(line.kind for line in lines)), triples=dict(triples), unmatched=self.unmatched()
+            lines=dict(Counter(line.kind for line in lines)), triples=dict(triples), unmatched=self.list_unmatched()
         )
 
-    def lines(self) -> list[LineMatches]:
+    def match_lines(self) -> list[LineMatches]:
         """Return what each line matched, once everything is corrected."""
-        written, unmatched = self.corrections.text.split("\n"), set(self.unmatched())
+        written, unmatched = self.corrections.text.split("\n"), set(self.list_unmatched())
         return [
             LineMatches(
                 line.line,
@@ -102,47 +102,47 @@ class Correcting:
                 written[line.line - 1],
                 self.matches[line.line],
                 line.line not in unmatched,
-                self._problem(line) if line.line in unmatched else "",
+                self._describe_problem(line) if line.line in unmatched else "",
             )
             for line in self.corrections.lines
         ]
 
-    def unmatched(self) -> list[int]:
+    def list_unmatched(self) -> list[int]:
         """List the numbers of the lines that match nothing."""
         return [line.line for line in self.corrections.lines if line.line not in {*+self.matches, *self.named}]
 
-    def _problem(self, line: Correction) -> str:
+    def _describe_problem(self, line: Correction) -> str:
         if line.kind != "add":
             return "matches nothing"
-        kind, id_ = _place(line)
+        kind, id_ = _get_place(line)
         near = nearest(id_, [other for of, other in self._places if of == kind])
         return f"there is no {kind} {id_!r} in the index{near}; the triple is added once there is one"
 
-    def _kept(self, triples: Iterable[Triple], passage: Passage) -> Iterator[Triple]:
+    def _filter_triples(self, triples: Iterable[Triple], passage: Passage) -> Iterator[Triple]:
         for triple in triples:
-            merged = self.corrections.merged(triple)
-            if drops := [line for line in self._dropping(merged) if line.holds_in(passage.id, passage.document_id)]:
+            merged = self.corrections.merge_triple(triple)
+            if drops := [line for line in self._find_drops(merged) if line.applies_to(passage.id, passage.document_id)]:
                 self.matches.update(line.line for line in drops)
                 continue
             if merged != triple:
-                self.matches.update({self.corrections.merges[key].line for key in self._merged_keys(triple)})
+                self.matches.update({self.corrections.merges[key].line for key in self._find_merged_keys(triple)})
             yield merged
 
-    def _merged_keys(self, triple: Triple) -> set[str]:
+    def _find_merged_keys(self, triple: Triple) -> set[str]:
         return {entity_key(triple.subject), entity_key(triple.object)} & self.corrections.merges.keys()
 
-    def _dropping(self, triple: Triple) -> Iterator[Correction]:
+    def _find_drops(self, triple: Triple) -> Iterator[Correction]:
         for named, lines in self._drops.items():
-            yield from lines.get(_pattern(triple, named), ())
+            yield from lines.get(_make_pattern(triple, named), ())
 
     @cached_property
     def _drops(self) -> dict[tuple[bool, ...], dict[tuple[str, ...], list[Correction]]]:
         """Lines that drop triples, by which parts they name, and by these."""
         drops: dict[tuple[bool, ...], dict[tuple[str, ...], list[Correction]]] = {}
         for line in self.corrections.of_kind("drop"):
-            triple = self.corrections.merged(line.triple)
+            triple = self.corrections.merge_triple(line.triple)
             named = tuple(part != ANY for part in triple)
-            drops.setdefault(named, {}).setdefault(_pattern(triple, named), []).append(line)
+            drops.setdefault(named, {}).setdefault(_make_pattern(triple, named), []).append(line)
         return drops
 
     @cached_property
@@ -150,8 +150,10 @@ class Correcting:
         """The triples that are added, by the number of their passage."""
         added: dict[int, list[Triple]] = {}
         for line in self.corrections.of_kind("add"):
-            if places := self._places.get(_place(line)):
-                added.setdefault(self._best(places, line.triple), []).append(self.corrections.merged(line.triple))
+            if places := self._places.get(_get_place(line)):
+                added.setdefault(self._choose_passage(places, line.triple), []).append(
+                    self.corrections.merge_triple(line.triple)
+                )
                 self.matches[line.line] += 1
         return added
 
@@ -164,25 +166,25 @@ class Correcting:
             places.setdefault(("document", passage.document_id), []).append(number)
         return places
 
-    def _best(self, places: list[int], triple: Triple) -> int:
+    def _choose_passage(self, places: list[int], triple: Triple) -> int:
         """Choose the passage with most of a triple's words, the first of equals."""
         words = set(entity_key(str(triple)).split())
-        return max(places, key=lambda number: len(words.intersection(_words(self.passages[number]))))
+        return max(places, key=lambda number: len(words.intersection(_split_words(self.passages[number]))))
 
 
-def _passage(entry: StoredTriple) -> int:
+def _get_passage(entry: StoredTriple) -> int:
     return entry.passage
 
 
-def _pattern(triple: Triple, named: tuple[bool, ...]) -> tuple[str, ...]:
+def _make_pattern(triple: Triple, named: tuple[bool, ...]) -> tuple[str, ...]:
     """Return the normal forms of the parts that are named."""
     return tuple(entity_key(part) if wanted else ANY for part, wanted in zip(triple, named, strict=True))
 
 
-def _words(passage: Passage) -> list[str]:
+def _split_words(passage: Passage) -> list[str]:
     return entity_key(passage.searchable).split()
 
 
-def _place(line: Correction) -> tuple[str, str]:
+def _get_place(line: Correction) -> tuple[str, str]:
     """Return where a line adds a triple: in a passage or a document, by its id."""
     return ("passage", line.passage) if line.passage else ("document", line.document)

@@ -14,7 +14,7 @@ REFERENCES = "passage_references"
 LINK = -1
 
 
-def references(
+def find_references(
     documents: Sequence[str],
     names: Iterable[tuple[int, str]],
     defined: Mapping[str, Definition],
@@ -25,14 +25,14 @@ def references(
 
     A document that defines a term itself means its own. A link to where a named term is defined says nothing more.
     """
-    named = set(_named(documents, names, defined, numbers))
+    named = set(_find_named(documents, names, defined, numbers))
     joined = {(here, there) for here, there, _ in named}
     linked = {(here, there, LINK) for here, there in links if documents[here] != documents[there]}
     found = named | {link for link in linked if link[:2] not in joined}
     return np.array(sorted(found), np.int64).reshape(-1, 3)
 
 
-def _named(
+def _find_named(
     documents: Sequence[str],
     names: Iterable[tuple[int, str]],
     defined: Mapping[str, Definition],

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from triplebeam.index.manifest import Ownership
 
 #: A topic belongs to its passages while there are at most so many.
-FEW = 3
+MAX_OWNERS = 3
 
 
 @dataclass(frozen=True)
@@ -45,13 +45,13 @@ class Topics:
         """How many passages have each entity as their topic."""
         return np.bincount(self.of_passages[self.of_passages >= 0], minlength=self.entities).astype(np.int64)
 
-    def owned(self, most: int) -> NDArray[np.int64]:
+    def list_owned(self, most: int) -> NDArray[np.int64]:
         """List topics that at most so many passages have, each with one of their rows, in the order of rows."""
         rows = np.flatnonzero(self.of_passages >= 0)
         rows = rows[self.passage_counts[self.of_passages[rows]] <= most]
         return np.stack([self.of_passages[rows], rows], axis=1)
 
-    def ownership(self) -> Ownership:
+    def measure_ownership(self) -> Ownership:
         """Measure topic ownership over all passages; 0 where there are none."""
         own = self.of_passages[self.of_passages >= 0]
-        return Ownership(exclusive=np.count_nonzero(self.passage_counts[own] <= FEW) / max(self.passages, 1))
+        return Ownership(exclusive=np.count_nonzero(self.passage_counts[own] <= MAX_OWNERS) / max(self.passages, 1))

@@ -18,16 +18,16 @@ from numpy.typing import NDArray
 
 from triplebeam.errors import IndexDamagedError
 from triplebeam.index.arrays.array_set import ArraySet
-from triplebeam.index.arrays.keys import Keys, as_keys, distinct, key_of, read_keys, rows_of
-from triplebeam.index.arrays.quantize import COARSE, FINE, quantized
+from triplebeam.index.arrays.keys import Keys, find_distinct_rows, find_rows, hash_texts, pack_keys, read_keys
+from triplebeam.index.arrays.quantize import INT8, INT16, quantize
 from triplebeam.system.database import open_database, remove_database, rewrite, transaction
 from triplebeam.system.durable import raise_cannot_write
 
 _FILE = "encoded.sqlite"
 _SCHEMA = "CREATE TABLE encoded (number INTEGER PRIMARY KEY, key BLOB NOT NULL, vector BLOB NOT NULL);"
 #: How the vectors of each kind are stored.
-STORED_AS: "dict[str, np.dtype[Any]]" = {"passage": FINE, "triple": COARSE, "entity": COARSE}
-_MOVED_AT_A_TIME = 4096
+STORED_AS: "dict[str, np.dtype[Any]]" = {"passage": INT16, "triple": INT8, "entity": INT8}
+_BATCH_ROWS = 4096
 
 
 class VectorCache:
@@ -57,15 +57,15 @@ class VectorCache:
     ) -> None:
         self._db.close()
 
-    def missing(self, texts: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
+    def find_missing(self, texts: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
         """Find texts, by kind, that have no vector yet: each once, passages before the others."""
         missing: dict[str, list[str]] = {}
-        seen = as_keys([])
+        seen = pack_keys([])
         for kind in [kind for kind in STORED_AS if kind in texts]:
             keys = self.keys(texts[kind])
-            left = distinct(keys)
-            for known in (*self._known(kind), self._pending(kind), seen):
-                left = left[rows_of(keys[left], known) < 0]
+            left = find_distinct_rows(keys)
+            for known in (*self._list_known_keys(kind), self._read_pending_keys(kind), seen):
+                left = left[find_rows(keys[left], known) < 0]
             missing[kind] = [texts[kind][place] for place in left.tolist()]
             seen = np.append(seen, keys[left])
         return missing
@@ -76,13 +76,13 @@ class VectorCache:
         with transaction(self._db):
             for kind, of_kind in texts.items():
                 # A passage may have the text of an entity: what is kept of it will do for both.
-                precisions = {STORED_AS[kind], COARSE}
-                self._insert(list(map(self._key, of_kind)), vectors[start : start + len(of_kind)], precisions)
+                precisions = {STORED_AS[kind], INT8}
+                self._insert(list(map(self._make_key, of_kind)), vectors[start : start + len(of_kind)], precisions)
                 start += len(of_kind)
 
     def _insert(self, keys: Sequence[bytes], vectors: NDArray[np.float32], precisions: "set[np.dtype[Any]]") -> None:
         for precision in precisions:
-            rows = zip(keys, map(bytes, quantized(vectors, precision)), strict=True)
+            rows = zip(keys, map(bytes, quantize(vectors, precision)), strict=True)
             self._db.executemany("INSERT INTO encoded (key, vector) VALUES (?, ?)", rows)
 
     def vectors(self, kind: str, texts: Sequence[str]) -> NDArray[Any]:
@@ -90,11 +90,11 @@ class VectorCache:
         keys = self.keys(texts)
         stored: NDArray[Any] = np.zeros((len(keys), self._dimension), STORED_AS[kind])
         waiting = np.arange(len(keys))
-        for vectors, known in self._as_precise_as(kind):
-            rows = rows_of(keys[waiting], known)
+        for vectors, known in self._list_written(kind):
+            rows = find_rows(keys[waiting], known)
             stored[waiting[rows >= 0]] = vectors[rows[rows >= 0]]
             waiting = waiting[rows < 0]
-        self._fill(stored, waiting, rows_of(keys[waiting], self._pending(kind)))
+        self._fill(stored, waiting, find_rows(keys[waiting], self._read_pending_keys(kind)))
         return stored
 
     def _fill(self, stored: NDArray[Any], places: NDArray[np.int64], rows: NDArray[np.int64]) -> None:
@@ -103,16 +103,16 @@ class VectorCache:
             raise IndexDamagedError("a vector is missing from the index: run `triplebeam index` again.")
         order = np.argsort(rows, kind="stable")
         places, rows, begin = places[order], rows[order], 0
-        for window in self._encoded_since(stored.dtype) if len(rows) else ():
+        for window in self._read_pending_vectors(stored.dtype) if len(rows) else ():
             here = slice(*np.searchsorted(rows, [begin, begin + len(window)]))
             stored[places[here]] = window[rows[here] - begin]
             begin += len(window)
 
     def keep_only(self, texts: Mapping[str, Sequence[str]]) -> None:
         """Remove, to the last byte, what was encoded for texts that are no longer there, or are published by now."""
-        needed = self._unpublished(texts)
-        numbers, pending = self._numbered()
-        kept = rows_of(pending, needed) >= 0
+        needed = self._find_unpublished(texts)
+        numbers, pending = self._read_numbered_keys()
+        kept = find_rows(pending, needed) >= 0
         if not kept.any():
             self.remove()
             return
@@ -127,19 +127,19 @@ class VectorCache:
 
     def keys(self, texts: Iterable[str]) -> Keys:
         """Return what vectors of these texts are found by."""
-        return as_keys(map(self._key, texts))
+        return pack_keys(map(self._make_key, texts))
 
-    def _key(self, text: str) -> bytes:
-        return key_of(self._fingerprint, text)
+    def _make_key(self, text: str) -> bytes:
+        return hash_texts(self._fingerprint, text)
 
-    def _pending(self, kind: str) -> Keys:
+    def _read_pending_keys(self, kind: str) -> Keys:
         """Read the keys of vectors encoded since the last generation in the precision of a kind, by row."""
-        return as_keys(key for (key,) in self._rows("key", STORED_AS[kind]))
+        return pack_keys(key for (key,) in self._rows("key", STORED_AS[kind]))
 
-    def _encoded_since(self, precision: "np.dtype[Any]") -> Iterator[NDArray[Any]]:
+    def _read_pending_vectors(self, precision: "np.dtype[Any]") -> Iterator[NDArray[Any]]:
         """Yield the vectors encoded since the last generation, in batches."""
         rows = self._rows("vector", precision)
-        while window := rows.fetchmany(_MOVED_AT_A_TIME):
+        while window := rows.fetchmany(_BATCH_ROWS):
             yield np.frombuffer(b"".join(vector for (vector,) in window), precision).reshape(-1, self._dimension)
 
     def _rows(self, column: str, precision: "np.dtype[Any]") -> sqlite3.Cursor:
@@ -147,24 +147,24 @@ class VectorCache:
         size = self._dimension * precision.itemsize
         return self._db.execute(f"SELECT {column} FROM encoded WHERE length(vector) = ? ORDER BY number", (size,))
 
-    def _numbered(self) -> tuple[NDArray[np.int64], Keys]:
+    def _read_numbered_keys(self) -> tuple[NDArray[np.int64], Keys]:
         rows = self._db.execute("SELECT number, key FROM encoded").fetchall()
-        return np.array([number for number, _ in rows], np.int64), as_keys(key for _, key in rows)
+        return np.array([number for number, _ in rows], np.int64), pack_keys(key for _, key in rows)
 
-    def _unpublished(self, texts: Mapping[str, Sequence[str]]) -> Keys:
+    def _find_unpublished(self, texts: Mapping[str, Sequence[str]]) -> Keys:
         """Find the keys of texts whose vectors are not in the last generation."""
-        found = as_keys([])
+        found = pack_keys([])
         for kind, of_kind in texts.items():
             keys = self.keys(of_kind)
-            for known in self._known(kind):
-                keys = keys[rows_of(keys, known) < 0]
+            for known in self._list_known_keys(kind):
+                keys = keys[find_rows(keys, known) < 0]
             found = np.append(found, keys)
         return found
 
-    def _known(self, kind: str) -> list[Keys]:
-        return [keys for _, keys in self._as_precise_as(kind)]
+    def _list_known_keys(self, kind: str) -> list[Keys]:
+        return [keys for _, keys in self._list_written(kind)]
 
-    def _as_precise_as(self, kind: str) -> list[tuple[NDArray[Any], Keys]]:
+    def _list_written(self, kind: str) -> list[tuple[NDArray[Any], Keys]]:
         """List written vectors that can be reused: they have the precision of the kind."""
         return [(vectors, keys) for other, vectors, keys in self._written if STORED_AS[other] == STORED_AS[kind]]
 

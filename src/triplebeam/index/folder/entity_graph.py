@@ -18,7 +18,7 @@ from triplebeam.index.arrays.array_set import ArraySet
 from triplebeam.index.arrays.names import read_numbers, write_numbers
 from triplebeam.index.content.topics import Topics
 from triplebeam.index.folder.open_graph import STORED_WALKS, OpenGraph
-from triplebeam.index.folder.synonyms import THRESHOLD, both_ways, read_choices
+from triplebeam.index.folder.synonyms import MIN_COSINE, make_symmetric, read_choices
 from triplebeam.index.folder.triple_graph import TripleGraph
 from triplebeam.index.folder.vectors import VectorIndex
 from triplebeam.text.names import entity_key
@@ -32,9 +32,9 @@ _ALIASES, _ALIAS_ENTITIES = "entity_aliases", "entity_alias_numbers"
 _LOOKUP, _BY_ENTITY, _WALK = "entity_lookup", "entity_passages", "walk"
 _TOPICS, _TITLED = "passage_topics", "titled_entities"
 #: From so many triples on, walks stay where they come to.
-LARGE = 500_000
+MIN_LARGE_GRAPH = 500_000
 #: Entities are few where they are no more than one in so many.
-_FEW = 32
+_MIN_SPARSITY = 32
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,7 +56,7 @@ class EntityGraph:
     """How many passages mention each entity in the index that this graph is a part of, if it is one."""
     aliases: Mapping[str, int] = field(default_factory=dict, repr=False)
     """Entities by the normal form of other names, which corrections merged into theirs."""
-    large: int = LARGE
+    large: int = MIN_LARGE_GRAPH
     """How many triples make a large graph."""
     arrays: ArraySet | None = field(default=None, repr=False)
     """Where it is stored what is derived, if it is."""
@@ -82,13 +82,13 @@ class EntityGraph:
 
     def write_derived(self, arrays: ArraySet, rows_by_title: Mapping[str, Sequence[int]]) -> None:
         """Store what would be derived at first use."""
-        arrays.add(_TITLED, self.titled(rows_by_title))
+        arrays.add(_TITLED, self.find_titled(rows_by_title))
         write_numbers(arrays, _LOOKUP, self.numbers)
         for name, matrix in ((_BY_ENTITY, self.passages_by_entity), (_WALK, self.weights(with_passages=True))):
             arrays.add_matrix(name, matrix.data, matrix.indices, matrix.indptr)
         arrays.add(_TOPICS, self.topics.of_passages)
         for max_passages, through_passages, tolerance in STORED_WALKS:
-            graph = self.open_graph(THRESHOLD, max_passages, through_passages=through_passages)
+            graph = self.open_graph(MIN_COSINE, max_passages, through_passages=through_passages)
             graph.write(arrays, slice(len(self), None), tolerance)
 
     def __len__(self) -> int:
@@ -100,7 +100,7 @@ class EntityGraph:
         stored = read_numbers(self.arrays, _LOOKUP) if self.arrays else None
         return stored or {**self.aliases, **{entity_key(name): number for number, name in enumerate(self.names)}}
 
-    def titled(self, rows_by_title: Mapping[str, Sequence[int]]) -> NDArray[np.int64]:
+    def find_titled(self, rows_by_title: Mapping[str, Sequence[int]]) -> NDArray[np.int64]:
         """Find entities that are titles of passages: the entity, a row, and how many passages have this title."""
         if self.arrays and _TITLED in self.arrays:
             return self.arrays.array(_TITLED)
@@ -112,14 +112,14 @@ class EntityGraph:
         ]
         return np.array(found, np.int64).reshape(-1, 3)
 
-    def other_names(self) -> dict[str, str]:
+    def list_aliases(self) -> dict[str, str]:
         """Return names that corrections merged into others, by their normal forms."""
         return {alias: self.names[number] for alias, number in self.aliases.items()}
 
     @cached_property
     def synonyms(self) -> "csr_array[np.float32]":
         """A symmetric matrix of cosines, empty but for synonyms."""
-        return both_ways(self.chosen)
+        return make_symmetric(self.chosen)
 
     @cached_property
     def incidence(self) -> "csr_array[np.float64]":
@@ -131,27 +131,27 @@ class EntityGraph:
         # Built from coordinates: repeated entries are added up.
         return csr_array((np.ones(len(entities)), (rows, entities)), shape=(self.passages, len(self)))
 
-    def at_passages(self, values: NDArray[np.floating]) -> NDArray[np.floating]:
+    def sum_by_passage(self, values: NDArray[np.floating]) -> NDArray[np.floating]:
         """Sum non-negative values of entities, in columns, for each passage, as often as they occur there.
         Where most are 0, as in a walk that stayed near, the passages of the others alone are looked at.
         """
         # A product with ones: NumPy is many times slower to ask of each short row whether it has `any`.
         reached = np.flatnonzero(values @ np.ones(values.shape[1], values.dtype) > 0)
-        if _FEW * len(reached) > len(self):
+        if _MIN_SPARSITY * len(reached) > len(self):
             return np.asarray(self.incidence @ values)
-        return self.at_passages_of(reached, values[reached])
+        return self.sum_subset_by_passage(reached, values[reached])
 
-    def at_passages_of(self, entities: NDArray[np.int64], values: NDArray[np.floating]) -> NDArray[np.floating]:
+    def sum_subset_by_passage(self, entities: NDArray[np.int64], values: NDArray[np.floating]) -> NDArray[np.floating]:
         """Sum the values of some entities for each passage, where all others have 0."""
         return np.asarray(self.passages_by_entity[entities].T @ values)
 
     @cached_property
     def passages_by_entity(self) -> "csr_array[np.float64]":
         """Entities by passages: the incidence, from the other side."""
-        stored = self._stored(_BY_ENTITY, (len(self), self.passages))
+        stored = self._load_stored(_BY_ENTITY, (len(self), self.passages))
         return csr_array(self.incidence.T) if stored is None else stored
 
-    def named_in(self, row: int) -> list[int]:
+    def list_named_entities(self, row: int) -> list[int]:
         """List the entities that are named in a passage and in no triple of it."""
         start, end = np.searchsorted(self.mentions[:, 0], [row, row + 1])
         entities: list[int] = self.mentions[start:end, 1].tolist()
@@ -173,7 +173,7 @@ class EntityGraph:
         return topics
 
     def weights(
-        self, synonym_threshold: float = THRESHOLD, *, with_passages: bool = False, max_passages: int | None = None
+        self, synonym_threshold: float = MIN_COSINE, *, with_passages: bool = False, max_passages: int | None = None
     ) -> "csr_array[np.float64]":
         """Return the undirected graph: two entities are joined by the number of their triples, plus their cosine where
         they are synonyms. A triple of an entity with itself joins nothing.
@@ -183,7 +183,7 @@ class EntityGraph:
         """
         key = synonym_threshold, with_passages, max_passages
         if key not in self._graphs:
-            self._graphs[key] = self._built(*key)
+            self._graphs[key] = self._build_weights(*key)
         return self._graphs[key]
 
     @property
@@ -202,7 +202,7 @@ class EntityGraph:
         name = f"{_WALK}_{synonym_threshold}_{max_passages}_{'passages' if through_passages else 'entities'}"
         return OpenGraph(self.weights(synonym_threshold, with_passages=True), nodes, self.arrays, name)
 
-    def _built(
+    def _build_weights(
         self, synonym_threshold: float, with_passages: bool, max_passages: int | None
     ) -> "csr_array[np.float64]":
         if max_passages is not None:
@@ -213,25 +213,24 @@ class EntityGraph:
             pruned.eliminate_zeros()
             return pruned
         if not with_passages:
-            return self._among_entities(synonym_threshold)
+            return self._build_entity_weights(synonym_threshold)
         nodes = len(self) + self.passages
-        if synonym_threshold == THRESHOLD and (stored := self._stored(_WALK, (nodes, nodes))) is not None:
+        if synonym_threshold == MIN_COSINE and (stored := self._load_stored(_WALK, (nodes, nodes))) is not None:
             return stored
         mentions = (self.incidence > 0).astype(np.float64)
         among = self.weights(synonym_threshold)
         return block_array([[among, mentions.T], [mentions, None]], format="csr", dtype=np.float64)
 
-    def _stored(self, name: str, shape: tuple[int, int]) -> "csr_array[np.float64] | None":
+    def _load_stored(self, name: str, shape: tuple[int, int]) -> "csr_array[np.float64] | None":
         try:
             return self.arrays.matrix(name, shape) if self.arrays else None
         except FileNotFoundError:  # not stored, or removed by the next generation
             return None
 
-    def _among_entities(self, synonym_threshold: float) -> "csr_array[np.float64]":
-        if synonym_threshold < THRESHOLD:
+    def _build_entity_weights(self, synonym_threshold: float) -> "csr_array[np.float64]":
+        if synonym_threshold < MIN_COSINE:
             raise BadInputError(
-                f"a synonym threshold of {synonym_threshold} is below {THRESHOLD}, the least for which an index keeps"
-                f" links: choose {THRESHOLD} or more."
+                f"synonym threshold must be at least {MIN_COSINE}, got {synonym_threshold}: an index has none below."
             )
         one, two = self.triple_entities[self.triple_entities[:, 0] != self.triple_entities[:, 1]].T
         joined = csr_array((np.ones(len(one)), (one, two)), shape=(len(self), len(self)))

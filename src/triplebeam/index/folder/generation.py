@@ -13,20 +13,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from triplebeam.index.arrays.array_set import ArraySet
-from triplebeam.index.arrays.keys import Keys, as_keys, key_of, write_keys
-from triplebeam.index.content.annotations import pairs
+from triplebeam.index.arrays.keys import Keys, hash_texts, pack_keys, write_keys
+from triplebeam.index.content.annotations import list_pairs
 from triplebeam.index.content.content import Content
 from triplebeam.index.content.definitions import Definition
-from triplebeam.index.content.references import REFERENCES, references
+from triplebeam.index.content.references import REFERENCES, find_references
 from triplebeam.index.folder.entity_graph import MENTIONS, EntityGraph, write_aliases
-from triplebeam.index.folder.passage_graph import build_passage_graph, document_labels, telling_links, triple_keywords
+from triplebeam.index.folder.passage_graph import (
+    build_passage_graph,
+    document_labels,
+    select_informative_links,
+    triple_keywords,
+)
 from triplebeam.index.folder.passages import PassageTable, write_passages
 from triplebeam.index.folder.synonyms import write_synonyms
 from triplebeam.index.folder.term_writing import write_terms
 from triplebeam.index.folder.triple_graph import TripleGraph, write_triple_graph
 from triplebeam.index.folder.vectors import write_vectors
 from triplebeam.index.manifest import GraphStatistics
-from triplebeam.system.progress import Progress, silent
+from triplebeam.system.progress import Progress, ignore_progress
 from triplebeam.text.names import entity_key
 from triplebeam.text.terms import ANALYZER, stemmer_for
 
@@ -50,7 +55,7 @@ def write_generation(
     content: Content,
     vectors: Vectors,
     previous: ArraySet,
-    progress: Progress = silent,
+    progress: Progress = ignore_progress,
     *,
     in_whole: NDArray[np.int64] | None = None,
 ) -> GraphStatistics:
@@ -61,27 +66,27 @@ def write_generation(
     """
     stages = iter(range(1, _STAGES + 1))
 
-    def done() -> None:
+    def report_stage() -> None:
         progress("publish", next(stages), _STAGES)
 
     progress("publish", 0, _STAGES)
     write_passages(arrays, content.passages)
-    done()
+    report_stage()
     if in_whole is None:
         content.annotations.write(arrays)
         _write_terms(arrays, content, previous)
-    done()
+    report_stage()
     _write_vectors(arrays, vectors, "passage", content.passage_texts)
-    done()
+    report_stage()
     _write_entity_graph(arrays, content)
-    done()
+    report_stage()
     statistics = _write_passage_graph(arrays, content, in_whole)
-    done()
+    report_stage()
     _write_vectors(arrays, vectors, "triple", content.triple_sources)
-    done()
+    report_stage()
     names = content.entity_names
     write_synonyms(arrays, names, _write_vectors(arrays, vectors, "entity", names), previous, progress)
-    done()
+    report_stage()
     return statistics
 
 
@@ -97,11 +102,11 @@ def _write_entity_graph(arrays: ArraySet, content: Content) -> None:
     passages, names, definitions = content.passages, content.entity_names, content.definitions
     write_triple_graph(arrays, content.triples, content.triple_rows, len(passages), names, content.triple_entities)
     numbers = {entity_key(name): number for number, name in enumerate(names)}
-    found = pairs(content.annotations.names)
+    found = list_pairs(content.annotations.names)
     arrays.add(MENTIONS, find_mentions(arrays, numbers, found, definitions))
     documents = [passage.document_id for passage in passages]
-    telling = telling_links(content.annotations.links, len(passages)).tolist()
-    arrays.add(REFERENCES, references(documents, found, definitions, numbers, telling))
+    telling = select_informative_links(content.annotations.links, len(passages)).tolist()
+    arrays.add(REFERENCES, find_references(documents, found, definitions, numbers, telling))
     write_aliases(arrays, content.correcting.corrections.aliases, numbers)
 
 
@@ -117,21 +122,21 @@ def write_derived(arrays: ArraySet) -> None:
 def _write_terms(arrays: ArraySet, content: Content, previous: ArraySet) -> None:
     """Write the terms of passages, and of triples, which have the stemmers of their passages."""
     passages, rows, texts = content.passages, content.triple_rows, content.triple_texts
-    keys = as_keys(key_of(ANALYZER, passage.term_text, passage.text) for passage in passages)
+    keys = pack_keys(hash_texts(ANALYZER, passage.term_text, passage.text) for passage in passages)
     stemmers = write_terms(
-        arrays.within("passage_terms"),
+        arrays.open_subset("passage_terms"),
         (passage.term_text for passage in passages),
         keys,
         lambda row: stemmer_for(passages[row].text),
-        previous.within("passage_terms"),
+        previous.open_subset("passage_terms"),
     )
-    keys = as_keys(key_of(ANALYZER, text, stemmers[row]) for text, row in zip(texts, rows, strict=True))
+    keys = pack_keys(hash_texts(ANALYZER, text, stemmers[row]) for text, row in zip(texts, rows, strict=True))
     write_terms(
-        arrays.within("triple_terms"),
+        arrays.open_subset("triple_terms"),
         texts,
         keys,
         lambda triple: stemmers[rows[triple]],
-        previous.within("triple_terms"),
+        previous.open_subset("triple_terms"),
     )
 
 
@@ -153,7 +158,7 @@ def _write_passage_graph(arrays: ArraySet, content: Content, in_whole: NDArray[n
     passages, annotations = content.passages, content.annotations
     labels = document_labels([each.document_id for each in passages], [each.title for each in passages])
     most = content.keyword_passages or len(passages)
-    keywords = pairs(annotations.keywords)
+    keywords = list_pairs(annotations.keywords)
     return write_passage_graph(arrays, labels, keywords, content.entity_names, most, annotations.links, in_whole)
 
 

@@ -29,7 +29,7 @@ WRITE_LOCK = "write.lock"
 T = TypeVar("T")
 _VECTORS = ("_vectors.npy", "_vectors.codes")
 #: Bytes whose checksums are computed when an index is opened: a few tenths of a second.
-_CHECKED_WHEN_OPENED = 256_000_000
+_MAX_BYTES_CHECKED = 256_000_000
 #: The last field of a manifest: the CRC-32 of what it would be without it.
 _SEAL = ',\n  "checksum": '
 
@@ -44,7 +44,7 @@ def read_manifest(folder: Path) -> Manifest:
     try:
         manifest = _load_manifest(folder / MANIFEST)
     except (FileNotFoundError, NotADirectoryError):
-        raise _not_published(folder) from None
+        raise _make_missing_error(folder) from None
     check_files(generation_folder(folder, manifest.generation), manifest.files)
     return manifest
 
@@ -77,12 +77,12 @@ def check_files(generation: Path, files: Mapping[str, int]) -> None:
             raise IndexDamagedError(f"{path} has {found} bytes where {size} were written: {REPAIR}")
 
 
-def empty_index(folder: Path) -> IndexMissingError:
+def make_empty_error(folder: Path) -> IndexMissingError:
     """Return the error where an index has no documents, or no longer any."""
     return IndexMissingError(f"the index at {folder} is empty: add documents with `triplebeam index {folder} SOURCE…`.")
 
 
-def _not_published(folder: Path) -> IndexMissingError:
+def _make_missing_error(folder: Path) -> IndexMissingError:
     store, hint = folder / STORE, "make one with"
     if store.exists():
         if _is_being_written(folder):
@@ -90,7 +90,7 @@ def _not_published(folder: Path) -> IndexMissingError:
                 f"the index at {folder} is being written for the first time: wait until it is done."
             )
         if _has_no_passages(store):
-            return empty_index(folder)
+            return make_empty_error(folder)
         hint = "its first indexing did not finish: run the same"
     named = folder.with_name(f"{folder.name}.index")
     if folder.name and not store.exists() and is_index(named):
@@ -146,10 +146,10 @@ def check_contents(folder: Path, manifest: Manifest) -> None:
     """Raise where a file of a generation is not what was written, as far as that can be known in little time.
 
     Vectors are left out, which are most of the bytes: up to 300,000 of a kind are checked when they are first used. So
-    are the largest files, where all together have more than ``_CHECKED_WHEN_OPENED`` bytes. `PreviousGeneration` checks
+    are the largest files, where all together have more than ``_MAX_BYTES_CHECKED`` bytes. `PreviousGeneration` checks
     everything.
     """
-    generation, left = generation_folder(folder, manifest.generation), _CHECKED_WHEN_OPENED
+    generation, left = generation_folder(folder, manifest.generation), _MAX_BYTES_CHECKED
     for name in sorted(manifest.checksums, key=lambda name: manifest.files[name]):
         if name.endswith(_VECTORS):
             continue
@@ -157,7 +157,7 @@ def check_contents(folder: Path, manifest: Manifest) -> None:
         if left < 0:
             break
         if compute_checksum(generation / name) != manifest.checksums[name]:
-            raise IndexDamagedError(f"{generation / name} is not as it was written: {REPAIR}")
+            raise IndexDamagedError(f"{generation / name} is corrupted: {REPAIR}")
 
 
 def generation_folder(folder: Path, generation: str) -> Path:
@@ -168,7 +168,7 @@ def generation_folder(folder: Path, generation: str) -> Path:
 def _load_manifest(path: Path) -> Manifest:
     """Load a manifest from its file; FileNotFoundError where there is none."""
     try:
-        content = json.loads(_unsealed(path.read_text(encoding="utf-8")))
+        content = json.loads(_verify_seal(path.read_text(encoding="utf-8")))
         check_format(path, content["format"])
         return Manifest.model_validate(content)
     except (FileNotFoundError, NotADirectoryError):
@@ -185,7 +185,7 @@ def publish_manifest(folder: Path, manifest: Manifest) -> None:
     replace_file(folder / MANIFEST, f"{text[:-2]}{_SEAL}{zlib.crc32(text.encode())}\n}}\n")
 
 
-def _unsealed(text: str) -> str:
+def _verify_seal(text: str) -> str:
     """Return the JSON of a manifest; ValueError where it does not match the checksum at its end, if it has any."""
     content, seal, rest = text.rpartition(_SEAL)
     if seal and rest.strip("\n}") != str(zlib.crc32(f"{content}\n}}".encode())):

@@ -54,7 +54,7 @@ class OpenGraph:
     @cached_property
     def leaving(self) -> NDArray[np.float64]:
         """The weights of a node's edges together."""
-        if (stored := self._stored(_LEAVING)) is not None:
+        if (stored := self._load_stored(_LEAVING)) is not None:
             return stored
         return np.asarray(np.where(self.open, self.weights @ self.open.astype(np.float64), 0.0))
 
@@ -74,7 +74,7 @@ class OpenGraph:
 
         What `write` stored is taken as it is: ask for the nodes that were given there.
         """
-        if (stored := self._stored(_spread(damping, tolerance))) is not None:
+        if (stored := self._load_stored(_spread(damping, tolerance))) is not None:
             return stored
         arriving, visits = np.zeros(len(self.open)), np.zeros(len(self.open))
         arriving[nodes] = 1
@@ -91,7 +91,7 @@ class OpenGraph:
             spread = self.spread_evenly(nodes, _DAMPING, tolerance)
             arrays.add(f"{self.name}_{_spread(_DAMPING, tolerance)}", spread)
 
-    def _stored(self, what: str) -> NDArray[np.float64] | None:
+    def _load_stored(self, what: str) -> NDArray[np.float64] | None:
         try:
             return self.arrays.array(f"{self.name}_{what}") if self.arrays else None
         except FileNotFoundError:  # not stored, or removed by the next generation

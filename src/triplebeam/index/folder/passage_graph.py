@@ -46,7 +46,7 @@ class Edges(NamedTuple):
     starts: NDArray[np.int64]
     neighbours: NDArray[np.int32]
 
-    def around(self, rows: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def find_incident(self, rows: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Find every edge at these rows: the position in ``rows`` of its one end, and the row of the other."""
         positions, places = expand_rows(self.starts, rows)
         return positions, self.neighbours[places].astype(np.int64)
@@ -76,11 +76,11 @@ class PassageGraph:
     def __len__(self) -> int:
         return len(self.edges["structural"].starts) - 1
 
-    def around(
+    def find_incident(
         self, rows: NDArray[np.int64], kinds: Sequence[EdgeKind] = KINDS
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Find every edge at these rows, as `Edges.find_incident`; one of two kinds comes twice."""
-        found = [self.edges[kind].around(rows) for kind in kinds]
+        found = [self.edges[kind].find_incident(rows) for kind in kinds]
         nothing = np.zeros(0, np.int64)
         return (
             np.concatenate([positions for positions, _ in found] or [nothing]),
@@ -89,7 +89,7 @@ class PassageGraph:
 
     def statistics(self) -> GraphStatistics:
         """Count nodes and edges."""
-        rows, neighbours = self.around(np.arange(len(self)))
+        rows, neighbours = self.find_incident(np.arange(len(self)))
         ends = np.unique(rows * len(self) + neighbours)
         return GraphStatistics(
             nodes=len(self),
@@ -144,7 +144,7 @@ def _structural(documents: Sequence[str], positions: NDArray[np.int64]) -> Edges
     labels = np.array([numbers.setdefault(document, len(numbers)) for document in documents], np.int64)
     order = np.lexsort((positions, labels))  # stable: equal positions stay in the order of rows
     same = labels[order[:-1]] == labels[order[1:]]
-    return _both_ways(order[:-1][same], order[1:][same], len(documents))
+    return _make_undirected(order[:-1][same], order[1:][same], len(documents))
 
 
 def _keyword(passages: NDArray[np.int64], keywords: NDArray[np.int64], nodes: int, max_passages: int) -> Edges:
@@ -157,15 +157,15 @@ def _keyword(passages: NDArray[np.int64], keywords: NDArray[np.int64], nodes: in
     incidence = incidence[:, np.flatnonzero(rare)]
     shared = (incidence @ incidence.T).tocoo()
     above = shared.row < shared.col
-    return _both_ways(shared.row[above], shared.col[above], nodes)
+    return _make_undirected(shared.row[above], shared.col[above], nodes)
 
 
 def _links(links: Sequence[tuple[int, int]] | NDArray[np.int64], nodes: int) -> Edges:
-    pairs = np.unique(np.sort(telling_links(links, nodes), axis=1), axis=0)
-    return _both_ways(pairs[:, 0], pairs[:, 1], nodes)
+    pairs = np.unique(np.sort(select_informative_links(links, nodes), axis=1), axis=0)
+    return _make_undirected(pairs[:, 0], pairs[:, 1], nodes)
 
 
-def telling_links(links: Sequence[tuple[int, int]] | NDArray[np.int64], nodes: int) -> NDArray[np.int64]:
+def select_informative_links(links: Sequence[tuple[int, int]] | NDArray[np.int64], nodes: int) -> NDArray[np.int64]:
     """Select pairs of rows, from and to, each once: without lists of links, and without links to hubs."""
     pairs = np.array(links, np.int64).reshape(-1, 2)
     pairs = np.unique(pairs[pairs[:, 0] != pairs[:, 1]], axis=0)
@@ -173,7 +173,7 @@ def telling_links(links: Sequence[tuple[int, int]] | NDArray[np.int64], nodes: i
     return pairs[np.bincount(pairs[:, 1], minlength=nodes)[pairs[:, 1]] <= MAX_PASSAGES]
 
 
-def _both_ways(ends: NDArray[np.integer], others: NDArray[np.integer], nodes: int) -> Edges:
+def _make_undirected(ends: NDArray[np.integer], others: NDArray[np.integer], nodes: int) -> Edges:
     rows, neighbours = np.concatenate([ends, others]), np.concatenate([others, ends])
     order = np.lexsort((neighbours, rows))
     starts = np.searchsorted(rows[order], np.arange(nodes + 1)).astype(np.int64)

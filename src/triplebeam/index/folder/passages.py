@@ -44,7 +44,7 @@ def title_keys(title: str) -> list[str]:
     return [key for key in dict.fromkeys((entity_key(title), entity_key(_QUALIFIER.sub("", title)))) if key]
 
 
-def compared_fields(title: str, section: str, document_id: str, metadata: Mapping[str, str]) -> dict[str, str]:
+def collect_filter_fields(title: str, section: str, document_id: str, metadata: Mapping[str, str]) -> dict[str, str]:
     """Collect the fields that filters compare: metadata, and where these have no such field the title, the section and
     the id of its document.
     """
@@ -58,7 +58,7 @@ class PassageTable:
     def __init__(self, arrays: ArraySet) -> None:
         self._arrays = arrays
         self._columns = {name: arrays.strings(name) for name in _COLUMNS}
-        self._ids, self._texts, self.titles, self.documents, self._sections, self._metadata = self._columns.values()
+        self._ids, self._texts, self.titles, self.documents, self.sections, self._metadata = self._columns.values()
         self._places: NDArray[np.int64] = arrays.array("passage_places")
 
     def __len__(self) -> int:
@@ -73,7 +73,7 @@ class PassageTable:
     @property
     def has_sections(self) -> bool:
         """Is any passage in a section?"""
-        return len(self._sections.body) > 0
+        return len(self.sections.body) > 0
 
     @cached_property
     def _rows(self) -> Mapping[str, int]:
@@ -101,13 +101,13 @@ class PassageTable:
         return dict.fromkeys(self.documents)
 
     def __iter__(self) -> Iterator[Passage]:
-        return map(self.at, range(len(self)))
+        return map(self.read_row, range(len(self)))
 
     def __contains__(self, passage_id: object) -> bool:
         return passage_id in self._rows
 
     def __getitem__(self, passage_id: str) -> Passage:
-        return self.at(self.row(passage_id))
+        return self.read_row(self.row(passage_id))
 
     def row(self, passage_id: str) -> int:
         """Return the row of a passage."""
@@ -132,7 +132,7 @@ class PassageTable:
     def of_document(self, document_id: str) -> list[Passage]:
         """Return the passages of a document, in their order."""
         rows = (row for row, document in enumerate(self.documents) if document == document_id)
-        return sorted(map(self.at, rows), key=lambda passage: passage.position)
+        return sorted(map(self.read_row, rows), key=lambda passage: passage.position)
 
     def find_rows(self, where: Where) -> NDArray[np.int64]:
         """Find the rows of the passages for which a filter holds; there must be one."""
@@ -142,9 +142,9 @@ class PassageTable:
             for name, value in each.items():
                 known.setdefault(name, set()).add(value)
         where.check(known)
-        rows = [row for row, each in enumerate(fields) if where.holds(each)]
+        rows = [row for row, each in enumerate(fields) if where.matches(each)]
         if not rows:
-            meant = "".join(f" (did you mean {value!r}?)" for value in where.other_case(known)[:1])
+            meant = "".join(f" (did you mean {value!r}?)" for value in where.find_case_mismatches(known)[:1])
             raise BadInputError(
                 f"no passage matches the filter {str(where)!r}{meant}: change a value or drop a condition."
             )
@@ -152,12 +152,12 @@ class PassageTable:
 
     def fields(self) -> Iterator[dict[str, str]]:
         """Yield the fields that filters compare, of every passage."""
-        columns = zip(self.titles, self._sections, self.documents, self._metadata, strict=True)
+        columns = zip(self.titles, self.sections, self.documents, self._metadata, strict=True)
         decode = cache(json.loads)  # many passages have the same
         for title, section, document, metadata in columns:
-            yield compared_fields(title, section, document, decode(metadata) if metadata else {})
+            yield collect_filter_fields(title, section, document, decode(metadata) if metadata else {})
 
-    def at(self, row: int) -> Passage:
+    def read_row(self, row: int) -> Passage:
         """Read the passage at a row."""
         position, start, end = (int(place) for place in self._places[row])
         metadata = self._metadata[row]
@@ -170,5 +170,5 @@ class PassageTable:
             start,
             end,
             json.loads(metadata) if metadata else {},
-            self._sections[row],
+            self.sections[row],
         )

@@ -6,6 +6,7 @@ A generation is written and flushed beside the published one, described by a man
 import datetime
 from importlib.metadata import version
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,25 +16,27 @@ from triplebeam.index.content.content import Content
 from triplebeam.index.content.topics import Topics
 from triplebeam.index.content.vector_cache import VectorCache, remove_encoded
 from triplebeam.index.folder.generation import write_derived, write_generation
-from triplebeam.index.folder.generation_files import new_generation, remove_generations
+from triplebeam.index.folder.generation_files import create_generation, remove_generations
 from triplebeam.index.folder.manifest import MANIFEST, publish_manifest, remove_on_error
 from triplebeam.index.manifest import GraphStatistics, Manifest, VectorSpace
-from triplebeam.index.store.store import Store
 from triplebeam.system.durable import flush
-from triplebeam.system.progress import Progress, silent
+from triplebeam.system.progress import Progress, ignore_progress
+
+if TYPE_CHECKING:
+    from triplebeam.index.store.store import Store
 
 
 def publish_generation(
     folder: Path,
-    store: Store,
+    store: "Store",
     content: Content,
     encoded: VectorCache,
     previous: ArraySet,
     space: VectorSpace,
-    progress: Progress = silent,
+    progress: Progress = ignore_progress,
 ) -> Manifest:
     """Write a new generation, with what can be taken over from the previous one, and make it the published one."""
-    generation = new_generation(folder / "generations")
+    generation = create_generation(folder / "generations")
     with remove_on_error(folder, generation):
         arrays = FolderArrays(generation)
         passage_graph = write_generation(arrays, content, encoded, previous, progress)
@@ -49,7 +52,7 @@ def publish_generation(
 
 
 def describe(
-    store: Store, content: Content, space: VectorSpace, generation: str, passage_graph: GraphStatistics
+    store: "Store", content: Content, space: VectorSpace, generation: str, passage_graph: GraphStatistics
 ) -> Manifest:
     """Describe a generation in a manifest, without its files."""
     entities = len(content.entity_names)
@@ -64,10 +67,10 @@ def describe(
         counts=store.statistics.counts() | {"triples": len(content.triples), "entities": entities},
         triples_by_extractor=content.triples_by_extractor(),
         extractor=store.meta.extractor,
-        unread_languages=store.statistics.unread_languages(),
+        unread_languages=store.statistics.count_unread_languages(),
         passage_graph=passage_graph,
         keyword_passages=content.keyword_passages,
-        ownership=topics.ownership(),
+        ownership=topics.measure_ownership(),
         tuned_share=store.meta.tuned_share,
         corrections=content.correction_counts(),
         files={},

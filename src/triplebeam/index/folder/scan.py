@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from triplebeam.index.arrays.quantize import lengths, restored, scaled
+from triplebeam.index.arrays.quantize import compute_norms, dequantize, scale_to_integers
 from triplebeam.system.processors import processors
 
 Part = TypeVar("Part")
@@ -22,17 +22,17 @@ Result = TypeVar("Result")
 
 #: Rows that are turned into codes at a time, and rows of a part of the codes, which one thread scans. Each part has a
 #: price: in parts of 50,000 one thread takes a quarter longer, and of 100,000 a tenth.
-_BLOCK, _PART = 50_000, 250_000
-_DIMENSIONS_PER_CODE, _BITS = 4, 4
-_TRAINED_ON = 20_000
+_BLOCK_ROWS, _PART_ROWS = 50_000, 250_000
+_DIMENSIONS_PER_CODE, _BITS_PER_CODE = 4, 4
+_TRAINING_ROWS = 20_000
 #: Rows that are read at a time, and rows that are multiplied.
-_READ, _MULTIPLIED = 1024, 8192
+_READ_ROWS, _MULTIPLIED_ROWS = 1024, 8192
 #: A vector is multiplied in two parts, the first worth 127 times the second. Two products of a number up to 64 with a
 #: byte fit into 16 bits, where processors without instructions for single bytes add them.
 _HIGH, _LARGEST = 127.0, 127 * 64
 
 
-def shared(work: Callable[[Part], Result], parts: Sequence[Part]) -> list[Result]:
+def map_in_parallel(work: Callable[[Part], Result], parts: Sequence[Part]) -> list[Result]:
     """Run the work on each part, with as many threads as there are processors. The work must not call this function: it
     would wait for its own thread.
     """
@@ -66,20 +66,20 @@ def make_codes(stored: NDArray[np.integer]) -> Iterator[memoryview]:
 
     dimensions = stored.shape[1]
     codes = dimensions // math.gcd(dimensions, _DIMENSIONS_PER_CODE)
-    trained = faiss.IndexPQFastScan(dimensions, codes, _BITS, faiss.METRIC_L2)
-    sample = restored(stored[:: max(1, len(stored) // _TRAINED_ON)])
+    trained = faiss.IndexPQFastScan(dimensions, codes, _BITS_PER_CODE, faiss.METRIC_L2)
+    sample = dequantize(stored[:: max(1, len(stored) // _TRAINING_ROWS)])
     trained.train(sample)
-    far = _far_from(sample.mean(axis=0), faiss.vector_to_array(trained.pq.centroids), codes)
-    for first in range(0, len(stored), _PART):
+    far = _make_outlier_code(sample.mean(axis=0), faiss.vector_to_array(trained.pq.centroids), codes)
+    for first in range(0, len(stored), _PART_ROWS):
         part = faiss.clone_index(trained)
-        for start in range(first, min(first + _PART, len(stored)), _BLOCK):
-            rows = restored(stored[start : min(start + _BLOCK, first + _PART)])
+        for start in range(first, min(first + _PART_ROWS, len(stored)), _BLOCK_ROWS):
+            rows = dequantize(stored[start : min(start + _BLOCK_ROWS, first + _PART_ROWS)])
             rows[~rows.any(axis=1)] = far  # zeros would be nearer to a vector than most rows are
             part.add(rows)
         yield faiss.serialize_index(part).data
 
 
-def _far_from(mean: NDArray[np.float32], centroids: NDArray[np.float32], codes: int) -> NDArray[np.float32]:
+def _make_outlier_code(mean: NDArray[np.float32], centroids: NDArray[np.float32], codes: int) -> NDArray[np.float32]:
     """Make the code that is, on average, furthest from all rows."""
     of_codes = centroids.reshape(codes, -1, len(mean) // codes)
     furthest = np.square(of_codes - mean.reshape(codes, 1, -1)).sum(axis=2).argmax(axis=1)
@@ -102,7 +102,7 @@ class Codes:
         while (rows := sum(part.ntotal for _, part in self._parts)) < shape[0]:
             self._parts.append((rows, faiss.read_index(reader)))
         if rows > shape[0] or any(part.d != shape[1] for _, part in self._parts) or read(1):
-            raise RuntimeError("these are codes of other rows")
+            raise RuntimeError("the codes belong to other rows")
 
     def nearest(self, vectors: NDArray[np.float32], count: int) -> list[NDArray[np.int64]]:
         """Find for each vector so many rows that are probably nearest to it, in ascending order; one scan for all."""
@@ -112,7 +112,9 @@ class Codes:
             distances, rows = part.search(vectors, min(count, part.ntotal))
             return distances, np.where(rows < 0, -1, rows + first)
 
-        distances, rows = (np.concatenate(found, axis=1) for found in zip(*shared(scan, self._parts), strict=True))
+        distances, rows = (
+            np.concatenate(found, axis=1) for found in zip(*map_in_parallel(scan, self._parts), strict=True)
+        )
         best = np.take_along_axis(rows, np.argsort(distances, axis=1, kind="stable")[:, :count], axis=1)
         return [np.sort(each[each >= 0]) for each in best]
 
@@ -129,7 +131,7 @@ def _reader(file: NDArray[np.uint8]) -> Callable[[int], bytes]:
     return read
 
 
-class HighBytes:
+class Int8Scan:
     """The high byte of every stored number, in memory, and the lengths of the rows."""
 
     def __init__(self, stored: NDArray[np.integer]) -> None:
@@ -139,16 +141,16 @@ class HighBytes:
 
         def read(part: slice) -> None:
             block = stored[part]
-            found = lengths(block.astype(np.float32))
+            found = compute_norms(block.astype(np.float32))
             self._lengths[part] = np.where(found > 1, found, np.inf)  # a row of zeros is like nothing
             # The lowest number becomes 0.
             np.bitwise_xor((block >> self._shift).astype(np.uint8), 0x80, out=self._rows[part])
 
-        shared(read, _slices(len(stored), _READ))
+        map_in_parallel(read, _slices(len(stored), _READ_ROWS))
 
     def cosines(self, vectors: NDArray[np.float32]) -> NDArray[np.float32]:
         """Compute for each vector a row of its products with the unit vectors, in the precision of their high bytes."""
-        numbers, factors = scaled(vectors, _LARGEST)
+        numbers, factors = scale_to_integers(vectors, _LARGEST)
         high = np.rint(numbers / _HIGH)
         both = np.concatenate([high, numbers - _HIGH * high]).T.astype(np.int8, order="C")
         # A stored number lies in the middle of those that have its high byte.
@@ -161,7 +163,7 @@ class HighBytes:
             high, low = np.split(multiply(self._rows[part], both), 2, axis=1)
             found[:, part] = ((_HIGH * high + low - zero) * factors).T / self._lengths[part]
 
-        shared(compare, _slices(len(self._rows), _MULTIPLIED))
+        map_in_parallel(compare, _slices(len(self._rows), _MULTIPLIED_ROWS))
         return found
 
 

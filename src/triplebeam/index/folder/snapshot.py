@@ -43,7 +43,7 @@ class Snapshot:
     entities: EntityGraph
     passage_graph: PassageGraph
     references: NDArray[np.int64] = field(repr=False)
-    """See `triplebeam.index.content.references.references`."""
+    """See `triplebeam.index.content.references.find_references`."""
     annotations: AnnotationTable | None = field(default=None, repr=False)
     """What views are made from, beside the structures."""
     whole: "Snapshot | None" = field(default=None, repr=False)
@@ -104,8 +104,8 @@ class Snapshot:
             arrays=arrays,
             passages=passages,
             triples=triples,
-            passage_terms=TermIndex(arrays.within("passage_terms")),
-            triple_terms=TermIndex(arrays.within("triple_terms")),
+            passage_terms=TermIndex(arrays.open_subset("passage_terms")),
+            triple_terms=TermIndex(arrays.open_subset("triple_terms")),
             passage_vectors=VectorIndex(arrays, "passage_vectors"),
             entities=EntityGraph.open(arrays, triples),
             passage_graph=PassageGraph.open(arrays),

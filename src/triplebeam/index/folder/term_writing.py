@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, vstack
 
 from triplebeam.index.arrays.array_set import ArraySet, MemoryArrays
-from triplebeam.index.arrays.keys import Keys, as_keys, read_keys, rows_of, write_keys
+from triplebeam.index.arrays.keys import Keys, find_rows, pack_keys, read_keys, write_keys
 from triplebeam.index.folder.terms import TermIndex
 from triplebeam.text.terms import text_words
 
 _NAMES = ("words", "stemmer_names", "stemmers", "starts", "rows", "counts", "lengths", "keys")
-_MOST_COUNTED = np.iinfo(np.uint16).max
+_MAX_COUNT = np.iinfo(np.uint16).max
 
 
 def write_terms(
@@ -32,14 +32,14 @@ def write_terms(
     A key stands for a text with its stemmer, and ``stemmer_of`` returns the stemmer of a row whose key is new.
     """
     known = _Known.of(previous or MemoryArrays())
-    before = rows_of(keys, known.keys)
+    before = find_rows(keys, known.keys)
     stemmers = [known.stemmers[row] if row >= 0 else "" for row in before.tolist()]
     fresh = _Counts()
     for row, text in enumerate(texts):
         if before[row] < 0:
             stemmers[row] = sys.intern(stemmer_of(row))
             fresh.add(text_words(text, stemmers[row]))
-    words, counts = _merged(known, before, fresh)
+    words, counts = _merge_counts(known, before, fresh)
     _write(arrays, words, counts, stemmers)
     write_keys(arrays, "keys", keys)
     return stemmers
@@ -57,7 +57,7 @@ class _Counts:
         counts = Counter(words)
         numbers = self.numbers
         self._columns.extend([numbers.setdefault(word, len(numbers)) for word in counts])
-        self._counts.extend([min(count, _MOST_COUNTED) for count in counts.values()])
+        self._counts.extend([min(count, _MAX_COUNT) for count in counts.values()])
         self._starts.append(len(self._columns))
 
     def matrix(self, renumbered: NDArray[np.int32], words: int) -> "csr_array[np.uint16]":
@@ -76,14 +76,14 @@ class _Known:
     @classmethod
     def of(cls, previous: ArraySet) -> "_Known":
         if not all(name in previous for name in _NAMES):
-            return cls(as_keys([]), [], csr_array(np.zeros((0, 0), np.uint16)), [])
+            return cls(pack_keys([]), [], csr_array(np.zeros((0, 0), np.uint16)), [])
         index = TermIndex(previous)
         stemmers = index.stemmers_of(range(len(index)))
         by_word = csr_array((index.counts, index.rows, index.starts), shape=(len(index.words), len(index)))
         return cls(read_keys(previous, "keys"), list(index.words), csr_array(by_word.T), stemmers)
 
 
-def _merged(known: _Known, before: NDArray[np.int64], fresh: _Counts) -> "tuple[list[str], csr_array[np.uint16]]":
+def _merge_counts(known: _Known, before: NDArray[np.int64], fresh: _Counts) -> "tuple[list[str], csr_array[np.uint16]]":
     """Merge the words in use, sorted, and how often each row has each of them."""
     kept, new = np.flatnonzero(before >= 0), np.flatnonzero(before < 0)
     old = csr_array(known.counts[before[kept]])

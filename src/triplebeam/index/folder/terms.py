@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from triplebeam.index.arrays.array_set import ArraySet
 from triplebeam.index.arrays.csr import renumber
 from triplebeam.index.arrays.names import SortedNames
-from triplebeam.index.folder.vectors import top
+from triplebeam.index.folder.vectors import select_top
 from triplebeam.text.terms import ENGLISH, query_stems
 
 _K1, _B = 1.2, 0.75
@@ -35,7 +35,7 @@ class Postings(NamedTuple):
     rows: NDArray[np.int32]
     counts: NDArray[np.uint16]
 
-    def at(self, where: NDArray[np.bool_]) -> "Postings":
+    def take(self, where: NDArray[np.bool_]) -> "Postings":
         """Take some of the postings."""
         return Postings(self.rows[where], self.counts[where])
 
@@ -90,7 +90,7 @@ class TermIndex:
         for stems in words:
             self._add(stems, scores)
         found = np.flatnonzero(scores)
-        best = found[top(scores[found], k)]
+        best = found[select_top(scores[found], k)]
         return best, scores[best]
 
     def stemmers_of(self, rows: Sequence[int]) -> list[str]:
@@ -103,8 +103,8 @@ class TermIndex:
 
         All are as rare as the word: the few texts of another language would be ranked first for every name otherwise.
         """
-        english = self.postings(stems[ENGLISH])
-        others = [postings for postings in self._in_other_languages(stems) if len(postings.rows)]
+        english = self._postings(stems[ENGLISH])
+        others = [postings for postings in self._find_in_other_languages(stems) if len(postings.rows)]
         rarity = self.rarity(len(english.rows) + sum(len(postings.rows) for postings in others))
         if not others:
             scores[english.rows] += self._weights(english, rarity)
@@ -114,17 +114,20 @@ class TermIndex:
             best[postings.rows] = np.maximum(best[postings.rows], self._weights(postings, rarity))
         scores += best
 
-    def _in_other_languages(self, stems: Mapping[str, str]) -> Iterator[Postings]:
+    def _find_in_other_languages(self, stems: Mapping[str, str]) -> Iterator[Postings]:
         for name, stem in stems.items():
             if stem != stems[ENGLISH]:
-                postings = self.postings(stem)
-                yield postings.at(self.stemmers[postings.rows] == self.stemmer_names.index(name))
+                postings = self._postings(stem)
+                yield postings.take(self.stemmers[postings.rows] == self.stemmer_names.index(name))
 
-    def postings(self, word: str) -> Postings:
-        """Return the texts that have a word, as it is indexed, and how often."""
+    def _postings(self, word: str) -> Postings:
         place = self._places.get(word)
         between = slice(0) if place is None else slice(self.starts[place], self.starts[place + 1])
         return Postings(self.rows[between], self.counts[between])
+
+    def count_texts(self, word: str) -> int:
+        """Count the texts that have a word, as it is indexed."""
+        return len(self._postings(word).rows)
 
     def _weights(self, postings: Postings, rarity: float) -> NDArray[np.float32]:
         counts = postings.counts.astype(np.float32)

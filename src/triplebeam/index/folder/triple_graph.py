@@ -13,7 +13,7 @@ from triplebeam.index.arrays.array_set import ArraySet
 from triplebeam.index.arrays.columns import StringColumn, concatenate
 from triplebeam.index.arrays.csr import expand_rows, renumber
 from triplebeam.index.folder.passages import PassageTable
-from triplebeam.index.folder.vectors import VectorIndex, top
+from triplebeam.index.folder.vectors import VectorIndex, select_top
 from triplebeam.triple import Triple
 
 _COLUMNS = ("triple_subjects", "triple_predicates", "triple_objects")
@@ -100,7 +100,7 @@ class TripleGraph:
         names = concatenate(self._subjects.take(subjects), self._objects.take(objects)).take(np.argsort(by_side))
         return known, names, renumber(known, len(first)).astype(np.int64)[ends]
 
-    def ends(self, triple_ids: Sequence[int] | NDArray[np.int64]) -> NDArray[np.int64]:
+    def get_ends(self, triple_ids: Sequence[int] | NDArray[np.int64]) -> NDArray[np.int64]:
         """Subject and object of each triple, by number: a row of two each."""
         return np.asarray(self.triple_entities[np.asarray(triple_ids, np.int64)])
 
@@ -118,7 +118,7 @@ class TripleGraph:
 
     def vectors(self, triple_ids: Sequence[int] | NDArray[np.int64]) -> NDArray[np.float32]:
         """Return the stored unit vector of each triple."""
-        return self.vector_index.at(np.asarray(triple_ids, np.int64))
+        return self.vector_index.get_vectors(np.asarray(triple_ids, np.int64))
 
     def nearest(self, vectors: NDArray[np.float32], k: int) -> NDArray[np.int64]:
         """Find for each vector the k triples nearest to it, best first."""
@@ -133,13 +133,13 @@ class TripleGraph:
         self, triple_ids: Sequence[int] | NDArray[np.int64], query: NDArray[np.float32], limit: int
     ) -> list[NDArray[np.int64]]:
         """Find the most similar to the query among the triples that share an entity with each of these."""
-        around = [self._around(int(triple_id)) for triple_id in triple_ids]
+        around = [self._find_adjacent(int(triple_id)) for triple_id in triple_ids]
         # One gather for all: beams often share a hub.
         pool = np.unique(np.concatenate(around)) if around else np.zeros(0, np.int64)
-        similarity = np.asarray(self.vector_index.at(pool) @ query)
-        return [ids[top(similarity[np.searchsorted(pool, ids)], limit)] for ids in around]
+        similarity = np.asarray(self.vector_index.get_vectors(pool) @ query)
+        return [ids[select_top(similarity[np.searchsorted(pool, ids)], limit)] for ids in around]
 
-    def _around(self, triple_id: int) -> NDArray[np.int64]:
+    def _find_adjacent(self, triple_id: int) -> NDArray[np.int64]:
         """Find triples that share the subject or the object, without the triple itself, in ascending order."""
         shared = np.unique(np.concatenate([self.of_entity(int(entity)) for entity in self.triple_entities[triple_id]]))
         others: NDArray[np.int64] = shared[shared != triple_id]

@@ -16,23 +16,23 @@ from numpy.typing import NDArray
 from triplebeam.errors import REPAIR, IndexDamagedError
 from triplebeam.index.arrays.array_set import ArraySet
 from triplebeam.index.arrays.folder_arrays import release_pages
-from triplebeam.index.arrays.quantize import restored
-from triplebeam.index.folder.scan import Codes, HighBytes, make_codes
+from triplebeam.index.arrays.quantize import dequantize
+from triplebeam.index.folder.scan import Codes, Int8Scan, make_codes
 
 Read = TypeVar("Read")
 
 #: Above this many rows a scan of codes, reranked exactly, beats the exact product several times over.
-EXACT_UP_TO = 300_000
+MAX_EXACT_ROWS = 300_000
 #: The best of a pass over all rows that are compared exactly, at least.
-RERANK_AT_LEAST = 400
+MIN_RERANK = 400
 RERANK_PER_RESULT = 40
 #: Rows that are looked up before their pages are let go. The system maps up to 64 kB around each: 0.25 GB at most.
-_LOOKED_UP = 4096
+_BATCH_ROWS = 4096
 #: Scores of which only the best is looked at, at first, when the best of many are wanted.
 _PILE = 16
 
 
-def write_vectors(arrays: ArraySet, name: str, stored: NDArray[np.integer], exact_up_to: int = EXACT_UP_TO) -> None:
+def write_vectors(arrays: ArraySet, name: str, stored: NDArray[np.integer], exact_up_to: int = MAX_EXACT_ROWS) -> None:
     """Write stored vectors and, where there are many, short codes beside them."""
     arrays.add(name, stored)
     if len(stored) > exact_up_to:
@@ -43,13 +43,13 @@ def _codes_of(name: str) -> str:
     return f"{name}.codes"
 
 
-def top(scores: NDArray[np.floating], k: int) -> NDArray[np.int64]:
+def select_top(scores: NDArray[np.floating], k: int) -> NDArray[np.int64]:
     """Select the positions of the best k, best first, ties by position."""
-    best = _among_the_best(scores, k)
+    best = _select_candidates(scores, k)
     return best[np.argsort(-scores[best], kind="stable")][:k]
 
 
-def _among_the_best(scores: NDArray[np.floating], k: int) -> NDArray[np.int64]:
+def _select_candidates(scores: NDArray[np.floating], k: int) -> NDArray[np.int64]:
     """Select everything as good as the k-th, so that a tie at the border is resolved by position and not by chance."""
     if not 0 < k < len(scores):
         return np.arange(len(scores))
@@ -59,7 +59,7 @@ def _among_the_best(scores: NDArray[np.floating], k: int) -> NDArray[np.int64]:
         # is faster, and much so where most scores are 0, since sorting algorithms are slow where all is equal.
         border = _kth(scores[: _PILE * columns].reshape(_PILE, columns).max(axis=0), k)
         candidates = np.flatnonzero(scores >= border)
-        return candidates[_among_the_best(scores[candidates], k)] if len(candidates) < len(scores) else candidates
+        return candidates[_select_candidates(scores[candidates], k)] if len(candidates) < len(scores) else candidates
     return np.flatnonzero(scores >= _kth(scores, k))
 
 
@@ -69,8 +69,8 @@ def _kth(scores: NDArray[np.floating], k: int) -> np.floating:
     return found
 
 
-def _reranked(k: int) -> int:
-    return max(RERANK_AT_LEAST, RERANK_PER_RESULT * k)
+def _count_reranked(k: int) -> int:
+    return max(MIN_RERANK, RERANK_PER_RESULT * k)
 
 
 class VectorIndex:
@@ -97,12 +97,12 @@ class VectorIndex:
     @cached_property
     def rows(self) -> NDArray[np.float32]:
         """All unit vectors, in memory from the first use on."""
-        return self._read(restored)
+        return self._read(dequantize)
 
     @cached_property
-    def _high_bytes(self) -> HighBytes:
+    def _high_bytes(self) -> Int8Scan:
         """Of all rows, in memory from the first use on."""
-        return self._read(HighBytes)
+        return self._read(Int8Scan)
 
     def _read(self, how: Callable[[NDArray[np.integer]], Read]) -> Read:
         """Read all rows, and verify their checksum."""
@@ -117,16 +117,16 @@ class VectorIndex:
             self._arrays.verify(self._name, self.stored)
             self._is_verified = True
 
-    def at(self, rows: NDArray[np.int64]) -> NDArray[np.float32]:
+    def get_vectors(self, rows: NDArray[np.int64]) -> NDArray[np.float32]:
         """Return the unit vectors of some rows."""
         if not self.is_large:
             return self.rows[rows]
         found = np.empty((len(rows), self.stored.shape[1]), np.float32)
-        for start in range(0, len(rows), _LOOKED_UP):
-            some = rows[start : start + _LOOKED_UP]
-            found[start : start + _LOOKED_UP] = restored(self.stored[some])
+        for start in range(0, len(rows), _BATCH_ROWS):
+            some = rows[start : start + _BATCH_ROWS]
+            found[start : start + _BATCH_ROWS] = dequantize(self.stored[some])
             self._looked_up += len(some)
-            if self._looked_up >= _LOOKED_UP:
+            if self._looked_up >= _BATCH_ROWS:
                 self._looked_up = 0
                 release_pages(self.stored)
         return found
@@ -139,15 +139,15 @@ class VectorIndex:
             return np.asarray(vectors @ self.rows.T)
         found = self._high_bytes.cosines(vectors)
         for cosines, vector in zip(found, vectors, strict=True):
-            best = top(cosines, RERANK_AT_LEAST)
-            exact = self._exactly(vector, best)
+            best = select_top(cosines, MIN_RERANK)
+            exact = self._compute_cosines(vector, best)
             np.minimum(cosines, exact.min(), out=cosines)  # what was not compared exactly is no better
             cosines[best] = exact
         return found
 
-    def _exactly(self, vector: NDArray[np.float32], rows: NDArray[np.int64]) -> NDArray[np.float32]:
+    def _compute_cosines(self, vector: NDArray[np.float32], rows: NDArray[np.int64]) -> NDArray[np.float32]:
         """Compute cosines with some rows; not by BLAS, whose last bits depend on its threads."""
-        return np.asarray(np.einsum("ij,j->i", self.at(rows), vector))
+        return np.asarray(np.einsum("ij,j->i", self.get_vectors(rows), vector))
 
     @cached_property
     def _codes(self) -> Codes:
@@ -158,7 +158,7 @@ class VectorIndex:
         try:
             codes = Codes(self._codes_file, self.stored.shape)
         except RuntimeError as error:
-            raise IndexDamagedError(f"{self._arrays.locate(name)} is not as it was written: {REPAIR}") from error
+            raise IndexDamagedError(f"{self._arrays.locate(name)} is corrupted: {REPAIR}") from error
         release_pages(self._codes_file)
         return codes
 
@@ -176,13 +176,13 @@ class VectorIndex:
         """Return what `nearest` returns for each, apart from rounding, in one pass over the rows or their codes."""
         if k <= 0 or not len(self):
             return [(np.zeros(0, np.int64), np.zeros(0, np.float32)) for _ in vectors]
-        if self.is_large and _reranked(k) < len(self):
-            chosen = self._codes.nearest(vectors, _reranked(k))
-            scores = [self._exactly(vector, rows) for vector, rows in zip(vectors, chosen, strict=True)]
-            best = [top(row, k) for row in scores]
+        if self.is_large and _count_reranked(k) < len(self):
+            chosen = self._codes.nearest(vectors, _count_reranked(k))
+            scores = [self._compute_cosines(vector, rows) for vector, rows in zip(vectors, chosen, strict=True)]
+            best = [select_top(row, k) for row in scores]
             return [(rows[kept], row[kept]) for rows, row, kept in zip(chosen, scores, best, strict=True)]
         cosines = self.cosines(vectors)
-        best = [top(row, k) for row in cosines]
+        best = [select_top(row, k) for row in cosines]
         return [(rows, row[rows]) for row, rows in zip(cosines, best, strict=True)]
 
 

@@ -28,13 +28,13 @@ from numpy.typing import NDArray
 from triplebeam.index.arrays.array_set import MemoryArrays
 from triplebeam.index.arrays.columns import concatenate, encode_strings
 from triplebeam.index.arrays.csr import renumber
-from triplebeam.index.content.annotations import Annotations, pairs
-from triplebeam.index.content.corrected import Correcting
-from triplebeam.index.content.definitions import Definition, stored_definitions
-from triplebeam.index.content.references import REFERENCES, references
+from triplebeam.index.content.annotations import Annotations, list_pairs
+from triplebeam.index.content.corrected import CorrectionApplier
+from triplebeam.index.content.definitions import Definition, find_local_definitions
+from triplebeam.index.content.references import REFERENCES, find_references
 from triplebeam.index.folder.entity_graph import MENTIONS, write_aliases
 from triplebeam.index.folder.generation import find_mentions, write_passage_graph
-from triplebeam.index.folder.passage_graph import document_labels, telling_links
+from triplebeam.index.folder.passage_graph import document_labels, select_informative_links
 from triplebeam.index.folder.passages import PassageTable
 from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.index.folder.synonyms import carry_choices, choose, write_choices
@@ -59,7 +59,7 @@ def view(whole: Snapshot, rows: NDArray[np.int64]) -> Snapshot:
             "unread_languages": {},
             "corrections": None,
             "passage_graph": passage_graph,
-            "ownership": opened.entities.topics.ownership(),
+            "ownership": opened.entities.topics.measure_ownership(),
             "files": {},
             "checksums": {},
         }
@@ -78,7 +78,7 @@ class _Part:
     @cached_property
     def _annotations(self) -> Annotations:
         assert self.whole.annotations is not None
-        return self.whole.annotations.at(self.rows)
+        return self.whole.annotations.take_rows(self.rows)
 
     @cached_property
     def _passages(self) -> PassageTable:
@@ -97,7 +97,7 @@ class _Part:
         Another one may have been read in a hidden passage alone: whoever could look it up would learn of it. Triples
         and names of a generation are merged already, so texts alone show what was visible before.
         """
-        aliases = self.whole.entities.other_names()
+        aliases = self.whole.entities.list_aliases()
         if not aliases:
             return {}
         text = "\n".join(f" {entity_key(passage.searchable)} " for passage in self._passages)
@@ -108,8 +108,8 @@ class _Part:
         """The terms that these passages define; without sections there are none."""
         if not self._passages.has_sections:
             return {}
-        found = stored_definitions(self._passages, self._annotations.extractors)
-        return Correcting(Corrections.merging(self._aliases)).definitions(found)
+        found = find_local_definitions(self._passages, self._annotations.extractors)
+        return CorrectionApplier(Corrections.from_aliases(self._aliases)).correct_definitions(found)
 
     def take_rows(self) -> None:
         """Write what is the same of a passage or triple whichever others there are."""
@@ -122,7 +122,7 @@ class _Part:
             ("triple_terms", whole.triple_terms, self._triples),
         ):
             assert isinstance(terms, TermIndex)
-            terms.take(arrays.within(name), texts)
+            terms.take(arrays.open_subset(name), texts)
         write_vectors(arrays, "passage_vectors", copy_stored(whole.passage_vectors, rows))
         write_vectors(arrays, "triple_vectors", copy_stored(whole.triples.vector_index, self._triples))
 
@@ -142,9 +142,12 @@ class _Part:
         known = np.append(known, [whole.entities.numbers.get(key, -1) for key in terms]).astype(np.int64)
         whole.triples.take(arrays, self.rows, names, ends)
         arrays.add(MENTIONS, self._mentions(known, keys))
-        documents, links = list(self._passages.documents), telling_links(self._annotations.links, len(self.rows))
-        found = pairs(self._annotations.names) if self._definitions else []
-        arrays.add(REFERENCES, references(documents, found, self._definitions, keys, links.tolist()))
+        documents, links = (
+            list(self._passages.documents),
+            select_informative_links(self._annotations.links, len(self.rows)),
+        )
+        found = list_pairs(self._annotations.names) if self._definitions else []
+        arrays.add(REFERENCES, find_references(documents, found, self._definitions, keys, links.tolist()))
         write_aliases(arrays, self._aliases, keys)
         vectors = copy_stored(whole.entities.vectors, known)
         write_vectors(arrays, "entity_vectors", vectors)
@@ -154,7 +157,7 @@ class _Part:
     def _mentions(self, known: NDArray[np.int64], keys: Mapping[str, int]) -> NDArray[np.int64]:
         """Return the mentions. Without sections no term is defined, and the whole index's mentions are all."""
         if self.whole.passages.has_sections:
-            return find_mentions(self.arrays, keys, pairs(self._annotations.names), self._definitions)
+            return find_mentions(self.arrays, keys, list_pairs(self._annotations.names), self._definitions)
         rows = renumber(self.rows, len(self.whole.passages))
         entities = renumber(known, len(self.whole.entities))
         passages, names = self.whole.entities.mentions.T
@@ -167,7 +170,7 @@ class _Part:
         labels = document_labels(list(self._passages.documents), list(self._passages.titles))
         most = self.whole.manifest.keyword_passages or len(self.rows)
         names = self.arrays.strings("entity_names")
-        keywords = pairs(self._annotations.keywords)
+        keywords = list_pairs(self._annotations.keywords)
         return write_passage_graph(self.arrays, labels, keywords, names, most, self._annotations.links)
 
     def triples_by_extractor(self) -> dict[str, int]:

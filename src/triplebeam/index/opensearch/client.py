@@ -29,18 +29,18 @@ if TYPE_CHECKING:
 Json: TypeAlias = dict[str, Any]
 _LOG = logging.getLogger("triplebeam")
 #: The cluster is too busy, is electing a leader, or has lost the node that has the shard: it may answer soon.
-_LATER = frozenset((429, 502, 503, 504))
-_TRIES = 12
-_FIRST_PAUSE, _LONGEST_PAUSE = 0.2, 10.0
+_RETRY_STATUS = frozenset((429, 502, 503, 504))
+_MAX_ATTEMPTS = 12
+_MIN_BACKOFF, _MAX_BACKOFF = 0.2, 10.0
 _SECONDS, _SECONDS_TO_CONNECT = 120.0, 5.0
 #: A request is announced as failing before the fifth try, after about 2 seconds of pauses.
-_TRIES_BEFORE_NOTICE = 5
+_ATTEMPTS_BEFORE_NOTICE = 5
 #: Bulk requests that are under way.
-_AT_ONCE = 3
+_MAX_IN_FLIGHT = 3
 #: For bulk requests under way, after an error or Ctrl-C.
 _SECONDS_TO_END = 1.0
 #: Of one bulk request: few enough documents for a small heap, in a body that any cluster takes.
-_MOST_DOCUMENTS, _MOST_BYTES = 1000, 4_000_000
+_MAX_DOCUMENTS, _MAX_BYTES = 1000, 4_000_000
 #: Of one reply: the vectors of a page of passages, or of a hundred searches, are far fewer.
 _MAX_REPLY_BYTES = 500_000_000
 
@@ -59,7 +59,7 @@ class Client:
     """Sends requests to the hosts of a cluster, in turns. Safe to use from many threads."""
 
     cluster: Cluster
-    tries: int = _TRIES
+    tries: int = _MAX_ATTEMPTS
     seconds: float = _SECONDS
     """How long a reply may take."""
     _next: list[int] = field(default_factory=lambda: [0], init=False, repr=False, compare=False)
@@ -88,14 +88,14 @@ class Client:
 
     def lines(self, path: str, lines: Iterable[Json], **parameters: object) -> Json:
         """Send a body of JSON lines and return the reply."""
-        return self._send("POST", path, _as_lines(lines), "application/x-ndjson", parameters)
+        return self._send("POST", path, _encode_lines(lines), "application/x-ndjson", parameters)
 
     def searches(self, lines: Sequence[Json]) -> list[Json]:
         """Send several searches and return the replies. One that no copy of a shard could answer is sent again."""
         replies: list[Json] = []
         for pause in _pauses(self.tries):
             replies = self._objects(self.lines("/_msearch", lines).get("responses"), len(lines) // 2)
-            if pause is None or not any(reply.get("status") in _LATER for reply in replies):
+            if pause is None or not any(reply.get("status") in _RETRY_STATUS for reply in replies):
                 break
             _wait(pause)
         return replies
@@ -108,7 +108,7 @@ class Client:
             if error.kind != "resource_already_exists_exception":
                 raise
 
-    def exists(self, index: str) -> bool:
+    def has_index(self, index: str) -> bool:
         """Return whether there is an index, or an alias, of that name."""
         try:
             self.request("GET", f"/{index}/_settings", flat_settings="true")
@@ -128,19 +128,19 @@ class Client:
         waiting: SimpleQueue[_Task | None] = SimpleQueue()
         stop = threading.Event()
         try:
-            for _ in range(_AT_ONCE):
+            for _ in range(_MAX_IN_FLIGHT):
                 threading.Thread(target=self._work, args=(waiting, stop), daemon=True).start()
             for batch in _batches(writes):
                 sent.append(Future())
                 waiting.put((batch, sent[-1]))
-                if len(sent) > _AT_ONCE:
+                if len(sent) > _MAX_IN_FLIGHT:
                     sent[0].result()
                     sent.popleft()
             for each in sent:
                 each.result()
         finally:
             stop.set()
-            for _ in range(_AT_ONCE):
+            for _ in range(_MAX_IN_FLIGHT):
                 waiting.put(None)
             wait(sent, timeout=_SECONDS_TO_END)
 
@@ -157,12 +157,12 @@ class Client:
     def _write(self, batch: "Sequence[_Encoded]") -> None:
         """Write a batch. What a full queue rejects is sent again after a pause."""
         for pause in _pauses(self.tries):
-            batch = self._rejected(batch, last=pause is None)
+            batch = self._send_batch(batch, last=pause is None)
             if not batch:
                 break
             _wait(pause or 0)
 
-    def _rejected(self, batch: "Sequence[_Encoded]", *, last: bool) -> "Sequence[_Encoded]":
+    def _send_batch(self, batch: "Sequence[_Encoded]", *, last: bool) -> "Sequence[_Encoded]":
         """Send a batch; returns what is to be sent again."""
         body = b"".join(each.lines for each in batch)
         reply = self._send(
@@ -174,7 +174,7 @@ class Client:
         for each, item in zip(batch, self._objects(reply.get("items"), len(batch)), strict=True):
             [result] = self._objects(list(item.values()), 1)
             status = result["status"] if isinstance(result.get("status"), int) else 0
-            if status in _LATER and not last:
+            if status in _RETRY_STATUS and not last:
                 again.append(each)
             elif not 200 <= status < 300 and not (each.deletes and status == 404):
                 raise self.error(status, result)
@@ -204,7 +204,7 @@ class Client:
                 ) from error
             except (TransportError, DecodingError) as error:
                 self._next[0] += 1
-                problem = self._no_reply(error)
+                problem = self._make_connection_error(error)
                 if not self._reached[0] and number > len(self.cluster.hosts):
                     break
             else:
@@ -212,31 +212,31 @@ class Client:
                 if reply.status_code < 300:
                     return self._result(_read(reply))
                 problem = self.error(reply.status_code, _read(reply) or {"error": reply.text[:200]})
-                if reply.status_code not in _LATER:
+                if reply.status_code not in _RETRY_STATUS:
                     raise problem
                 self._next[0] += 1
             # Two requests that time out are enough: no third begins.
             if pause is None or time.monotonic() - start > 2 * self.seconds:
                 break
-            if number + 1 == _TRIES_BEFORE_NOTICE:
-                _LOG.warning("%s Trying again, %d times at most.", problem, self.tries - number - 1)
+            if number + 1 == _ATTEMPTS_BEFORE_NOTICE:
+                _LOG.warning("%s Retrying, at most %d times.", problem, self.tries - number - 1)
             _wait(pause)
         assert problem is not None
         raise problem
 
     def _result(self, found: Json | None) -> Json:
         if found is None:
-            raise self.not_a_cluster()
+            raise self.make_protocol_error()
         return found
 
-    def _no_reply(self, error: Exception) -> ClusterError:
+    def _make_connection_error(self, error: Exception) -> ClusterError:
         from triplebeam.system.bounded_replies import advise_on_tls
 
         tls = advise_on_tls(error)
         advice = f"{tls}, or add ?verify=no to the address." if tls else "is it running?"
         return ClusterError(f"OpenSearch at {self.cluster} cannot be reached ({_reason(error)}): {advice}")
 
-    def not_a_cluster(self) -> ClusterError:
+    def make_protocol_error(self) -> ClusterError:
         """Return the error for a reply that is not in OpenSearch's form."""
         return ClusterError(
             f"what replies at {self.cluster} is not OpenSearch, or is a login page in front of it: check the address."
@@ -245,7 +245,7 @@ class Client:
     def _objects(self, found: object, count: int) -> list[Json]:
         """Return the parts of a reply to several requests at once: an object for each."""
         if not isinstance(found, list) or len(found) != count or not all(isinstance(each, dict) for each in found):
-            raise self.not_a_cluster()
+            raise self.make_protocol_error()
         return found
 
     def _host(self) -> str:
@@ -281,22 +281,22 @@ class _Encoded(NamedTuple):
 _Task: TypeAlias = "tuple[Sequence[_Encoded], Future[None]]"
 
 
-def _as_lines(lines: Iterable[Json]) -> bytes:
+def _encode_lines(lines: Iterable[Json]) -> bytes:
     return b"".join(json.dumps(line, separators=(",", ":")).encode() + b"\n" for line in lines)
 
 
-def _encoded(write: Write) -> _Encoded:
+def _encode_write(write: Write) -> _Encoded:
     target = {"_index": write.target, "_id": write.id}
     if write.document is None:
-        return _Encoded(_as_lines([{"delete": target}]), deletes=True)
-    return _Encoded(_as_lines([{"index": target}, write.document]), deletes=False)
+        return _Encoded(_encode_lines([{"delete": target}]), deletes=True)
+    return _Encoded(_encode_lines([{"index": target}, write.document]), deletes=False)
 
 
 def _batches(writes: Iterable[Write]) -> Iterator[list[_Encoded]]:
     batch: list[_Encoded] = []
     size = 0
-    for each in map(_encoded, writes):
-        if batch and (len(batch) == _MOST_DOCUMENTS or size + len(each.lines) > _MOST_BYTES):
+    for each in map(_encode_write, writes):
+        if batch and (len(batch) == _MAX_DOCUMENTS or size + len(each.lines) > _MAX_BYTES):
             yield batch
             batch, size = [], 0
         batch.append(each)
@@ -308,7 +308,7 @@ def _batches(writes: Iterable[Write]) -> Iterator[list[_Encoded]]:
 def _pauses(tries: int) -> Iterator[float | None]:
     """Yield the pause after each attempt, twice as long each time; None after the last."""
     for number in range(tries - 1):
-        yield min(_LONGEST_PAUSE, _FIRST_PAUSE * 2**number)
+        yield min(_MAX_BACKOFF, _MIN_BACKOFF * 2**number)
     yield None
 
 

@@ -23,11 +23,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from triplebeam.index.arrays.keys import key_of
-from triplebeam.index.arrays.quantize import quantized, restored
+from triplebeam.index.arrays.keys import hash_texts
+from triplebeam.index.arrays.quantize import dequantize, quantize
 from triplebeam.index.content.content import Content
 from triplebeam.index.content.vector_cache import STORED_AS
-from triplebeam.index.folder.passages import compared_fields, title_keys
+from triplebeam.index.folder.passages import collect_filter_fields, title_keys
 from triplebeam.index.opensearch.client import Json
 from triplebeam.passage import Passage
 from triplebeam.text.names import entity_key
@@ -36,10 +36,10 @@ from triplebeam.triple import Triple
 
 KINDS = ("passages", "triples", "entities")
 #: Up to so many vectors of a shard each is compared, in half a microsecond. Lucene's graph takes 500 to add one.
-EXACT_UP_TO = 2_000_000
+MAX_EXACT_VECTORS = 2_000_000
 _EXACT, GRAPH = "exact", "graph"
 #: Documents that one search returns.
-MOST_RESULTS = 100_000
+MAX_RESULTS = 100_000
 #: Cheap to build; enough where many candidates are looked at.
 _GRAPH_PARAMETERS = {"ef_construction": 32, "m": 12}
 #: The kind of vectors in each, as `VectorCache` names them.
@@ -51,8 +51,8 @@ FIELD_END = "\x1f"
 #: Behind the name of a field whose value is too long for a term: no filter on that field shows the passage.
 TOO_LONG = "\x1e"
 #: The longest term, in the units of UTF-16 that a cluster counts; it would leave out a longer one without a word.
-_LONGEST_TERM = 8000
-_TERMS = {"type": "keyword", "ignore_above": _LONGEST_TERM}
+_MAX_TERM_BYTES = 8000
+_TERMS = {"type": "keyword", "ignore_above": _MAX_TERM_BYTES}
 _KEYWORD = {"type": "keyword"}
 _UNSEARCHED = {"type": "object", "enabled": False}
 _STORED_ONLY = {"type": "keyword", "index": False, "doc_values": False}
@@ -62,7 +62,7 @@ _HIDDEN = ["vector", "words", "fields", "field_names", "entities", "title_keys"]
 
 def layouts(counts: Mapping[str, int], shards: int) -> dict[str, str]:
     """Return how each kind of documents is found by vectors."""
-    return {kind: GRAPH if count > EXACT_UP_TO * shards else _EXACT for kind, count in counts.items()}
+    return {kind: GRAPH if count > MAX_EXACT_VECTORS * shards else _EXACT for kind, count in counts.items()}
 
 
 def settings(shards: int, replicas: int | None, layout: str) -> Json:
@@ -74,7 +74,7 @@ def settings(shards: int, replicas: int | None, layout: str) -> Json:
         "knn": True,
         **({} if layout == GRAPH else {"knn.advanced.approximate_threshold": -1}),  # of this engine: no graph at all
         "replication.type": "SEGMENT",  # a copy gets the files that the first one made, graphs of vectors among them
-        "max_result_window": MOST_RESULTS,
+        "max_result_window": MAX_RESULTS,
         "refresh_interval": "-1",
     }
 
@@ -125,7 +125,7 @@ def _vector(dimension: int, numbers: str, layout: str) -> Json:
 
 def key(*parts: str) -> str:
     """Return the id of a document on the cluster: names and ids of any length and any letters become one of 32."""
-    return key_of(*parts).hex()
+    return hash_texts(*parts).hex()
 
 
 @lru_cache(maxsize=100_000)
@@ -136,23 +136,23 @@ def entity(name: str) -> str:
 
 def passage_number(passage_id: str) -> int:
     """Return the number of a passage: the same in every generation, and positive."""
-    return int.from_bytes(key_of(passage_id)[:8], "big") >> 1
+    return int.from_bytes(hash_texts(passage_id)[:8], "big") >> 1
 
 
 def triple_number(passage_id: str, place: int) -> int:
     """Return the number of a triple, by its place among those of its passage."""
-    return int.from_bytes(key_of(passage_id, str(place))[:8], "big") >> 1
+    return int.from_bytes(hash_texts(passage_id, str(place))[:8], "big") >> 1
 
 
 def fields_of(passage: Passage) -> dict[str, str]:
     """Return what filters compare."""
-    return compared_fields(passage.title, passage.section, passage.document_id, passage.metadata)
+    return collect_filter_fields(passage.title, passage.section, passage.document_id, passage.metadata)
 
 
 def field_term(name: str, value: str) -> str:
     """Return the term that a field of a passage is found by."""
     term = f"{name}{FIELD_END}{value}"
-    return term if len(term.encode("utf-16-le")) <= 2 * _LONGEST_TERM else f"{name}{TOO_LONG}"
+    return term if len(term.encode("utf-16-le")) <= 2 * _MAX_TERM_BYTES else f"{name}{TOO_LONG}"
 
 
 def _field_terms(fields: Mapping[str, str]) -> list[str]:
@@ -308,19 +308,21 @@ class Drafts:
             yield Draft(each := entity(name), {"name": name, "passages": counts[each]}, name)
 
 
-def finished(kind: str, drafts: Sequence[Draft], stored: NDArray[Any]) -> Iterator[Json]:
+def add_vectors(kind: str, drafts: Sequence[Draft], stored: NDArray[Any]) -> Iterator[Json]:
     """Yield documents with their vectors. One of zeros has no direction, and is near to nothing."""
     for draft, row in zip(drafts, stored, strict=True):
         document = {**draft.source, "digest": draft.digest, "code": encode(row)}
         if kind != "entities" and row.any():
-            document["vector"] = compared(kind, restored(row[np.newaxis])[0]) if kind == "passages" else row.tolist()
+            document["vector"] = (
+                round_vector(kind, dequantize(row[np.newaxis])[0]) if kind == "passages" else row.tolist()
+            )
         yield document
 
 
-def compared(kind: str, vector: NDArray[np.float32]) -> list[float]:
+def round_vector(kind: str, vector: NDArray[np.float32]) -> list[float]:
     """Round a unit vector to the numbers that the cluster compares for a kind."""
     if kind == "triples":
-        [row] = quantized(vector[np.newaxis])
+        [row] = quantize(vector[np.newaxis])
         return list(row.tolist())
     return list(np.round(vector.astype(np.float64), 6).tolist())  # in single precision, six digits are written as 17
 

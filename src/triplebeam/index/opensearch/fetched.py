@@ -6,14 +6,14 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 from triplebeam.index.opensearch.client import Json
-from triplebeam.index.opensearch.documents import MOST_RESULTS, entity, key
+from triplebeam.index.opensearch.documents import MAX_RESULTS, entity, key
 from triplebeam.index.opensearch.generation import Published, Search
 from triplebeam.index.opensearch.passages import ClusterPassages
 
 #: Passages and entities that are kept in memory, some 50 MB: neighbourhoods of related questions overlap.
 MAX_PASSAGES, MAX_ENTITIES = 5_000, 20_000
 #: What no neighbourhood is made of.
-_SHOWN: Json = {"excludes": ["digest"]}
+_SOURCE_FILTER: Json = {"excludes": ["digest"]}
 
 T = TypeVar("T")
 
@@ -61,7 +61,7 @@ class FetchedDocuments:
             self.shown.remember(found)
             passages |= {source["id"]: source for source in found}
         if new_owners:
-            triples |= _by_passage(new_owners, _sources(next(answers)))
+            triples |= _group_by_passage(new_owners, _sources(next(answers)))
         if new_keys:
             named = {entity(source["name"]): source for source in _sources(next(answers))}
             entities |= {each: named.get(each) for each in new_keys}
@@ -84,21 +84,21 @@ def _keep(kept: dict[str, T], used: Mapping[str, T], limit: int) -> None:
 
 
 def _passage_search(ids: Sequence[str]) -> list[Search]:
-    body = {"query": {"ids": {"values": list(map(key, ids))}}, "size": len(ids), "_source": _SHOWN}
+    body = {"query": {"ids": {"values": list(map(key, ids))}}, "size": len(ids), "_source": _SOURCE_FILTER}
     return [Search("passages", body)] if ids else []
 
 
 def _triple_search(ids: Sequence[str]) -> list[Search]:
-    body = {"query": {"terms": {"passage": list(ids)}}, "size": MOST_RESULTS, "_source": _SHOWN}
+    body = {"query": {"terms": {"passage": list(ids)}}, "size": MAX_RESULTS, "_source": _SOURCE_FILTER}
     return [Search("triples", body)] if ids else []
 
 
 def _entity_search(keys: Sequence[str]) -> list[Search]:
-    body = {"query": {"ids": {"values": list(keys)}}, "size": len(keys), "_source": _SHOWN}
+    body = {"query": {"ids": {"values": list(keys)}}, "size": len(keys), "_source": _SOURCE_FILTER}
     return [Search("entities", body)] if keys else []
 
 
-def _by_passage(ids: Sequence[str], sources: Iterable[Json]) -> dict[str, Sequence[Json]]:
+def _group_by_passage(ids: Sequence[str], sources: Iterable[Json]) -> dict[str, Sequence[Json]]:
     found: dict[str, list[Json]] = {id_: [] for id_ in ids}
     for source in sources:
         found[source["passage"]].append(source)

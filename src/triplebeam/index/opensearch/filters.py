@@ -18,7 +18,7 @@ from triplebeam.where import Where
 from triplebeam.where.conditions import AllOf, AnyOf, Comparison, Condition, Not
 
 #: The most values of one field that a filter may have to look at; also what a cluster takes in one query.
-_MOST_VALUES = 60_000
+_MAX_VALUES = 60_000
 
 
 def condition_of(where: Where, published: Published) -> Json:
@@ -31,7 +31,7 @@ def condition_of(where: Where, published: Published) -> Json:
     query: Json = {"bool": {"filter": [_query(where.condition, known)], "must_not": [unknown]}}
     found = published.search("passages", {"query": {"bool": {"filter": [query]}}, "size": 1, "_source": False})
     if not found["hits"]["hits"]:
-        meant = "".join(f" (did you mean {value!r}?)" for value in where.other_case(known)[:1])
+        meant = "".join(f" (did you mean {value!r}?)" for value in where.find_case_mismatches(known)[:1])
         raise BadInputError(f"no passage matches the filter {str(where)!r}{meant}: change a value or drop a condition.")
     return query
 
@@ -45,7 +45,7 @@ def _query(condition: Condition, known: dict[str, set[str]]) -> Json:
         case Not(part):
             return {"bool": {"must_not": [_query(part, known)]}}
         case Comparison(name):
-            values = sorted(value for value in known[name] if condition.holds({name: value}))
+            values = sorted(value for value in known[name] if condition.matches({name: value}))
             return {"terms": {"fields": [f"{name}{FIELD_END}{value}" for value in values]}}
         case _:
             raise BadInputError(f"the condition {condition} cannot be used with an index on OpenSearch.")
@@ -58,12 +58,12 @@ def _values(published: Published, name: str) -> set[str]:
 
 
 def _terms(published: Published, field: str, pattern: str) -> list[str]:
-    counted = {"terms": {"field": field, "include": pattern, "size": _MOST_VALUES}}
+    counted = {"terms": {"field": field, "include": pattern, "size": _MAX_VALUES}}
     reply = published.search("passages", {"query": {"match_all": {}}, "size": 0, "aggs": {"found": counted}})
     found = reply["aggregations"]["found"]
     if found["sum_other_doc_count"]:
         raise BadInputError(
-            f"a field of the filter has more than {_MOST_VALUES:,} values, too many for an index on OpenSearch:"
+            f"a field of the filter has more than {_MAX_VALUES:,} values, too many for an index on OpenSearch:"
             " filter by another field."
         )
     return [bucket["key"] for bucket in found["buckets"]]

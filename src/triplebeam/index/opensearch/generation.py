@@ -16,9 +16,9 @@ _FIELDS: Mapping[str, Mapping[str, type]] = {
     "triples": {"number": int, "passage": str, "triple": list, "ends": list, "code": str},
     "entities": {"name": str, "passages": int, "code": str},
 }
-_PAGE = 2000
+_PAGE_DOCUMENTS = 2000
 #: Searches that go into one request.
-_TOGETHER = 100
+_MAX_SEARCHES_PER_REQUEST = 100
 
 
 def index_name(cluster: Cluster, kind: str, number: int) -> str:
@@ -54,11 +54,11 @@ class Published:
         """Of the vectors."""
         return self.manifest.embedder.dimension
 
-    def filtered(self, condition: Json) -> "Published":
+    def add_filter(self, condition: Json) -> "Published":
         """Return the same generation with one more filter."""
         return replace(self, filters=(*self.filters, condition))
 
-    def among_visible(self, kind: str, query: Json) -> Json:
+    def restrict_to_visible(self, kind: str, query: Json) -> Json:
         """Restrict a query to documents that may be seen; entities alone say nothing of where they were read."""
         filters = [] if kind == "entities" else list(self.filters)
         return {"bool": {"must": [query], "filter": filters}} if filters else query
@@ -74,8 +74,8 @@ class Published:
     def search_all(self, searches: "Sequence[Search]") -> list[Json]:
         """Send several searches, in as few requests as may be."""
         replies: list[Json] = []
-        for start in range(0, len(searches), _TOGETHER):
-            window = searches[start : start + _TOGETHER]
+        for start in range(0, len(searches), _MAX_SEARCHES_PER_REQUEST):
+            window = searches[start : start + _MAX_SEARCHES_PER_REQUEST]
             replies += self.client.searches([line for each in window for line in self._lines(each)])
         for each, reply in zip(searches, replies, strict=True):
             self._check(each.kind, each.body, reply)
@@ -88,15 +88,15 @@ class Published:
             "search_type": "dfs_query_then_fetch" if search.by_words else "query_then_fetch",
             "allow_partial_search_results": False,  # half of an answer would pass for all of it
         }
-        return header, self._visible(search.kind, search.body)
+        return header, self._restrict_body(search.kind, search.body)
 
-    def _visible(self, kind: str, body: Json) -> Json:
-        return {**body, "query": self.among_visible(kind, body["query"])} if "query" in body else body
+    def _restrict_body(self, kind: str, body: Json) -> Json:
+        return {**body, "query": self.restrict_to_visible(kind, body["query"])} if "query" in body else body
 
     def _check(self, kind: str, body: Json, reply: Json) -> None:
         match reply:
             case {"error": {"type": "index_not_found_exception"}}:
-                raise self.changed()
+                raise self.make_changed_error()
             case {"error": _}:
                 raise self.client.error(reply.get("status", 0), reply)
             case {"hits": {"hits": list(hits)}}:
@@ -106,17 +106,17 @@ class Published:
                         " changed: run `triplebeam repair` where the index was made."
                     )
                 return
-        raise self.client.not_a_cluster()
+        raise self.client.make_protocol_error()
 
-    def changed(self) -> IndexChangedError:
+    def make_changed_error(self) -> IndexChangedError:
         """Return the error for indices that are gone."""
         return IndexChangedError(f"the index at {self.client.cluster} has changed since it was opened: open it again.")
 
     def sources(self, kind: str, ids: Sequence[str]) -> list[Json | None]:
         """Fetch the documents of these ids, in their order; None where there is none that may be seen."""
         found: dict[str, Json] = {}
-        for start in range(0, len(ids), _PAGE):
-            window = list(ids[start : start + _PAGE])
+        for start in range(0, len(ids), _PAGE_DOCUMENTS):
+            window = list(ids[start : start + _PAGE_DOCUMENTS])
             body = {"query": {"ids": {"values": window}}, "size": len(window)}
             found |= {hit["_id"]: hit["_source"] for hit in self.search(kind, body)["hits"]["hits"]}
         return [found.get(id_) for id_ in ids]
@@ -128,7 +128,7 @@ class Published:
 
     def scan(self, kind: str, **body: object) -> Iterator[Json]:
         """Scan all documents that may be seen, in no order."""
-        query = self.among_visible(kind, {"match_all": {}})
+        query = self.restrict_to_visible(kind, {"match_all": {}})
         return scan(self.client, index_name(self.client.cluster, kind, self.number), query=query, **body)
 
 
@@ -146,7 +146,7 @@ def _is_whole(kind: str, body: Json, hit: object) -> bool:
     return isinstance(source, dict) and all(isinstance(source.get(name), of) for name, of in fields.items())
 
 
-def published_generation(client: Client) -> Published | None:
+def find_published(client: Client) -> Published | None:
     """Find what is published at an address; None where nothing is."""
     alias = f"{client.cluster.prefix}-passages"
     try:
@@ -174,7 +174,7 @@ def scan(client: Client, index: str, **body: object) -> Iterator[Json]:
     Digests differ, and a page is what follows the last digest of the page before: it may be asked for twice. A scroll
     could not: where a reply is lost, the next one begins behind it.
     """
-    asked: Json = {"size": _PAGE, "sort": ["digest"], "_source": False, **body}
+    asked: Json = {"size": _PAGE_DOCUMENTS, "sort": ["digest"], "_source": False, **body}
     while hits := _hits(client, index, asked):
         yield from hits
         asked["search_after"] = hits[-1]["sort"]

@@ -19,10 +19,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from triplebeam.index.arrays.array_set import MemoryArrays
-from triplebeam.index.arrays.keys import Keys, as_keys
+from triplebeam.index.arrays.keys import Keys, pack_keys
 from triplebeam.index.content.annotations import Annotations
 from triplebeam.index.content.content import Content
-from triplebeam.index.content.corrected import Correcting
+from triplebeam.index.content.corrected import CorrectionApplier
 from triplebeam.index.content.references import REFERENCES
 from triplebeam.index.folder.entity_graph import EntityGraph
 from triplebeam.index.folder.generation import write_generation
@@ -36,25 +36,31 @@ from triplebeam.index.opensearch.client import Json
 from triplebeam.index.opensearch.documents import entity, join_rows, key, passage_number, passage_of, triple_of
 from triplebeam.index.opensearch.fetched import Documents, FetchedDocuments
 from triplebeam.index.opensearch.generation import Published, Search
-from triplebeam.index.opensearch.search import NUMBERS_ALONE, ClusterTerms, ClusterVectors, ranked_by_score, similar
+from triplebeam.index.opensearch.search import (
+    NUMBERS_ALONE,
+    ClusterTerms,
+    ClusterVectors,
+    build_similarity_query,
+    parse_scores,
+)
 from triplebeam.index.opensearch.triples import ClusterTriples, Known
 from triplebeam.index.protocols import Found, Query
 from triplebeam.index.store.corrections import Corrections
 from triplebeam.text.names import entity_key
 
 #: Passages that each way of searching begins with.
-SEEDS = 100
+MAX_SEEDS = 100
 #: The best of each, whose entities lead on.
-_LEADING = 20
+_MAX_LEADING = 20
 #: The nearest triples, whose passages are there, and whose entities lead on.
-_SEED_TRIPLES = 30
+_MAX_SEED_TRIPLES = 30
 #: Passages in all.
-PASSAGES = 600
+MAX_PASSAGES = 600
 #: Entities of more passages lead everywhere.
-_MOST_PASSAGES = 50
+_MAX_ENTITY_PASSAGES = 50
 #: Words of a name in a question.
-_LONGEST_NAME = 6
-_MOST_NAMES = 1000
+_MAX_NAME_WORDS = 6
+_MAX_NAMES = 1000
 #: What is needed of a hit at first: the columns of the cluster are read faster than its documents.
 _COLUMNS: Json = {**NUMBERS_ALONE, "docvalue_fields": ["id", "entities"]}
 
@@ -75,7 +81,7 @@ class Neighbourhoods:
     triple_terms: ClusterTerms = field(repr=False)
     passage_vectors: ClusterVectors = field(repr=False)
     triples: ClusterTriples = field(repr=False)
-    passages: int = PASSAGES
+    passages: int = MAX_PASSAGES
 
     @property
     def published(self) -> Published:
@@ -87,7 +93,7 @@ class Neighbourhoods:
         seeds, triples = self._search_seeds(query)
         found = {hit.id: hit for hits in seeds for hit in hits}
         if query.hops:
-            ends = self._ends([hit for hits in seeds for hit in hits[:_LEADING]], triples, query)
+            ends = self._find_leading_entities([hit for hits in seeds for hit in hits[:_MAX_LEADING]], triples, query)
             others = [each.passage for each in triples if each.passage not in found]
             for hit in self._search_mentions(ends, query, others):
                 if len(found) < self.passages:
@@ -104,7 +110,7 @@ class Neighbourhoods:
         )
         found = {id_: _Hit(id_, ()) for id_ in documents.passages}
         found |= {hit.id: hit for reply in replies for hit in _hits(reply)}
-        leading = list(found)[:SEEDS]
+        leading = list(found)[:MAX_SEEDS]
         triples = self.fetched.fetch(triples_of=leading)[0].triples
         ends = {end for id_ in leading for triple in triples[id_] for end in triple["ends"]}
         for hit in self._search_mentions(ends):
@@ -113,32 +119,34 @@ class Neighbourhoods:
 
     def _search_seeds(self, query: Query) -> tuple[list[list[_Hit]], list[Known]]:
         """Search passages by words, by meaning, by title and by the entities in the query; and the nearest triples."""
-        titled = similar("passages", query.vector, {"terms": {"title_keys": _phrases(query.text)}})
+        titled = build_similarity_query("passages", query.vector, {"terms": {"title_keys": _phrases(query.text)}})
         bodies = [
-            self.passage_terms.body(query.text, SEEDS),
-            self.passage_vectors.body(query.vector, SEEDS),
-            {"query": titled, "size": SEEDS},
+            self.passage_terms.build_body(query.text, MAX_SEEDS),
+            self.passage_vectors.build_body(query.vector, MAX_SEEDS),
+            {"query": titled, "size": MAX_SEEDS},
         ]
         if query.hops:
-            named = similar("passages", query.vector, {"terms": {"entities": _named(query.text)}})
-            bodies.append({"query": named, "size": SEEDS})
+            named = build_similarity_query(
+                "passages", query.vector, {"terms": {"entities": _find_named_keys(query.text)}}
+            )
+            bodies.append({"query": named, "size": MAX_SEEDS})
         else:  # the farthest is there, too, so that scores are scaled as over the whole index
-            farthest = similar("passages", query.vector, {"exists": {"field": "vector"}})
+            farthest = build_similarity_query("passages", query.vector, {"exists": {"field": "vector"}})
             bodies.append({"query": farthest, "size": 1, "sort": [{"_score": "asc"}]})
         searches = [Search("passages", {**body, **_COLUMNS}, by_words=not place) for place, body in enumerate(bodies)]
-        count = min(_SEED_TRIPLES, len(self.triples)) if query.hops else 0
+        count = min(_MAX_SEED_TRIPLES, len(self.triples)) if query.hops else 0
         near = self.triples.vector_search
         replies = self.published.search_all(
-            [*searches, Search("triples", near.body(query.vector, count))] if count else searches
+            [*searches, Search("triples", near.build_body(query.vector, count))] if count else searches
         )
-        numbers = near.ranked(query.vector, replies[-1], count)[0] if count else np.zeros(0, np.int64)
+        numbers = near.rank_reply(query.vector, replies[-1], count)[0] if count else np.zeros(0, np.int64)
         if len(numbers) < count:  # a graph that is searched through a filter may find fewer than there are
             numbers = self.triples.search(query.vector, count)[0]
-        return [_hits(reply) for reply in replies[: len(bodies)]], self.triples.known(numbers)
+        return [_hits(reply) for reply in replies[: len(bodies)]], self.triples.fetch_triples(numbers)
 
-    def _ends(self, leading: Sequence[_Hit], triples: Sequence[Known], query: Query) -> set[str]:
+    def _find_leading_entities(self, leading: Sequence[_Hit], triples: Sequence[Known], query: Query) -> set[str]:
         """Find the entities that lead on, by their keys; how many passages mention them is fetched along."""
-        ends = {end for triple in triples for end in triple.ends} | set(_named(query.text))
+        ends = {end for triple in triples for end in triple.ends} | set(_find_named_keys(query.text))
         mentioned = {each for hit in leading for each in hit.entities}
         ids = [hit.id for hit in leading]
         documents, _ = self.fetched.fetch(triples_of=ids, entity_keys=sorted(ends | mentioned))
@@ -152,14 +160,14 @@ class Neighbourhoods:
         """
         keys = sorted(ends)
         known = self.fetched.fetch(entity_keys=keys)[0].entities
-        rare = [each for each in keys if 0 < (known[each] or {"passages": 0})["passages"] <= _MOST_PASSAGES]
+        rare = [each for each in keys if 0 < (known[each] or {"passages": 0})["passages"] <= _MAX_ENTITY_PASSAGES]
         sharing: Json = {"bool": {"filter": {"terms": {"entities": rare}}}}
         if query is None:
             return _hits(self.published.search("passages", {"query": sharing, "size": self.passages, **_COLUMNS}))
-        words = self.passage_terms.body(query.text, 0)["query"]
+        words = self.passage_terms.build_body(query.text, 0)["query"]
         queries = (
             {"ids": {"values": list(map(key, others))}},
-            similar("passages", query.vector, sharing),
+            build_similarity_query("passages", query.vector, sharing),
             {"bool": {"must": [words], "filter": [sharing]}},
         )
         searches = [
@@ -180,9 +188,9 @@ class Neighbourhoods:
             ids,
             ids if hops else (),
             sorted({each for hit in hits for each in hit.entities}) if hops else (),
-            [self.passage_terms.among(text, numbers) for text in texts],
+            [self.passage_terms.restrict_search(text, numbers) for text in texts],
         )
-        scores = dict(zip(texts, map(ranked_by_score, replies), strict=True))
+        scores = dict(zip(texts, map(parse_scores, replies), strict=True))
         return self._build(documents, scores)
 
     def _build(self, documents: Documents, scores: Mapping[str, Found]) -> Snapshot:
@@ -246,7 +254,7 @@ class _FetchedVectors:
 
     def keys(self, texts: Sequence[str]) -> Keys:
         """Return none: nothing is taken over from a neighbourhood."""
-        return as_keys([])
+        return pack_keys([])
 
     def vectors(self, kind: str, texts: Sequence[str]) -> NDArray[Any]:
         """Return those of one kind, in their order."""
@@ -273,7 +281,7 @@ def _content(sources: Sequence[Json], triples: Sequence[Json], rows: dict[str, i
             keywords=[content["keywords"] for content in contents],
             links=np.array(sorted(links), np.int64).reshape(-1, 2),
         ),
-        correcting=Correcting(Corrections()),
+        correcting=CorrectionApplier(Corrections()),
         in_context=whole.embedder.triples_in_context,
         keyword_passages=whole.keyword_passages,
     )
@@ -284,13 +292,13 @@ def _phrases(question: str) -> list[str]:
     words = entity_key(question).split()
     spans = [
         " ".join(words[start : start + length])
-        for length in range(1, _LONGEST_NAME + 1)
+        for length in range(1, _MAX_NAME_WORDS + 1)
         for start in range(len(words) - length + 1)
     ]
-    return list(dict.fromkeys(spans))[:_MOST_NAMES]
+    return list(dict.fromkeys(spans))[:_MAX_NAMES]
 
 
-def _named(question: str) -> list[str]:
+def _find_named_keys(question: str) -> list[str]:
     return [key(phrase) for phrase in _phrases(question)]
 
 

@@ -13,7 +13,7 @@ from triplebeam.index.opensearch.generation import Published
 from triplebeam.passage import Passage
 
 #: Passages that are kept in memory.
-_KEPT = 20_000
+_MAX_CACHED = 20_000
 
 
 class ClusterPassages:
@@ -28,7 +28,7 @@ class ClusterPassages:
 
     def remember(self, sources: Sequence[Json]) -> None:
         """Keep what a search showed."""
-        if len(self._known) > _KEPT:
+        if len(self._known) > _MAX_CACHED:
             self._known.clear()
         self._known |= {source["number"]: passage_of(source) for source in sources}
 
@@ -40,11 +40,11 @@ class ClusterPassages:
         return self.of([passage_id])[0]
 
     def __contains__(self, passage_id: object) -> bool:
-        return isinstance(passage_id, str) and self._fetched([passage_id])[0] is not None
+        return isinstance(passage_id, str) and self._fetch_passages([passage_id])[0] is not None
 
     def of(self, passage_ids: Sequence[str]) -> list[Passage]:
         """Return the passages of these ids, which must be there."""
-        found = self._fetched(passage_ids)
+        found = self._fetch_passages(passage_ids)
         for passage_id, passage in zip(passage_ids, found, strict=True):
             if passage is None:
                 raise BadInputError(
@@ -52,7 +52,7 @@ class ClusterPassages:
                 )
         return [passage for passage in found if passage is not None]
 
-    def _fetched(self, passage_ids: Sequence[str]) -> list[Passage | None]:
+    def _fetch_passages(self, passage_ids: Sequence[str]) -> list[Passage | None]:
         known = dict(self._known)
         missing = [id_ for id_ in dict.fromkeys(passage_ids) if passage_number(id_) not in known]
         sources = [source for source in self._published.sources("passages", list(map(key, missing))) if source]
@@ -70,7 +70,7 @@ class ClusterPassages:
             known |= {source["number"]: passage_of(source) for source in sources}
             self.remember(sources)
         if not known.keys() >= set(numbers):
-            raise self._published.changed()
+            raise self._published.make_changed_error()
         return [known[number].id for number in numbers]
 
     # -- all of them, which takes as long as there are many

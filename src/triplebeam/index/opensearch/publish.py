@@ -22,14 +22,14 @@ from triplebeam.index.folder.publish import describe
 from triplebeam.index.location import Cluster
 from triplebeam.index.manifest import GraphStatistics, Manifest, VectorSpace
 from triplebeam.index.opensearch.client import Client, Json, Write
-from triplebeam.index.opensearch.documents import KINDS, VECTORS, Draft, Drafts, finished, layouts, mapping, settings
-from triplebeam.index.opensearch.generation import Published, index_name, published_generation, scan
+from triplebeam.index.opensearch.documents import KINDS, VECTORS, Draft, Drafts, add_vectors, layouts, mapping, settings
+from triplebeam.index.opensearch.generation import Published, find_published, index_name, scan
 from triplebeam.index.store.store import Store
 from triplebeam.system.progress import Progress
 
 _LOG = logging.getLogger("triplebeam")
 #: Documents whose vectors are read from the folder at a time: each time, all that were encoded are gone through.
-_WINDOW = 100_000
+_WINDOW_DOCUMENTS = 100_000
 _SECONDS_TO_COPY = "15s"
 _SECONDS_FOR_FILES = 600
 _OWNER = "opensearch_owner"
@@ -52,16 +52,16 @@ class ClusterPublisher:
 
     def check(self, store: Store) -> None:
         """Raise where the index was published from another folder: its documents are not in this store."""
-        there = published_generation(self._client)
+        there = find_published(self._client)
         if there and there.owner != _owner(store):
             raise BadInputError(
                 f"the index at {self.cluster} was published from another machine or folder, where its documents"
                 " are: write to it from there, or choose another prefix."
             )
 
-    def current(self, store: Store) -> Manifest | None:
+    def read_current(self, store: Store) -> Manifest | None:
         """Compare revisions, and count the documents on the cluster."""
-        there = published_generation(self._client)
+        there = find_published(self._client)
         if there is None or there.manifest.revision != store.meta.revision:
             return None
         counts = there.manifest.counts
@@ -70,26 +70,26 @@ class ClusterPublisher:
         except IndexChangedError:  # one of its indices is gone
             return None
 
-    def revision(self) -> int | None:
+    def read_revision(self) -> int | None:
         """Return the revision of the published generation."""
-        there = published_generation(self._client)
+        there = find_published(self._client)
         return there.manifest.revision if there else None
 
     def publish(
         self, store: Store, contents: Content, encoded: VectorCache, space: VectorSpace, progress: Progress
     ) -> Manifest:
         """Write what differs from the last generation."""
-        client, before = self._client, published_generation(self._client)
+        client, before = self._client, find_published(self._client)
         number = _remove_generations(client, before) + 1
         drafts = Drafts(contents)
-        parts = _divided(before) if before else self.cluster
+        parts = _read_shards(before) if before else self.cluster
         found_by = layouts(drafts.counts(), parts.shards)
         made = _Publishing(client, encoded, space.dimension, before, number, found_by, parts)
         progress("publish", 0, len(KINDS))
         for done, kind in enumerate(KINDS, 1):
             made.write(kind, drafts)
             progress("publish", done, len(KINDS))
-        manifest = describe(store, contents, space, f"{made.number:06d}", _uncounted(contents))
+        manifest = describe(store, contents, space, f"{made.number:06d}", _make_statistics(contents))
         made.remember(_owner(store), drafts.stemmers, manifest)
         _show(client, made.number)
         self.cluster.write_address()
@@ -110,7 +110,7 @@ def _owner(store: Store) -> str:
     return known
 
 
-def _divided(before: Published) -> Cluster:
+def _read_shards(before: Published) -> Cluster:
     """Read the shards and copies that the published index has: those in the address are for a new index."""
     cluster = before.client.cluster
     path = f"/{index_name(cluster, 'passages', before.number)}/_settings"
@@ -121,7 +121,7 @@ def _divided(before: Published) -> Cluster:
     return replace(cluster, shards=int(known["index.number_of_shards"]), replicas=replicas)
 
 
-def _uncounted(contents: Content) -> GraphStatistics:
+def _make_statistics(contents: Content) -> GraphStatistics:
     """Describe the graph without its edges: they are made around a question, so nobody has counted them."""
     return GraphStatistics(nodes=len(contents.passages), edges=0, edges_by_kind={}, nodes_without_edges=0)
 
@@ -146,7 +146,7 @@ class _Publishing:
         """Make an index of one kind, from the one before where there is one, and check that all is there."""
         alike = self.before and self.before.layouts.get(kind) == self.layouts[kind]
         source = index_name(self.client.cluster, kind, self.before.number) if self.before and alike else ""
-        known = self._clone(kind, source) if source and self.client.exists(source) else self._create(kind)
+        known = self._clone(kind, source) if source and self.client.has_index(source) else self._create(kind)
         self.client.write(self._differences(kind, drafts, known))
         self.client.request("POST", f"/{self.name(kind)}/_refresh")
         self._wait_for_files(kind)
@@ -186,9 +186,7 @@ class _Publishing:
         except ClusterError as error:
             if error.status != 408:
                 raise
-            _LOG.warning(
-                "%s has fewer copies than it should: a node that dies now may take documents along.", self.name(kind)
-            )
+            _LOG.warning("%s has fewer copies than it should: documents may be lost if a node fails.", self.name(kind))
 
     def _wait_for_files(self, kind: str) -> None:
         """Wait until the copies have the files that were made from what was written: then all show the same."""
@@ -206,13 +204,13 @@ class _Publishing:
         """Yield what is new or has changed, with its vector; then what is gone."""
         gone = dict(known)
         changed = (each for each in drafts.of(kind) if gone.pop(each.id, None) != each.digest)
-        while window := list(islice(changed, _WINDOW)):
+        while window := list(islice(changed, _WINDOW_DOCUMENTS)):
             yield from self._with_vectors(kind, window)
         yield from (Write(self.name(kind), id_, None) for id_ in gone)
 
     def _with_vectors(self, kind: str, window: Sequence[Draft]) -> Iterator[Write]:
         vectors = self.encoded.vectors(VECTORS[kind], [each.text for each in window])
-        for each, document in zip(window, finished(kind, window, vectors), strict=True):
+        for each, document in zip(window, add_vectors(kind, window, vectors), strict=True):
             yield Write(self.name(kind), each.id, document)
 
     def _check(self, kind: str, expected: int) -> None:

@@ -10,23 +10,23 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from triplebeam.index.arrays.quantize import restored
+from triplebeam.index.arrays.quantize import dequantize
 from triplebeam.index.opensearch.client import Json
-from triplebeam.index.opensearch.documents import GRAPH, MOST_RESULTS, SPACES, compared, decode
+from triplebeam.index.opensearch.documents import GRAPH, MAX_RESULTS, SPACES, decode, round_vector
 from triplebeam.index.opensearch.generation import Published, Search
 from triplebeam.index.protocols import Found
 from triplebeam.text.terms import ENGLISH, query_stems
 
 #: Candidates of the graph at least: it misses fewer of the nearest when it looks for more.
-_CANDIDATES = 200
+_MIN_CANDIDATES = 200
 #: The most that a graph is asked for.
-_MOST_FROM_GRAPH = 2_000
+_MAX_FROM_GRAPH = 2_000
 #: Triples that are fetched beyond those that are wanted, at least.
-_MORE = 10
+_EXTRA_TRIPLES = 10
 #: What of a hit is not read: its document, and its id, which is stored with it.
 NUMBERS_ALONE: Json = {"_source": False, "stored_fields": "_none_"}
 #: Words of a query that are searched for: a cluster takes 1,024 clauses, and a word may be two.
-_MOST_WORDS = 500
+_MAX_WORDS = 500
 
 #: Called with the documents of a reply, which may be asked for soon.
 Remember: TypeAlias = Callable[[Sequence[Json]], None]
@@ -44,18 +44,18 @@ class ClusterTerms:
     def search(self, query: str, k: int) -> Found:
         """Find the best k documents and their scores."""
         if k <= 0:
-            return _nothing()
-        [reply] = self._published.search_all([Search(self._kind, self.body(query, k), by_words=True)])
+            return _make_empty()
+        [reply] = self._published.search_all([Search(self._kind, self.build_body(query, k), by_words=True)])
         self._remember([hit["_source"] for hit in reply["hits"]["hits"]])
-        return ranked_by_score(reply)
+        return parse_scores(reply)
 
     def search_among(self, query: str, numbers: Sequence[int]) -> Found:
         """Score these documents, as far as they have a word of the query."""
-        return ranked_by_score(*self._published.search_all([self.among(query, numbers)]))
+        return parse_scores(*self._published.search_all([self.restrict_search(query, numbers)]))
 
-    def among(self, query: str, numbers: Sequence[int]) -> Search:
+    def restrict_search(self, query: str, numbers: Sequence[int]) -> Search:
         """Build the search for the words of a query in the documents of these numbers alone."""
-        body = self.body(query, len(numbers))
+        body = self.build_body(query, len(numbers))
         found = {"bool": {"must": [body["query"]], "filter": {"terms": {"number": list(numbers)}}}}
         return Search(self._kind, {**body, "query": found, **NUMBERS_ALONE}, by_words=True)
 
@@ -65,15 +65,15 @@ class ClusterTerms:
         hits = self._published.search(self._kind, body)["hits"]["hits"] if rows else []
         found = {hit["_source"]["number"]: hit["_source"]["stemmer"] for hit in hits}
         if not found.keys() >= set(rows):
-            raise self._published.changed()
+            raise self._published.make_changed_error()
         return [found[row] for row in rows]
 
-    def body(self, query: str, k: int) -> Json:
+    def build_body(self, query: str, k: int) -> Json:
         """Build the search for the words of a query."""
-        return _best_first(_words_query(query_stems(query, self._published.stemmers)), k)
+        return _sort_best_first(_build_words_query(query_stems(query, self._published.stemmers)), k)
 
 
-def ranked_by_score(reply: Json) -> Found:
+def parse_scores(reply: Json) -> Found:
     """Parse the numbers and the scores in the reply to a search for words."""
     hits = reply["hits"]["hits"]
     numbers = np.array([hit["sort"][1] for hit in hits], np.int64)
@@ -100,45 +100,45 @@ class ClusterVectors:
         """
         k = min(k, len(self))
         if k <= 0:
-            return [_nothing() for _ in vectors]
-        replies = self._published.search_many(self._kind, [self.body(vector, k) for vector in vectors])
+            return [_make_empty() for _ in vectors]
+        replies = self._published.search_many(self._kind, [self.build_body(vector, k) for vector in vectors])
         if not self._is_exact(k) and any(len(reply["hits"]["hits"]) < k for reply in replies):
-            replies = self._published.search_many(self._kind, [self._exact_body(vector, k) for vector in vectors])
-        return [self.ranked(vector, reply, k) for vector, reply in zip(vectors, replies, strict=True)]
+            replies = self._published.search_many(self._kind, [self._build_exact_body(vector, k) for vector in vectors])
+        return [self.rank_reply(vector, reply, k) for vector, reply in zip(vectors, replies, strict=True)]
 
-    def ranked(self, vector: NDArray[np.float32], reply: Json, k: int) -> Found:
+    def rank_reply(self, vector: NDArray[np.float32], reply: Json, k: int) -> Found:
         """Rank the best k of a reply by their exact cosines."""
         sources = [hit["_source"] for hit in reply["hits"]["hits"]]
         self._remember(sources)
-        scores = cosines(self._kind, vector, sources)
+        scores = compute_cosines(self._kind, vector, sources)
         best = sorted(range(len(sources)), key=lambda place: (-scores[place], sources[place]["number"]))[:k]
         return np.array([sources[place]["number"] for place in best], np.int64), scores[best]
 
-    def body(self, vector: NDArray[np.float32], k: int) -> Json:
+    def build_body(self, vector: NDArray[np.float32], k: int) -> Json:
         """Build the search for one vector."""
         if self._is_exact(k) or not vector.any():
-            return self._exact_body(vector, k)
+            return self._build_exact_body(vector, k)
         filters = {"filter": {"bool": {"filter": list(self._published.filters)}}} if self._published.filters else {}
-        asked = {"vector": compared(self._kind, vector), "k": max(self._size(k), _CANDIDATES), **filters}
-        return _best_first({"knn": {"vector": asked}}, self._size(k))
+        asked = {"vector": round_vector(self._kind, vector), "k": max(self._size(k), _MIN_CANDIDATES), **filters}
+        return _sort_best_first({"knn": {"vector": asked}}, self._size(k))
 
-    def _exact_body(self, vector: NDArray[np.float32], k: int) -> Json:
+    def _build_exact_body(self, vector: NDArray[np.float32], k: int) -> Json:
         """Build a search that compares every vector."""
-        return _best_first(similar(self._kind, vector, {"match_all": {}}), self._size(k))
+        return _sort_best_first(build_similarity_query(self._kind, vector, {"match_all": {}}), self._size(k))
 
     def _size(self, k: int) -> int:
-        return k if self._kind == "passages" else triples_fetched(k)
+        return k if self._kind == "passages" else count_fetched_triples(k)
 
     def _is_exact(self, k: int) -> bool:
-        return self._published.layouts.get(self._kind) != GRAPH or k > _MOST_FROM_GRAPH
+        return self._published.layouts.get(self._kind) != GRAPH or k > _MAX_FROM_GRAPH
 
 
-def triples_fetched(k: int) -> int:
+def count_fetched_triples(k: int) -> int:
     """Return how many triples to fetch: the cluster compares with a rounded query, and the best are chosen here."""
-    return max(k, min(MOST_RESULTS, k + k // 4 + _MORE))
+    return max(k, min(MAX_RESULTS, k + k // 4 + _EXTRA_TRIPLES))
 
 
-def similar(kind: str, vector: NDArray[np.float32], query: Json) -> Json:
+def build_similarity_query(kind: str, vector: NDArray[np.float32], query: Json) -> Json:
     """Build a query that scores what another query finds by its similarity to a vector: every vector is compared.
 
     A vector of zeros has no direction: the cluster refuses to compare its angle, and nothing is nearer to it.
@@ -146,24 +146,24 @@ def similar(kind: str, vector: NDArray[np.float32], query: Json) -> Json:
     if not vector.any():
         return {"constant_score": {"filter": query}}
     space = SPACES["byte" if kind == "triples" else "float"]
-    params = {"field": "vector", "query_value": compared(kind, vector), "space_type": space}
+    params = {"field": "vector", "query_value": round_vector(kind, vector), "space_type": space}
     return {"script_score": {"query": query, "script": {"lang": "knn", "source": "knn_score", "params": params}}}
 
 
-def cosines(kind: str, vector: NDArray[np.float32], sources: Sequence[Json]) -> NDArray[np.float32]:
+def compute_cosines(kind: str, vector: NDArray[np.float32], sources: Sequence[Json]) -> NDArray[np.float32]:
     """Compute the cosines of documents and a vector, as in an index folder, from the stored vectors."""
     stored = decode(kind, [source["code"] for source in sources], len(vector))
-    return np.asarray(restored(stored) @ vector, np.float32)
+    return np.asarray(dequantize(stored) @ vector, np.float32)
 
 
-def _words_query(words: Sequence[Mapping[str, str]]) -> Json:
+def _build_words_query(words: Sequence[Mapping[str, str]]) -> Json:
     """Build a query for any of these words: by English stem in any text, or by another in texts of that stemmer."""
     counts = Counter(tuple(sorted(word.items())) for word in words)
-    clauses = [_word_query(dict(word), count) for word, count in counts.most_common(_MOST_WORDS)]
+    clauses = [_build_word_query(dict(word), count) for word, count in counts.most_common(_MAX_WORDS)]
     return {"bool": {"should": clauses, "minimum_should_match": 1}} if clauses else {"match_none": {}}
 
 
-def _word_query(stems: Mapping[str, str], count: int) -> Json:
+def _build_word_query(stems: Mapping[str, str], count: int) -> Json:
     english: Json = {"term": {"words": {"value": stems[ENGLISH], "boost": count}}}
     others = [
         {"bool": {"must": {"term": {"words": {"value": stem, "boost": count}}}, "filter": {"term": {"stemmer": name}}}}
@@ -173,10 +173,10 @@ def _word_query(stems: Mapping[str, str], count: int) -> Json:
     return {"dis_max": {"queries": [english, *others]}} if others else english
 
 
-def _best_first(query: Json, size: int) -> Json:
+def _sort_best_first(query: Json, size: int) -> Json:
     """Sort what a query finds by score, ties by number, so that two searches agree."""
     return {"query": query, "size": size, "sort": [{"_score": "desc"}, {"number": "asc"}], "track_scores": True}
 
 
-def _nothing() -> Found:
+def _make_empty() -> Found:
     return np.zeros(0, np.int64), np.zeros(0, np.float32)

@@ -16,7 +16,7 @@ from triplebeam.index.manifest import GraphStatistics, Manifest
 from triplebeam.index.opensearch.client import Client
 from triplebeam.index.opensearch.fetched import FetchedDocuments
 from triplebeam.index.opensearch.filters import condition_of
-from triplebeam.index.opensearch.generation import Published, published_generation
+from triplebeam.index.opensearch.generation import Published, find_published
 from triplebeam.index.opensearch.neighbourhood import Neighbourhoods
 from triplebeam.index.opensearch.passages import ClusterPassages
 from triplebeam.index.opensearch.search import ClusterTerms, ClusterVectors
@@ -27,7 +27,7 @@ from triplebeam.where import Where
 _LOG = logging.getLogger("triplebeam")
 _SECONDS_TO_LOOK, _SECONDS_BETWEEN_LOOKS = 3.0, 1.0
 #: The most that a cluster takes.
-_COUNTED_EXACTLY = 40_000
+_MAX_EXACT_COUNT = 40_000
 
 
 @dataclass(frozen=True)
@@ -78,8 +78,8 @@ class ClusterSource:
 
     def filter(self, where: Where) -> "ClusterSource":
         """Return the passages for which a filter holds, on the cluster as before."""
-        visible = self.published.filtered(condition_of(where, self.published))
-        return ClusterSource(replace(visible, manifest=_manifest_of(visible)))
+        visible = self.published.add_filter(condition_of(where, self.published))
+        return ClusterSource(replace(visible, manifest=_build_manifest(visible)))
 
     def graph(
         self, query: Query | None = None, *, passages: Sequence[str] = (), entities: Sequence[str] = ()
@@ -96,7 +96,7 @@ class ClusterSource:
 
     def triples_about(self, name: str) -> NDArray[np.int64]:
         """Return the triples with an entity, by its name."""
-        return self.triples.about(name)
+        return self.triples.find_by_entity(name)
 
     def suggest_entity(self, name: str) -> str:
         """Return nothing: names are not searched by their letters."""
@@ -105,7 +105,7 @@ class ClusterSource:
 
 def open_cluster(cluster: Cluster) -> ClusterSource:
     """Open what is published on a cluster."""
-    published = published_generation(Client(cluster))
+    published = find_published(Client(cluster))
     if published is None:
         raise IndexMissingError(f"there is no index at {cluster}: make one with `triplebeam index {cluster} SOURCE…`.")
     return ClusterSource(published)
@@ -132,23 +132,23 @@ class ClusterWatch:
         if self._known is not None and time.monotonic() < self._next_look:
             return self._known
         try:
-            there = published_generation(self._client)
+            there = find_published(self._client)
             self._known = there and (there.number, there.manifest.created)
         except ClusterError as error:
             if self._known is None:
                 raise
-            _LOG.warning("whether there is a new generation is not known: %s", error)
+            _LOG.warning("cannot check for a new generation: %s", error)
         self._next_look = time.monotonic() + _SECONDS_BETWEEN_LOOKS
         return self._known
 
 
-def _manifest_of(visible: Published) -> Manifest:
+def _build_manifest(visible: Published) -> Manifest:
     """Build the manifest of the passages that may be seen. What is not counted on a cluster is left out.
 
     How much walks count in the default search is measured on the whole index, as the rarity of words is.
     """
-    passages = _counted(visible, "passages", documents="document", entities="entities")
-    triples = _counted(visible, "triples", passages="passage")
+    passages = _count_visible(visible, "passages", documents="document", entities="entities")
+    triples = _count_visible(visible, "triples", passages="passage")
     return visible.manifest.model_copy(
         update={
             "counts": {
@@ -169,12 +169,12 @@ def _manifest_of(visible: Published) -> Manifest:
     )
 
 
-def _counted(visible: Published, kind: str, **distinct: str) -> dict[str, int]:
+def _count_visible(visible: Published, kind: str, **distinct: str) -> dict[str, int]:
     """Count the documents of a kind that may be seen, as ``found``, and the distinct values of some of their fields:
     exactly up to some ten thousand, above by an estimate of a few percent.
     """
     aggregations = {
-        name: {"cardinality": {"field": field, "precision_threshold": _COUNTED_EXACTLY}}
+        name: {"cardinality": {"field": field, "precision_threshold": _MAX_EXACT_COUNT}}
         for name, field in distinct.items()
     }
     body = {"query": {"match_all": {}}, "size": 0, "track_total_hits": True, "aggs": aggregations}

@@ -7,17 +7,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from triplebeam.errors import BadInputError
-from triplebeam.index.arrays.quantize import restored
+from triplebeam.index.arrays.quantize import dequantize
 from triplebeam.index.opensearch.client import Json
-from triplebeam.index.opensearch.documents import MOST_RESULTS, decode, entity, triple_of
+from triplebeam.index.opensearch.documents import MAX_RESULTS, decode, entity, triple_of
 from triplebeam.index.opensearch.generation import Published
 from triplebeam.index.opensearch.passages import ClusterPassages
-from triplebeam.index.opensearch.search import ClusterVectors, cosines, similar, triples_fetched
+from triplebeam.index.opensearch.search import (
+    ClusterVectors,
+    build_similarity_query,
+    compute_cosines,
+    count_fetched_triples,
+)
 from triplebeam.index.protocols import Found, Numbers
 from triplebeam.triple import Triple
 
 #: Triples that are kept in memory: a walk of a few steps meets some thousands.
-_KEPT = 50_000
+_MAX_CACHED = 50_000
 
 
 class Known(NamedTuple):
@@ -43,11 +48,11 @@ class ClusterTriples:
 
     def remember(self, sources: Iterable[Json]) -> None:
         """Keep what a search showed."""
-        if len(self._known) > _KEPT:
+        if len(self._known) > _MAX_CACHED:
             self._known = {}
         self._known |= _read(sources)
 
-    def known(self, triple_ids: Iterable[int] | NDArray[np.int64]) -> list[Known]:
+    def fetch_triples(self, triple_ids: Iterable[int] | NDArray[np.int64]) -> list[Known]:
         """Return these triples; what is not in memory is fetched together."""
         numbers = [int(each) for each in triple_ids]
         found = {number: known for number in numbers if (known := self._known.get(number))}
@@ -61,31 +66,31 @@ class ClusterTriples:
 
     def triple(self, triple_id: int) -> Triple:
         """Return the triple itself."""
-        return self.known([triple_id])[0].triple
+        return self.fetch_triples([triple_id])[0].triple
 
     def triples_of(self, passage_ids: Sequence[str]) -> NDArray[np.int64]:
         """Return the triples of these passages."""
-        numbers = self._by_passage(passage_ids)
+        numbers = self._fetch_by_passage(passage_ids)
         self._passages.of([id_ for id_ in passage_ids if id_ not in numbers])  # those without triples must be there
         return np.array([number for id_ in passage_ids for number in numbers.get(id_, ())], np.int64)
 
-    def about(self, name: str) -> NDArray[np.int64]:
+    def find_by_entity(self, name: str) -> NDArray[np.int64]:
         """Find the triples with an entity, by its name, as subject or object, in the order of their passages."""
         body = {
             "query": {"term": {"ends": entity(name)}},
-            "size": MOST_RESULTS,
+            "size": MAX_RESULTS,
             "sort": [{"passage": "asc"}, {"place": "asc"}],
         }
         sources = [hit["_source"] for hit in self._published.search("triples", body)["hits"]["hits"]]
         self.remember(sources)
         return np.array([source["number"] for source in sources], np.int64)
 
-    def _by_passage(self, passage_ids: Sequence[str]) -> dict[str, list[int]]:
+    def _fetch_by_passage(self, passage_ids: Sequence[str]) -> dict[str, list[int]]:
         if not passage_ids:
             return {}
         body = {
             "query": {"terms": {"passage": list(dict.fromkeys(passage_ids))}},
-            "size": MOST_RESULTS,
+            "size": MAX_RESULTS,
             "sort": [{"passage": "asc"}, {"place": "asc"}],
         }
         sources = [hit["_source"] for hit in self._published.search("triples", body)["hits"]["hits"]]
@@ -97,11 +102,13 @@ class ClusterTriples:
 
     def passage_of(self, triple_ids: Numbers) -> list[str]:
         """Return the passage of each triple."""
-        return [each.passage for each in self.known(triple_ids)]
+        return [each.passage for each in self.fetch_triples(triple_ids)]
 
     def vectors(self, triple_ids: Numbers) -> NDArray[np.float32]:
         """Return the stored unit vector of each triple."""
-        return restored(decode("triples", [each.code for each in self.known(triple_ids)], self._published.dimension))
+        return dequantize(
+            decode("triples", [each.code for each in self.fetch_triples(triple_ids)], self._published.dimension)
+        )
 
     def search(self, vector: NDArray[np.float32], k: int) -> Found:
         """Find the k triples nearest to one vector, with their cosines."""
@@ -117,20 +124,22 @@ class ClusterTriples:
 
         The cluster ranks the triples of each entity once; the two lists of a triple's ends are merged here.
         """
-        ends = [each.ends for each in self.known(triple_ids)]
+        ends = [each.ends for each in self.fetch_triples(triple_ids)]
         entities = list(dict.fromkeys(end for of_one in ends for end in of_one))
-        around = dict(zip(entities, self._of_entities(entities, query, limit + 1), strict=True))
+        around = dict(zip(entities, self._fetch_by_entity(entities, query, limit + 1), strict=True))
         return [
-            _best({number: score for end in of_one for number, score in around[end].items()}, int(own), limit)
+            _select_best({number: score for end in of_one for number, score in around[end].items()}, int(own), limit)
             for own, of_one in zip(triple_ids, ends, strict=True)
         ]
 
-    def _of_entities(self, entities: Sequence[str], query: NDArray[np.float32], limit: int) -> list[dict[int, float]]:
+    def _fetch_by_entity(
+        self, entities: Sequence[str], query: NDArray[np.float32], limit: int
+    ) -> list[dict[int, float]]:
         """Fetch for each entity its triples that are most similar to the query, and some more, with their cosines."""
         bodies = [
             {
-                "query": similar("triples", query, {"term": {"ends": each}}),
-                "size": triples_fetched(min(limit, MOST_RESULTS)),
+                "query": build_similarity_query("triples", query, {"term": {"ends": each}}),
+                "size": count_fetched_triples(min(limit, MAX_RESULTS)),
                 "sort": [{"_score": "desc"}, {"number": "asc"}],
                 "track_scores": True,
             }
@@ -140,7 +149,7 @@ class ClusterTriples:
         for reply in self._published.search_many("triples", bodies):
             sources = [hit["_source"] for hit in reply["hits"]["hits"]]
             self.remember(sources)
-            scores = cosines("triples", query, sources).tolist()
+            scores = compute_cosines("triples", query, sources).tolist()
             found.append({source["number"]: score for source, score in zip(sources, scores, strict=True)})
         return found
 
@@ -151,7 +160,7 @@ def _read(sources: Iterable[Json]) -> dict[int, Known]:
     }
 
 
-def _best(scores: dict[int, float], own: int, limit: int) -> NDArray[np.int64]:
+def _select_best(scores: dict[int, float], own: int, limit: int) -> NDArray[np.int64]:
     """Select the best of them except the triple itself, ties by number."""
     others = sorted((number for number in scores if number != own), key=lambda number: (-scores[number], number))
     return np.array(others[:limit], np.int64)

@@ -10,7 +10,7 @@ from pydantic_core import ErrorDetails, PydanticCustomError
 
 from triplebeam.errors import BadInputError, nearest
 from triplebeam.index.manifest import Kind
-from triplebeam.text.characters import storable
+from triplebeam.text.characters import replace_unstorable
 from triplebeam.triple import Triple
 
 ANY = "*"
@@ -35,13 +35,13 @@ class Correction:
         """To be added or dropped."""
         return Triple(*self.parts)
 
-    def holds_in(self, passage_id: str, document_id: str) -> bool:
+    def applies_to(self, passage_id: str, document_id: str) -> bool:
         """Return whether it applies to a passage of a document."""
         return self.passage in ("", passage_id) and self.document in ("", document_id)
 
 
 def _check_storable(text: str) -> str:
-    if storable(text) != text:
+    if replace_unstorable(text) != text:
         raise PydanticCustomError("string_unicode", "")  # as pydantic calls a lone surrogate
     return text
 

@@ -33,7 +33,7 @@ class Corrections:
         """Parse rows, one per line."""
         if isinstance(rows, Mapping):
             raise BadInputError("the corrections are one row: give a list of rows.")
-        return parse_corrections("".join(f"{_written(row, at)}\n" for at, row in enumerate(rows, start=1)))
+        return parse_corrections("".join(f"{_format_row(row, at)}\n" for at, row in enumerate(rows, start=1)))
 
     @classmethod
     def read(cls, path: Path) -> "Corrections":
@@ -48,7 +48,7 @@ class Corrections:
             ) from error
 
     @classmethod
-    def merging(cls, aliases: Mapping[str, str]) -> "Corrections":
+    def from_aliases(cls, aliases: Mapping[str, str]) -> "Corrections":
         """Make corrections that only merge aliases into the names that entities have."""
         return cls(lines=tuple(Correction(0, "merge", (alias,), into=name) for alias, name in aliases.items()))
 
@@ -71,25 +71,25 @@ class Corrections:
         merge = self.merges.get(entity_key(name))
         return merge.into if merge else name
 
-    def merged(self, triple: Triple) -> Triple:
+    def merge_triple(self, triple: Triple) -> Triple:
         """Return a triple with the names that its entities have in the index."""
         return Triple(self.name(triple.subject), triple.predicate, self.name(triple.object)) if self.merges else triple
 
     def texts(self, triples: Iterable[Triple]) -> set[str]:
         """Return the texts of triples, as they were extracted and as they are in the index."""
-        return {str(form) for triple in triples for form in (triple, self.merged(triple))}
+        return {str(form) for triple in triples for form in (triple, self.merge_triple(triple))}
 
-    def renamed(self, ids: Mapping[str, str]) -> "Corrections":
+    def rename_ids(self, ids: Mapping[str, str]) -> "Corrections":
         """Return the corrections with other ids of passages and documents."""
         changed = {line.line for line in self.lines if ids.keys() & {line.passage, line.document}}
-        return self._with(lambda at, line: _with_ids(line, ids) if at in changed else line)
+        return self._map_lines(lambda at, line: _replace_ids(line, ids) if at in changed else line)
 
-    def without(self, numbers: Iterable[int]) -> "Corrections":
+    def drop_lines(self, numbers: Iterable[int]) -> "Corrections":
         """Return the corrections with some lines left empty, so that the others keep their numbers."""
         gone = set(numbers)
-        return self._with(lambda at, line: "" if at in gone else line)
+        return self._map_lines(lambda at, line: "" if at in gone else line)
 
-    def _with(self, change: Callable[[int, str], str]) -> "Corrections":
+    def _map_lines(self, change: Callable[[int, str], str]) -> "Corrections":
         return parse_corrections("\n".join(change(at, line) for at, line in enumerate(self.text.split("\n"), start=1)))
 
 
@@ -103,7 +103,7 @@ def parse_corrections(text: str, source: str = "the corrections") -> Corrections
     return Corrections(text, lines)
 
 
-def _written(row: object, at: int) -> str:
+def _format_row(row: object, at: int) -> str:
     """Format a row as a line. What is no mapping is written, too: `parse_corrections` refuses it as in a file."""
     try:
         return json.dumps(dict(row) if isinstance(row, Mapping) else row, ensure_ascii=False)
@@ -115,7 +115,7 @@ def _check_merges(lines: Iterable[Correction], source: str) -> None:
     """Check that an entity is merged once, and not into one that is merged itself."""
     seen: dict[str, Correction] = {}
     merges = [line for line in lines if line.kind == "merge"]
-    for line, name in _names(merges):
+    for line, name in _list_names(merges):
         other = seen.setdefault(entity_key(name), line)
         if other.into != line.into:
             raise BadInputError(
@@ -131,11 +131,11 @@ def _check_merges(lines: Iterable[Correction], source: str) -> None:
             )
 
 
-def _names(merges: Iterable[Correction]) -> Iterator[tuple[Correction, str]]:
+def _list_names(merges: Iterable[Correction]) -> Iterator[tuple[Correction, str]]:
     return ((line, name) for line in merges for name in line.parts)
 
 
-def _with_ids(line: str, ids: Mapping[str, str]) -> str:
+def _replace_ids(line: str, ids: Mapping[str, str]) -> str:
     row = json.loads(line)
     for key in ("passage", "document"):
         if key in row:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from triplebeam.index.store.meta import MetaTable
-from triplebeam.ingest.folder_files import covers
+from triplebeam.ingest.folder_files import is_inside
 
 
 @dataclass(frozen=True)
@@ -42,4 +42,4 @@ def _has_files(folder: str, files: Sequence[str]) -> bool:
     if folder == ".":
         return bool(files)
     first = [bisect_left(files, name) for name in (folder, f"{folder}/")]
-    return any(at < len(files) and covers(folder, files[at]) for at in first)
+    return any(at < len(files) and is_inside(folder, files[at]) for at in first)

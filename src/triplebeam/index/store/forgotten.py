@@ -37,7 +37,7 @@ class Forgotten:
         """Note what corrections that are about to be replaced made of the facts."""
         added = [line.triple for line in corrections.of_kind("add")]
         facts = self._facts(_FACTS) if corrections.merges else ()
-        renamed = (fact for fact in facts if corrections.merged(fact) != fact)
+        renamed = (fact for fact in facts if corrections.merge_triple(fact) != fact)
         self.note_texts(corrections.texts(chain(added, renamed)))
 
     def note_texts(self, texts: Iterable[str]) -> None:

@@ -15,7 +15,7 @@ _MIN_PARTS = 2
 _MAX_LEFT_OUT = 3
 
 
-def linked_passages(
+def find_linked_passages(
     documents: Iterable[tuple[int, str, str, str]], passages: Iterable[tuple[int, int, int]]
 ) -> Iterator[tuple[int, int]]:
     """Yield pairs of numbers of passages, each once and none with itself, in the order of the documents.
@@ -32,7 +32,7 @@ def linked_passages(
         starts.append(start)
         ids.append(passage)
 
-    def at(document: int, offset: int) -> int | None:
+    def find_passage(document: int, offset: int) -> int | None:
         starts, ids = places.get(document, ([], []))
         return ids[max(0, bisect_right(starts, offset) - 1)] if ids else None
 
@@ -43,7 +43,7 @@ def linked_passages(
             other = numbers.get(target, targets.find(id_, origin))
             if other is None:
                 continue
-            here, there = at(number, start), at(other, anchors.get(other, {}).get(anchor, 0))
+            here, there = find_passage(number, start), find_passage(other, anchors.get(other, {}).get(anchor, 0))
             if here is not None and there is not None and here != there:
                 pairs[here, there] = None
         yield from pairs

@@ -7,12 +7,12 @@ from pathlib import Path
 
 from pydantic import BaseModel
 
+from triplebeam.errors import IndexDamagedError
 from triplebeam.index.manifest import VectorSpace
 from triplebeam.index.store.corrections import Corrections
 from triplebeam.index.store.files import FileTable
 from triplebeam.index.store.meta import MetaTable
 from triplebeam.index.store.schema import STORE
-from triplebeam.index.store.store import unusable
 from triplebeam.system.database import has_tables, open_to_read
 
 _HEADER = ("page_count", "page_size", "user_version")
@@ -90,4 +90,11 @@ def _store_of(folder: Path) -> Iterator[sqlite3.Connection | None]:
         with closing(open_to_read(path)) as db:
             yield db if has_tables(db) else None
     except sqlite3.DatabaseError as error:
-        raise unusable(path, error) from error
+        raise make_damaged_error(path, error) from error
+
+
+def make_damaged_error(path: Path, error: sqlite3.DatabaseError) -> IndexDamagedError:
+    """Return the error for a store that cannot be read."""
+    return IndexDamagedError(
+        f"{path} is not a usable SQLite file ({error}): restore it from a copy, or index into a new folder."
+    )

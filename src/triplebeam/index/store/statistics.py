@@ -30,7 +30,7 @@ class Statistics:
         }
         return {name: self.db.execute(query).fetchone()[0] for name, query in queries.items()}
 
-    def unread_languages(self) -> dict[str, int]:
+    def count_unread_languages(self) -> dict[str, int]:
         """Count the passages in each language that their extractor does not support, the most common first.
 
         A few passages of code or of names that look like a rare language do not make it one of the collection's.

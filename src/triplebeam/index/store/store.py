@@ -12,13 +12,14 @@ from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
 
-from triplebeam.errors import INDEX_AGAIN, IndexDamagedError, IndexFormatError, SourceError
+from triplebeam.errors import INDEX_AGAIN, IndexFormatError, SourceError
 from triplebeam.index.store.corrections import Corrections
 from triplebeam.index.store.document_hash import content_hash, document_hash
 from triplebeam.index.store.extractions import ExtractionTable
 from triplebeam.index.store.files import FileTable
 from triplebeam.index.store.forgotten import Forgotten
-from triplebeam.index.store.links import linked_passages
+from triplebeam.index.store.links import find_linked_passages
+from triplebeam.index.store.lookup import make_damaged_error
 from triplebeam.index.store.meta import MetaTable
 from triplebeam.index.store.schema import IN_ORDER, SCHEMA
 from triplebeam.index.store.statistics import Statistics
@@ -27,17 +28,10 @@ from triplebeam.system.database import open_database, open_to_read, transaction
 from triplebeam.system.durable import raise_cannot_write
 
 
-def _apart_from_text(document: Document) -> tuple[str, str, str]:
+def _serialize_fields(document: Document) -> tuple[str, str, str]:
     """Serialize metadata, positions of anchors, and links as JSON."""
     anchors = {heading.anchor: heading.start for heading in document.headings if heading.anchor}
     return json.dumps(dict(document.metadata)), json.dumps(anchors), json.dumps(document.links)
-
-
-def unusable(path: Path, error: sqlite3.DatabaseError) -> IndexDamagedError:
-    """Return the error for a store that cannot be read."""
-    return IndexDamagedError(
-        f"{path} is not a usable SQLite file ({error}): restore it from a copy, or index into a new folder."
-    )
 
 
 def _copy(source: Path, target: Path) -> None:
@@ -58,7 +52,7 @@ class Store:
             raise IndexFormatError(f"{str(error).partition(':')[0]}: {INDEX_AGAIN}") from None
         except sqlite3.DatabaseError as error:
             raise_cannot_write(error, path.parent)
-            raise unusable(copy_of or path, error) from error
+            raise make_damaged_error(copy_of or path, error) from error
         self.meta = MetaTable(self.db)
         self.files = FileTable(self.db)
         self.extractions = ExtractionTable(self.db)
@@ -100,7 +94,7 @@ class Store:
             " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (
                 *(document.id, digest, document.title, document.text, document.source),
-                *(content_hash(document, passages), *_apart_from_text(document)),
+                *(content_hash(document, passages), *_serialize_fields(document)),
             ),
         ).lastrowid
         self.db.executemany(
@@ -119,7 +113,7 @@ class Store:
         changed = self.db.execute(
             "UPDATE document SET metadata = ?, anchors = ?, links = ? WHERE id = ?"
             " AND (metadata, anchors, links) IS NOT (?, ?, ?)",
-            ((now := _apart_from_text(document))[0], now[1], now[2], document.id, *now),
+            ((now := _serialize_fields(document))[0], now[1], now[2], document.id, *now),
         )
         if changed.rowcount:
             self.meta.mark_changed()
@@ -129,7 +123,7 @@ class Store:
 
         A link to an anchor leads to the passage with the heading of that name, any other to the document's first.
         """
-        return linked_passages(
+        return find_linked_passages(
             self.db.execute("SELECT number, id, anchors, links FROM document ORDER BY id"),
             self.db.execute("SELECT document, start, number FROM passage ORDER BY document, position"),
         )
@@ -171,14 +165,14 @@ class Store:
             "UPDATE document SET id = ?, hash = ?, source = ?, metadata = ?, anchors = ?, links = ? WHERE number = ?",
             (
                 *(document.id, document_hash(document, passages), document.source),
-                *(*_apart_from_text(document), number),
+                *(*_serialize_fields(document), number),
             ),
         )
         self.db.executemany(
             "UPDATE passage SET id = ? WHERE document = ? AND position = ?",
             [(passage.id, number, passage.position) for passage in passages],
         )
-        self.correct(self.meta.corrections.renamed(ids | {old_id: document.id}), same_effect=True)
+        self.correct(self.meta.corrections.rename_ids(ids | {old_id: document.id}), same_effect=True)
         self.meta.mark_changed()
 
     def contents(self, document_ids: Iterable[str]) -> dict[bytes, str]:

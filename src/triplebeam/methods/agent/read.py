@@ -7,9 +7,9 @@ from typing import Protocol
 from pydantic import BaseModel
 
 from triplebeam.generate.language_model import LanguageModel
-from triplebeam.generate.prompts import described_passages, load, numbered_facts
-from triplebeam.methods.shared.facts import CitedFacts, Fact, cited_facts
-from triplebeam.methods.shared.usable_replies import usable_reply
+from triplebeam.generate.prompts import format_described_passages, format_facts, load
+from triplebeam.methods.shared.facts import CitedFacts, Fact, make_cited_facts
+from triplebeam.methods.shared.usable_replies import request_reply
 from triplebeam.passage import Passages
 
 
@@ -42,10 +42,10 @@ class QuotingReader:
             return ()
         passages = [self.passages[passage_id] for passage_id in passage_ids]
         prompt = load("gear/read_and_quote").fill(
-            passages=described_passages(passages),
-            known=numbered_facts([fact.text for fact in known]),
+            passages=format_described_passages(passages),
+            known=format_facts([fact.text for fact in known]),
             question=question,
             searched=searched or question,
         )
-        reply = usable_reply(self.model, prompt, _Reply)
-        return cited_facts(reply.facts, passages) if reply else ()
+        reply = request_reply(self.model, prompt, _Reply)
+        return make_cited_facts(reply.facts, passages) if reply else ()

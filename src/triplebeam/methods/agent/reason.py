@@ -13,9 +13,9 @@ from pydantic import BaseModel, BeforeValidator
 
 from triplebeam.generate.language_model import LanguageModel
 from triplebeam.generate.parse import Numbers, Text, Texts, TripleRows
-from triplebeam.generate.prompts import load, numbered_facts
+from triplebeam.generate.prompts import format_facts, load
 from triplebeam.methods.shared.facts import Fact, facts_from_memory
-from triplebeam.methods.shared.usable_replies import usable_reply
+from triplebeam.methods.shared.usable_replies import request_reply
 
 
 def _searches(value: object) -> list[str]:
@@ -66,11 +66,11 @@ class Reasoner:
     def reason(self, facts: Sequence[Fact], question: str, searched: Sequence[str]) -> Verdict:
         """One call. An answer without words is no answer; fact numbers that do not exist are passed over."""
         prompt = load("gear/reason").fill(
-            facts=numbered_facts([fact.text for fact in facts]),
+            facts=format_facts([fact.text for fact in facts]),
             question=question,
             searched="\n".join(f"- {query}" for query in searched),
         )
-        reply = usable_reply(self.model, prompt, _Reply)
+        reply = request_reply(self.model, prompt, _Reply)
         if reply is None:
             return Verdict()
         used, contradicting = (

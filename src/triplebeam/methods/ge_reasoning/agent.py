@@ -25,13 +25,13 @@ from typing import Literal, TypeAlias
 
 from triplebeam.answer import Answer, Step
 from triplebeam.errors import BadInputError
-from triplebeam.generate.prompts import numbered_facts
+from triplebeam.generate.prompts import format_facts
 from triplebeam.index.protocols import TripleStore
 from triplebeam.methods.ge_reasoning.confidence import Confidence, Thresholds
 from triplebeam.methods.ge_reasoning.construct import GraphConstruction
 from triplebeam.methods.ge_reasoning.final_answer import FinalAnswer
 from triplebeam.methods.ge_reasoning.refine import Refinement
-from triplebeam.methods.ge_reasoning.run import NO_GRAPH, Ask, Finding, Knowledge, Rounds, describe, new_facts
+from triplebeam.methods.ge_reasoning.run import NO_GRAPH, Ask, Finding, Knowledge, Rounds, describe, select_new_facts
 from triplebeam.methods.ge_reasoning.sub_answer import SubAnswer, SubAnswers
 from triplebeam.methods.ge_reasoning.sub_question import SubQuestions
 from triplebeam.methods.shared.loop import NothingToSearch
@@ -75,7 +75,7 @@ class GEReasoning(ReadingAgent):
         check_fields(self, "k1", "k2", "agreement_k1", "agreement_k2")
         super().__post_init__()
         if self.samples < 2:
-            raise BadInputError(f"samples is {self.samples}: at least 2 are needed to agree, 5 is usual.")
+            raise BadInputError(f"samples must be at least 2, got {self.samples}: 5 is usual.")
         if self.retriever is None and self.triples is not None:
             raise BadInputError("GE-Reasoning without a retriever retrieves nothing: leave out stored=yes.")
 
@@ -94,7 +94,7 @@ class GEReasoning(ReadingAgent):
 
     def _round(self, loop: Rounds) -> Step:
         """Lines 6 to 23."""
-        ask = self._next(loop)  # lines 6, 7
+        ask = self._choose_next(loop)  # lines 6, 7
         if not ask.sub_question:
             return loop.end_asking(_NO_SUB_QUESTION, self.retrieved)
         loop.rounds += 1
@@ -109,16 +109,16 @@ class GEReasoning(ReadingAgent):
             number=loop.number,
             query=ask.sub_question,
             ranking=knowledge.ranking if knowledge else Ranking(),
-            so_far=loop.fused(),
-            facts=new_facts(loop.steps, knowledge),
+            so_far=loop.fuse_rankings(),
+            facts=select_new_facts(loop.steps, knowledge),
             thought=describe(ask, answer, how, kept=kept, graph=loop.graph),
             picture=loop.graph.mermaid() if loop.graph else "",
         )
 
-    def _next(self, loop: Rounds) -> Ask:
+    def _choose_next(self, loop: Rounds) -> Ask:
         """Lines 6, 7: a triplet, and its sub-question."""
         if loop.graph is None:
-            sub_question = self._sub_questions.next(loop.question, loop.pairs)
+            sub_question = self._sub_questions.propose_next(loop.question, loop.pairs)
             return Ask("" if sub_question in [pair.question for pair in loop.pairs] else sub_question)
         triplet = loop.choose(loop.graph)
         if triplet not in loop.sub_questions:
@@ -143,9 +143,9 @@ class GEReasoning(ReadingAgent):
         query = loop.question if self.retrieve_by == "question" else sub_question
         ranking, read = loop.search(query, self.retrieved, self.read)
         if not self.refining:
-            return Knowledge(ranking, read, (), self._shown(read))
+            return Knowledge(ranking, read, (), self._format_passages(read))
         facts = tuple(self._refinement.refine(read, sub_question))
-        return Knowledge(ranking, read, facts, numbered_facts([fact.triple for fact in facts]))
+        return Knowledge(ranking, read, facts, format_facts([fact.triple for fact in facts]))
 
     @cached_property
     def _sub_questions(self) -> SubQuestions:

@@ -47,7 +47,7 @@ class Confidence:
         return self.value >= self.thresholds.keep
 
 
-def smallest_probability(tokens: Sequence[TokenLogProbability], answer: str) -> float:
+def find_smallest_probability(tokens: Sequence[TokenLogProbability], answer: str) -> float:
     """Return the smallest probability among the tokens in which the answer is first written; 0 where there is no
     answer.
 
@@ -55,7 +55,7 @@ def smallest_probability(tokens: Sequence[TokenLogProbability], answer: str) -> 
     """
     if not answer.strip():
         return 0.0
-    start, end = _first_written("".join(token.token for token in tokens), answer)
+    start, end = _locate_answer("".join(token.token for token in tokens), answer)
     smallest, position = 0.0, 0
     for token in tokens:
         if position < end and position + len(token.token) > start:
@@ -64,7 +64,7 @@ def smallest_probability(tokens: Sequence[TokenLogProbability], answer: str) -> 
     return math.exp(smallest)
 
 
-def _first_written(reply: str, answer: str) -> tuple[int, int]:
+def _locate_answer(reply: str, answer: str) -> tuple[int, int]:
     for written in (json.dumps(answer, ensure_ascii=False)[1:-1], json.dumps(answer)[1:-1]):
         found = re.search(rf"(?<!\w){re.escape(written)}(?!\w)", reply, re.IGNORECASE)
         if found:

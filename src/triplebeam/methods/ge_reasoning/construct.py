@@ -13,11 +13,11 @@ from typing import Annotated, TypeAlias
 
 from pydantic import BaseModel, BeforeValidator, WithJsonSchema, model_validator
 
-from triplebeam.generate.accounting import remark
+from triplebeam.generate.accounting import note_warning
 from triplebeam.generate.language_model import LanguageModel
 from triplebeam.generate.prompts import Template, load
 from triplebeam.methods.ge_reasoning.question_graph import Node, QuestionGraph, QuestionTriplet, Variable
-from triplebeam.methods.shared.usable_replies import usable_reply
+from triplebeam.methods.shared.usable_replies import request_reply
 
 #: ``name: #1``, or ``#1`` alone. Without a colon it is a name, as in "Symphony #5".
 _VARIABLE = re.compile(r"[(\[]?\s*(?:(?P<type>[^#:;]*?)\s*:)?\s*#\s*(?P<number>\d{1,6})\s*[)\]]?")
@@ -26,7 +26,7 @@ _MENTION = re.compile(r"#\s*(\d{1,6})")
 _ROW_SCHEMA = {"type": "array", "items": {"type": "string"}, "minItems": 3, "maxItems": 3}
 
 
-def _as_row(value: object) -> list[str]:
+def _coerce_row(value: object) -> list[str]:
     """Parse a triplet as models write it: a list, an object of three, or the paper's "(head; relation; tail)"."""
     if isinstance(value, str):
         text = value.strip()
@@ -35,14 +35,14 @@ def _as_row(value: object) -> list[str]:
     return [str(part) for part in parts] if isinstance(parts, list) else [str(value)]
 
 
-def _as_texts(value: object) -> list[str]:
+def _coerce_texts(value: object) -> list[str]:
     values = value if isinstance(value, list) else [] if value is None else [value]
     # One number without its sign is how some models write a variable.
     return [f"#{part}" if isinstance(part, int) or str(part).isdigit() else str(part) for part in values]
 
 
-_Row: TypeAlias = Annotated[list[str], BeforeValidator(_as_row), WithJsonSchema(_ROW_SCHEMA)]
-_Targets: TypeAlias = Annotated[list[str], BeforeValidator(_as_texts)]
+_Row: TypeAlias = Annotated[list[str], BeforeValidator(_coerce_row), WithJsonSchema(_ROW_SCHEMA)]
+_Targets: TypeAlias = Annotated[list[str], BeforeValidator(_coerce_texts)]
 
 
 class _Reply(BaseModel):
@@ -66,13 +66,13 @@ class GraphConstruction:
 
     def construct(self, question: str) -> QuestionGraph | None:
         """Call the model once, and again where the graph cannot be asked about; None, with a note, where that fails."""
-        reply = usable_reply(self.model, self._template.fill(question=question), _Reply)
+        reply = request_reply(self.model, self._template.fill(question=question), _Reply)
         if reply is None:
             return None
         graph, remarks = read_graph(reply.triplets, reply.target, typed=self.typed)
-        unreachable = ", ".join(map(str, graph.out_of_reach()))
+        unreachable = ", ".join(map(str, graph.find_unreachable()))
         for words in [*remarks, *([f"nothing leads to {unreachable} in the question graph"] if unreachable else [])]:
-            remark(words)
+            note_warning(words)
         return graph
 
     @property

@@ -14,15 +14,15 @@ from triplebeam.answer import Answer, Evidence
 from triplebeam.generate.language_model import LanguageModel
 from triplebeam.generate.prompts import Template, load
 from triplebeam.methods.ge_reasoning.run import Finding, Rounds
-from triplebeam.methods.ge_reasoning.sub_answer import shown_pairs
-from triplebeam.methods.shared.facts import Fact, found_in
+from triplebeam.methods.ge_reasoning.sub_answer import format_pairs
+from triplebeam.methods.shared.facts import Fact, find_support
 from triplebeam.methods.shared.question_answering import (
     Answerer,
     ClosedBookAnswerer,
     QuestionAnswerer,
     ReadAnswer,
     is_answer,
-    short_answer,
+    read_short_answer,
 )
 from triplebeam.passage import Passages
 
@@ -39,32 +39,34 @@ class FinalAnswer:
 
     def conclude(self, loop: Rounds) -> Answer:
         """Lines 25, 26: one call, and another where passages have to be read."""
-        evidence = (*evidence_of(loop.findings, self.passages), *missing_from(loop))
-        return loop.conclude(lambda: self._said(loop), evidence)
+        evidence = (*evidence_of(loop.findings, self.passages), *list_open_triplets(loop))
+        return loop.conclude(lambda: self._make_answer(loop), evidence)
 
-    def _said(self, loop: Rounds) -> ReadAnswer:
-        reasoned = self._reasoned(loop)
+    def _make_answer(self, loop: Rounds) -> ReadAnswer:
+        reasoned = self._reason_from_pairs(loop)
         loop.answer = reasoned.text or _target(loop)
-        loop.missing = _missing(loop)
+        loop.missing = _list_missing(loop)
         settled = is_answer(reasoned.text) if self.answerer else reasoned.text or not loop.so_far
         if settled:
             return replace(reasoned, guessed=not loop.grounded)
         return self._read(loop)
 
-    def _reasoned(self, loop: Rounds) -> ReadAnswer:
+    def _reason_from_pairs(self, loop: Rounds) -> ReadAnswer:
         """Answer from the kept pairs. Without any, passages go before what the model remembers."""
-        if self._suffices(loop):
-            return short_answer(self.model, self.template.fill(question=loop.question, pairs=shown_pairs(loop.pairs)))
+        if self._has_enough(loop):
+            return read_short_answer(
+                self.model, self.template.fill(question=loop.question, pairs=format_pairs(loop.pairs))
+            )
         if loop.so_far or self.answerer:
             return ReadAnswer()
         return ClosedBookAnswerer(model=self.model).answer(loop.question)
 
-    def _suffices(self, loop: Rounds) -> bool:
+    def _has_enough(self, loop: Rounds) -> bool:
         """Return whether to answer from the kept pairs, although a variable that is asked for may have no value."""
         return bool(loop.pairs)
 
     def _read(self, loop: Rounds) -> ReadAnswer:
-        return self._answerer.answer(loop.question, loop.fused().ids[: self.answered_from])
+        return self._answerer.answer(loop.question, loop.fuse_rankings().ids[: self.answered_from])
 
     @property
     def _answerer(self) -> Answerer:
@@ -79,31 +81,31 @@ def evidence_of(findings: Sequence[Finding], passages: Passages) -> tuple[Eviden
     evidence: dict[Evidence, None] = {}
     for finding in findings:
         evidence |= dict.fromkeys(
-            fact.evidence(finding.note) for fact in finding.facts or [_own_fact(finding, passages)]
+            fact.evidence(finding.note) for fact in finding.facts or [_make_fact(finding, passages)]
         )
     return tuple(evidence)
 
 
-def _own_fact(finding: Finding, passages: Passages) -> Fact:
+def _make_fact(finding: Finding, passages: Passages) -> Fact:
     if finding.knowledge is None:
         return Fact(finding.own_fact, from_memory=True)
-    return found_in(finding.own_fact, [passages[id_] for id_ in finding.knowledge.read])
+    return find_support(finding.own_fact, [passages[id_] for id_ in finding.knowledge.read])
 
 
-def missing_from(loop: Rounds) -> tuple[Evidence, ...]:
+def list_open_triplets(loop: Rounds) -> tuple[Evidence, ...]:
     """Return the triplets that stayed open, without words: an answer without one of them is not supported."""
     if not loop.graph or not loop.findings:
         return ()
     return tuple(
         Evidence(
-            triple=triplet.unanswered(), note=f"{', '.join(open_.named for open_ in triplet.variables)}: not found"
+            triple=triplet.make_open_fact(), note=f"{', '.join(open_.named for open_ in triplet.variables)}: not found"
         )
         for triplet in loop.graph.filled
         if triplet.variables
     )
 
 
-def _missing(loop: Rounds) -> tuple[str, ...]:
+def _list_missing(loop: Rounds) -> tuple[str, ...]:
     """Return the sub-questions that no document answers, and those that the model answered without one."""
     open_ = loop.graph.candidates() if loop.graph else ()
     tried = [loop.sub_questions[triplet] for triplet in open_ if triplet in loop.sub_questions]

@@ -67,12 +67,12 @@ class QuestionTriplet(NamedTuple):
         nodes = [node.type if isinstance(node, Variable) else node for node in (self.head, self.tail)]
         return " ".join(filter(None, [nodes[0], self.relation, nodes[1]]))
 
-    def answered(self, value: str) -> Triple:
+    def fill_value(self, value: str) -> Triple:
         """Return the triplet as a fact, with the value in the place of its open variable."""
         head, tail = (value if isinstance(node, Variable) else node for node in (self.head, self.tail))
         return Triple(head, self.relation, tail)
 
-    def unanswered(self) -> Triple:
+    def make_open_fact(self) -> Triple:
         """Return the triplet as a fact that nobody has found, with the variables as they are written."""
         return Triple(str(self.head), self.relation, str(self.tail))
 
@@ -117,7 +117,7 @@ class QuestionGraph:
         """Apply VariableAssignment: the graph with the value everywhere that the variable occurs."""
         return replace(self, values={**self.values, variable.number: value})
 
-    def out_of_reach(self) -> tuple[Variable, ...]:
+    def find_unreachable(self) -> tuple[Variable, ...]:
         """Return the open variables that no order of sub-questions reaches: they depend on each other alone."""
         graph = self
         while candidates := graph.candidates():
@@ -128,7 +128,7 @@ class QuestionGraph:
     def __str__(self) -> str:
         """Format one triplet per line, with the values found so far."""
         return "\n".join(
-            f"({self._shown(triplet.head)}; {triplet.relation}; {self._shown(triplet.tail)})"
+            f"({self._format_node(triplet.head)}; {triplet.relation}; {self._format_node(triplet.tail)})"
             for triplet in self.triplets
         )
 
@@ -144,7 +144,7 @@ class QuestionGraph:
 
     def _nodes(self) -> Iterator[str]:
         for node, name in self._names().items():
-            text = self._shown(node).replace('"', "#quot;")
+            text = self._format_node(node).replace('"', "#quot;")
             yield f'    {name}(["{text}"])' if isinstance(node, Variable) else f'    {name}["{text}"]'
 
     def _edges(self) -> Iterator[str]:
@@ -163,6 +163,6 @@ class QuestionGraph:
     def _with_values(self, mentions: re.Pattern[str], text: str) -> str:
         return mentions.sub(lambda mention: self.values.get(int(mention[1]), mention[0]), text)
 
-    def _shown(self, node: Node) -> str:
+    def _format_node(self, node: Node) -> str:
         value = self._value(node)
         return f"{node} = {value}" if isinstance(node, Variable) and value != node else str(value)

@@ -18,7 +18,7 @@ from triplebeam.generate.prompts import Template, load
 from triplebeam.index.protocols import TripleStore
 from triplebeam.methods.shared.facts import Fact
 from triplebeam.methods.shared.triple_filter import LLMTripleFilter
-from triplebeam.methods.shared.usable_replies import usable_replies, usable_triples
+from triplebeam.methods.shared.usable_replies import filter_triples, request_replies
 from triplebeam.passage import Passages
 from triplebeam.support import find_support
 
@@ -40,19 +40,21 @@ class Refinement:
 
     def refine(self, passage_ids: Sequence[str], sub_question: str) -> list[Fact]:
         """Return the facts that help with the sub-question, each once with its words, the better passage's first."""
-        found = self._extracted(passage_ids) if self.triples is None else self._stored(self.triples, passage_ids)
+        found = (
+            self._extract_facts(passage_ids) if self.triples is None else self._load_facts(self.triples, passage_ids)
+        )
         facts = list({fact.triple: fact for fact in reversed(list(found))}.values())[::-1]
         if facts and self.filtering:
             chosen = LLMTripleFilter(model=self.model, template=self.filter_template)
             facts = [facts[number] for number in chosen.keep(sub_question, [fact.triple for fact in facts])]
         return [replace(fact, span=find_support(fact.triple, self.passages[fact.passage_id])) for fact in facts]
 
-    def _extracted(self, passage_ids: Sequence[str]) -> Iterator[Fact]:
+    def _extract_facts(self, passage_ids: Sequence[str]) -> Iterator[Fact]:
         prompts = [self.extract_template.fill(passage=self.passages[id_].searchable) for id_ in passage_ids]
-        for id_, reply in zip(passage_ids, usable_replies(self.model, prompts, _Reply), strict=True):
-            yield from (Fact(triple, id_) for triple in (usable_triples(reply.value.triplets) if reply else ()))
+        for id_, reply in zip(passage_ids, request_replies(self.model, prompts, _Reply), strict=True):
+            yield from (Fact(triple, id_) for triple in (filter_triples(reply.value.triplets) if reply else ()))
 
-    def _stored(self, triples: TripleStore, passage_ids: Sequence[str]) -> Iterator[Fact]:
+    def _load_facts(self, triples: TripleStore, passage_ids: Sequence[str]) -> Iterator[Fact]:
         stored = triples.triples_of(passage_ids)
         for number, id_ in zip(stored, triples.passage_of(stored), strict=True):
             yield Fact(triples.triple(int(number)), id_)

@@ -60,7 +60,7 @@ class Finding:
     def own_fact(self) -> Triple:
         """The sub-answer as a fact of its own: its triplet, or the sub-question where there is no graph."""
         if self.ask.triplet:
-            return self.ask.triplet.answered(self.answer.answer)
+            return self.ask.triplet.fill_value(self.answer.answer)
         return Triple(self.ask.sub_question, "has the answer", self.answer.answer)
 
     @property
@@ -107,7 +107,7 @@ class Rounds(Loop):
         """What the kept answers rest on, in their order."""
         return [fact for finding in self.findings for fact in finding.facts]
 
-    def fused(self) -> Ranking:
+    def fuse_rankings(self) -> Ranking:
         """Fuse all searches' lists, what was read of each, and what each kept answer rests on.
 
         Only what was read is known to help, so it has a vote of its own.
@@ -154,7 +154,9 @@ class Rounds(Loop):
         elif not self.rounds:
             ranking = self.retrieve(self.question, k)
             thought += ": the question itself is searched for, and answered from what comes."
-        return Step(number=self.number, query=self.question, ranking=ranking, so_far=self.fused(), thought=thought)
+        return Step(
+            number=self.number, query=self.question, ranking=ranking, so_far=self.fuse_rankings(), thought=thought
+        )
 
 
 def describe(ask: Ask, answer: SubAnswer, how: str, *, kept: bool, graph: QuestionGraph | None) -> str:
@@ -165,7 +167,7 @@ def describe(ask: Ask, answer: SubAnswer, how: str, *, kept: bool, graph: Questi
     return "\n".join(filter(None, [verdict, answer.sentence, str(graph or "")]))
 
 
-def new_facts(steps: Sequence[Step], knowledge: Knowledge | None) -> tuple[Evidence, ...]:
+def select_new_facts(steps: Sequence[Step], knowledge: Knowledge | None) -> tuple[Evidence, ...]:
     """Return the facts that no earlier step has."""
     known = {fact.triple for step in steps for fact in step.facts}
     return tuple(fact.evidence() for fact in (knowledge.facts if knowledge else ()) if fact.triple not in known)

@@ -17,8 +17,8 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator
 from triplebeam.generate.language_model import LanguageModel
 from triplebeam.generate.parse import Text
 from triplebeam.generate.prompts import Template, load
-from triplebeam.methods.ge_reasoning.confidence import Confidence, Thresholds, agreement, smallest_probability
-from triplebeam.methods.shared.usable_replies import usable_replies
+from triplebeam.methods.ge_reasoning.confidence import Confidence, Thresholds, agreement, find_smallest_probability
+from triplebeam.methods.shared.usable_replies import request_replies
 
 _PREFACE = re.compile(r"^(so )?(the )?answer( is)?\s*:\s*", re.IGNORECASE)
 
@@ -72,18 +72,18 @@ class SubAnswers:
     ) -> tuple[SubAnswer, Confidence]:
         """Call the model once given log-probabilities, else ``samples`` times. A retry draws other samples."""
         prompt = self.template.fill(
-            question=question, pairs=shown_pairs(pairs), knowledge=knowledge, sub_question=sub_question
+            question=question, pairs=format_pairs(pairs), knowledge=knowledge, sub_question=sub_question
         )
         prompts = [
             replace(prompt, sample=attempt * self.samples + number, log_probabilities=True)
             for number in range(self.samples)
         ]
-        [first] = usable_replies(self.model, prompts[:1], _Reply)
+        [first] = request_replies(self.model, prompts[:1], _Reply)
         if first and first.log_probabilities:
-            probability = smallest_probability(first.log_probabilities, first.value.answer)
+            probability = find_smallest_probability(first.log_probabilities, first.value.answer)
             confidence = Confidence(probability, "smallest token probability", self.by_probability)
             return _sub_answer(first.value), confidence
-        others = usable_replies(self.model, prompts[1:], _Reply)
+        others = request_replies(self.model, prompts[1:], _Reply)
         # A reply that could not be used agrees with nothing.
         nothing = _Reply(sentence="", answer="", used=[])
         replies = [reply.value if reply else nothing for reply in [first, *others]]
@@ -96,7 +96,7 @@ def _sub_answer(reply: _Reply) -> SubAnswer:
     return SubAnswer(" ".join(reply.sentence.split()), reply.answer, tuple(dict.fromkeys(reply.used)))
 
 
-def shown_pairs(pairs: Sequence[Pair]) -> str:
+def format_pairs(pairs: Sequence[Pair]) -> str:
     """Format the sub-questions and sub-answers so far, under their numbers."""
     return (
         "\n".join(

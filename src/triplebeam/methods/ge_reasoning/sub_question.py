@@ -14,8 +14,8 @@ from triplebeam.generate.language_model import LanguageModel, Prompt
 from triplebeam.generate.parse import Text
 from triplebeam.generate.prompts import Template, load
 from triplebeam.methods.ge_reasoning.question_graph import QuestionTriplet
-from triplebeam.methods.ge_reasoning.sub_answer import Pair, shown_pairs
-from triplebeam.methods.shared.usable_replies import usable_text
+from triplebeam.methods.ge_reasoning.sub_answer import Pair, format_pairs
+from triplebeam.methods.shared.usable_replies import request_text
 
 
 class _Reply(BaseModel):
@@ -32,11 +32,11 @@ class SubQuestions:
 
     def from_triplet(self, triplet: QuestionTriplet) -> str:
         """Eq. 2: what fills the triplet's open variable."""
-        return self._asked(self.guided.fill(triplet=str(triplet))) or triplet.words
+        return self._ask_model(self.guided.fill(triplet=str(triplet))) or triplet.words
 
-    def next(self, question: str, pairs: Sequence[Pair]) -> str:
+    def propose_next(self, question: str, pairs: Sequence[Pair]) -> str:
         """Ask what to ask next, without graph guidance; empty where nothing is left to ask."""
-        return self._asked(self.unguided.fill(question=question, pairs=shown_pairs(pairs)))
+        return self._ask_model(self.unguided.fill(question=question, pairs=format_pairs(pairs)))
 
-    def _asked(self, prompt: Prompt) -> str:
-        return usable_text(self.model, prompt, _Reply)
+    def _ask_model(self, prompt: Prompt) -> str:
+        return request_text(self.model, prompt, _Reply)

@@ -10,22 +10,6 @@
 | section 5, Eq. 9, the agent | `agent.py` |
 """
 
-from triplebeam.methods.gear.agent import GeAR
-from triplebeam.methods.gear.expand import NaiveGE, SyncGE
-from triplebeam.methods.gear.link import PassageLink
-from triplebeam.methods.gear.read import LLMReader, Reader
-from triplebeam.methods.gear.reason import Reasoner
-from triplebeam.methods.gear.score import Cascade, Exact, Pooled
+from triplebeam.exports import read_exports
 
-__all__ = [
-    "Cascade",
-    "Exact",
-    "GeAR",
-    "LLMReader",
-    "NaiveGE",
-    "PassageLink",
-    "Pooled",
-    "Reader",
-    "Reasoner",
-    "SyncGE",
-]
+__getattr__, __dir__, __all__ = read_exports(__file__)

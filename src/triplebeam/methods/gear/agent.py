@@ -21,7 +21,7 @@ from triplebeam.methods.gear.expand import derive_passage_link
 from triplebeam.methods.gear.link import PassageLink
 from triplebeam.methods.gear.read import LLMReader, Reader
 from triplebeam.methods.gear.reason import Reasoner
-from triplebeam.methods.shared.facts import Fact, new_facts, with_sources
+from triplebeam.methods.shared.facts import Fact, select_new_facts, with_sources
 from triplebeam.methods.shared.loop import ANSWERED, LAST_STEP, NO_QUERY, Loop
 from triplebeam.methods.shared.reading import AnsweringAgent
 from triplebeam.ranking import Ranking
@@ -74,7 +74,7 @@ class GeAR(AnsweringAgent):
             number=loop.number,
             query=query,
             ranking=ranking,
-            so_far=loop.fused(),  # Eq. 9
+            so_far=loop.fuse_rankings(),  # Eq. 9
             facts=tuple(fact.evidence() for fact in facts),
             thought=loop.answer or verdict.reason,
         )
@@ -82,7 +82,7 @@ class GeAR(AnsweringAgent):
     def _read(self, loop: "Gist", passage_ids: Sequence[str]) -> tuple[Fact, ...]:
         """Eq. 4: what the passages say for the question, beyond what the gist holds."""
         read = self._reader.read(loop.question, passage_ids, loop.facts)
-        return with_sources(new_facts(read, loop.facts), [self._passages[id_] for id_ in passage_ids])
+        return with_sources(select_new_facts(read, loop.facts), [self._passages[id_] for id_ in passage_ids])
 
     @cached_property
     def _reader(self) -> Reader:
@@ -106,6 +106,6 @@ class Gist(Loop):
     linked: list[Ranking] = field(default_factory=list)
     """The passages that each fact is linked to."""
 
-    def fused(self) -> Ranking:
+    def fuse_rankings(self) -> Ranking:
         """Eq. 9: RRF of the passages linked to each fact of the gist and of all steps' passages."""
         return reciprocal_rank_fusion([*self.linked, *self.rankings])

@@ -50,7 +50,7 @@ class DiverseTripleBeamSearch:
     def __post_init__(self) -> None:
         check_fields(self)
         if self.diversity is not None and not self.diversity > 0:
-            raise BadInputError(f"diversity is {self.diversity}: it must be above 0; infinity switches it off.")
+            raise BadInputError(f"diversity must be above 0, got {self.diversity}: infinity switches it off.")
 
     def search(self, query: NDArray[np.float32], initial: NDArray[np.int64]) -> Beams:
         """Algorithm 1: the best chains that begin with one of the initial triples."""
@@ -69,7 +69,7 @@ class DiverseTripleBeamSearch:
         if not len(chains):
             return Beams(np.zeros(0), chains)
         scores = self.scorer.score(query, chains, np.zeros(len(chains), np.int64)).astype(np.float64)
-        return _best(Beams(scores, chains), self.width)
+        return _keep_best(Beams(scores, chains), self.width)
 
     def _grow(self, query: NDArray[np.float32], beams: Beams) -> Beams:
         """Lines 7-20: every beam with every neighbour of its last triple, the best of them all."""
@@ -81,7 +81,7 @@ class DiverseTripleBeamSearch:
         scores = beams.scores[parents] + self.scorer.score(query, chains, parents)  # line 13
         considered = np.isfinite(scores)
         parents, chains, scores = parents[considered], chains[considered], scores[considered]
-        return _best(Beams(self._diversify(scores, parents), chains), self.width)  # line 20
+        return _keep_best(Beams(self._diversify(scores, parents), chains), self.width)  # line 20
 
     def _candidates(self, query: NDArray[np.float32], beams: Beams) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Lines 8-12 and the concatenation of line 13: the extended chains, and which beam each extends."""
@@ -100,7 +100,7 @@ class DiverseTripleBeamSearch:
         return scores * np.exp(-np.minimum(place, gamma) / gamma)  # line 18
 
 
-def _best(beams: Beams, width: int) -> Beams:
+def _keep_best(beams: Beams, width: int) -> Beams:
     """Keep top(B, b)."""
     order = np.argsort(-beams.scores, kind="stable")[:width]
     return Beams(beams.scores[order], beams.chains[order])

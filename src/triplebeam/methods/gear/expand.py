@@ -62,7 +62,7 @@ class _GraphExpansion:
         """Begin the steps of one question; the base may learn from its queries."""
         return replace(self, base=for_question(self.base))
 
-    def over_triples(self) -> Dense:
+    def build_triple_search(self) -> Dense:
         """Build a search for the passages of the triples nearest to a query, without graph expansion."""
         return Dense(
             embedder=self.scorer.embedder,
@@ -83,7 +83,7 @@ class _GraphExpansion:
         """Eq. 3 for each query; the base searches for all of them together."""
         bases = retrieve_many(self.base, queries, max(self.base_k, k - self.width))
         return [
-            self.expand(query, base, self._initial_triples(query, base.ids)).top(k)
+            self.expand(query, base, self._find_initial_triples(query, base.ids)).top(k)
             for query, base in zip(queries, bases, strict=True)
         ]
 
@@ -106,7 +106,7 @@ class _GraphExpansion:
             diversity=self.diversity,
         )
 
-    def _initial_triples(self, query: str, passage_ids: Sequence[str]) -> NDArray[np.int64]:
+    def _find_initial_triples(self, query: str, passage_ids: Sequence[str]) -> NDArray[np.int64]:
         raise NotImplementedError
 
 
@@ -114,7 +114,7 @@ class _GraphExpansion:
 class NaiveGE(_GraphExpansion):
     """Graph expansion without a model: the walk starts from every triple of the base passages."""
 
-    def _initial_triples(self, query: str, passage_ids: Sequence[str]) -> NDArray[np.int64]:
+    def _find_initial_triples(self, query: str, passage_ids: Sequence[str]) -> NDArray[np.int64]:
         return self.triples.triples_of(passage_ids)
 
 
@@ -124,7 +124,7 @@ class SyncGE(_GraphExpansion):
 
     reader: Reader
 
-    def _initial_triples(self, query: str, passage_ids: Sequence[str]) -> NDArray[np.int64]:
+    def _find_initial_triples(self, query: str, passage_ids: Sequence[str]) -> NDArray[np.int64]:
         """Eq. 1 and 2."""
         return self.link([fact.triple for fact in self.reader.read(query, passage_ids)])
 
@@ -136,5 +136,5 @@ class SyncGE(_GraphExpansion):
 def derive_passage_link(retriever: Retriever) -> PassageLink:
     """Eq. 8 over a retriever: of an expansion over its base and its triples."""
     if isinstance(retriever, _GraphExpansion):
-        return PassageLink(passages=retriever.base, triples=retriever.over_triples())
+        return PassageLink(passages=retriever.base, triples=retriever.build_triple_search())
     return PassageLink(passages=retriever)

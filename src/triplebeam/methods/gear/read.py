@@ -14,9 +14,9 @@ from pydantic import BaseModel
 
 from triplebeam.generate.language_model import LanguageModel
 from triplebeam.generate.parse import TripleRow
-from triplebeam.generate.prompts import load, numbered_facts, numbered_passages
+from triplebeam.generate.prompts import format_facts, format_passages, load
 from triplebeam.methods.shared.facts import Fact
-from triplebeam.methods.shared.usable_replies import usable_reply, usable_triples
+from triplebeam.methods.shared.usable_replies import filter_triples, request_reply
 from triplebeam.passage import Passages
 
 
@@ -44,9 +44,9 @@ class LLMReader:
         if not passage_ids:
             return ()
         prompt = load("gear/read").fill(
-            passages=numbered_passages([self.passages[passage_id] for passage_id in passage_ids]),
-            known=numbered_facts([fact.triple for fact in gist]),
+            passages=format_passages([self.passages[passage_id] for passage_id in passage_ids]),
+            known=format_facts([fact.triple for fact in gist]),
             question=question,
         )
-        reply = usable_reply(self.model, prompt, _Facts)
-        return tuple(map(Fact, usable_triples(reply.facts))) if reply else ()
+        reply = request_reply(self.model, prompt, _Facts)
+        return tuple(map(Fact, filter_triples(reply.facts))) if reply else ()

@@ -13,9 +13,9 @@ from pydantic import BaseModel
 
 from triplebeam.generate.language_model import LanguageModel
 from triplebeam.generate.parse import Text
-from triplebeam.generate.prompts import load, numbered_facts
+from triplebeam.generate.prompts import format_facts, load
 from triplebeam.methods.shared.facts import Fact
-from triplebeam.methods.shared.usable_replies import usable_reply, usable_text
+from triplebeam.methods.shared.usable_replies import request_reply, request_text
 
 
 class _Verdict(BaseModel):
@@ -45,7 +45,7 @@ class Reasoner:
     def reason(self, gist: Sequence[Fact], question: str) -> Verdict:
         """Eq. 6. An answer without words is no answer."""
         prompt = load("published/reason").fill(facts=_number(gist), question=question)
-        reply = usable_reply(self.model, prompt, _Verdict)
+        reply = request_reply(self.model, prompt, _Verdict)
         if reply is None:
             return Verdict(answerable=False)
         answer = reply.answer.strip()
@@ -54,8 +54,8 @@ class Reasoner:
     def rewrite(self, gist: Sequence[Fact], question: str, reason: str) -> str:
         """Eq. 7: the next query; empty where the model gave none."""
         prompt = load("published/rewrite").fill(facts=_number(gist), question=question, missing=reason or "(not said)")
-        return usable_text(self.model, prompt, _Query)
+        return request_text(self.model, prompt, _Query)
 
 
 def _number(gist: Sequence[Fact]) -> str:
-    return numbered_facts([fact.triple for fact in gist])
+    return format_facts([fact.triple for fact in gist])

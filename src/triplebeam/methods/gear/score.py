@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from triplebeam.embed.embedder import Embedder
-from triplebeam.index.folder.vectors import top
+from triplebeam.index.folder.vectors import select_top
 from triplebeam.index.protocols import TripleStore
 from triplebeam.retrieve.bounds import check_fields
 
@@ -94,13 +94,13 @@ class Cascade:
         if chains.shape[1] == 1:
             return exact.score(query, chains, beams)
         pooled = Pooled(triples=self.triples, embedder=self.embedder).score(query, chains, beams)
-        chosen = np.concatenate([_best_of(beam, beams, pooled, self.shortlist) for beam in np.unique(beams)])
+        chosen = np.concatenate([_select_best(beam, beams, pooled, self.shortlist) for beam in np.unique(beams)])
         scores = np.full(len(chains), -np.inf, np.float32)
         scores[chosen] = exact.score(query, chains[chosen], beams[chosen])
         return scores
 
 
-def _best_of(beam: int, beams: NDArray[np.int64], scores: NDArray[np.float32], shortlist: int) -> NDArray[np.int64]:
+def _select_best(beam: int, beams: NDArray[np.int64], scores: NDArray[np.float32], shortlist: int) -> NDArray[np.int64]:
     """Select the rows of a beam with the best scores."""
     rows = np.flatnonzero(beams == beam)
-    return rows[top(scores[rows], shortlist)]
+    return rows[select_top(scores[rows], shortlist)]

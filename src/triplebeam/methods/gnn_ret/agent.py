@@ -53,7 +53,7 @@ class RGNNRet(AnsweringAgent):
         return loop.conclude(lambda: self._answerer.answer(question, best))
 
     def _step(self, loop: "_SubQuestions") -> Step:
-        query = loop.next_question or self._critique.next_question(loop.question, []) or loop.question
+        query = loop.next_question or self._critique.propose_question(loop.question, []) or loop.question
         ranking = retrieve_within(loop.retriever, query, self._passages, self.tokens)
         loop.rankings.append(ranking)
         exchange = self._sub_answerer.answer(query, ranking.ids)
@@ -63,17 +63,17 @@ class RGNNRet(AnsweringAgent):
 
     def _decide(self, loop: "_SubQuestions") -> None:
         """Give the final answer, stop without it and say why, or set the next sub-question."""
-        if loop.exchanges[-1].answer and self._enough(loop):
-            loop.final = self._critique.final_answer(loop.question, loop.exchanges)
+        if loop.exchanges[-1].answer and self._is_enough(loop):
+            loop.final = self._critique.compose_answer(loop.question, loop.exchanges)
             loop.answer = loop.final.text
             loop.ending = _ENOUGH
         elif loop.number >= self.max_steps:
             loop.ending = LAST_STEP
         else:
-            loop.next_question = self._critique.next_question(loop.question, loop.exchanges)
+            loop.next_question = self._critique.propose_question(loop.question, loop.exchanges)
             loop.ending = "" if loop.next_question else _NO_QUESTION
 
-    def _enough(self, loop: "_SubQuestions") -> bool:
+    def _is_enough(self, loop: "_SubQuestions") -> bool:
         verdict = self._critique.judge(loop.question, loop.exchanges)
         loop.missing = (verdict.missing,) if verdict.missing else ()
         return verdict.enough

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from triplebeam.index.folder.passage_graph import PAPER_KINDS, EdgeKind, PassageGraph
-from triplebeam.index.folder.vectors import top
+from triplebeam.index.folder.vectors import select_top
 from triplebeam.retrieve.scores import min_max
 
 Distances: TypeAlias = NDArray[np.float64]
@@ -84,7 +84,7 @@ class MessagePassing:
     def messages(self, distances: Distances) -> Messages:
         """Eq. 1: from the K nearest passages to their neighbours."""
         senders = nearest(distances, self.relevant)
-        ranks, receivers = self.graph.around(senders, self.edges)
+        ranks, receivers = self.graph.find_incident(senders, self.edges)
         # One number per pair, in the order of receivers, then of the senders' ranks; a pair of two kinds is one pair.
         pairs = np.unique(receivers * len(senders) + ranks)
         receivers, ranks = np.divmod(pairs, max(len(senders), 1))
@@ -119,4 +119,4 @@ def integrate_steps(current: Distances, previous: Distances | None, beta: float)
 
 def nearest(distances: Distances, k: int) -> NDArray[np.int64]:
     """Return the rows of the k smallest distances, smallest first, ties by row."""
-    return top(-distances, k)
+    return select_top(-distances, k)

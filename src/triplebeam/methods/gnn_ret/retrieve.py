@@ -61,7 +61,7 @@ class GNNRet:
     def __post_init__(self) -> None:
         check_fields(self)
         if not all(0 <= weight <= 1 for weight in self.alpha):
-            raise BadInputError(f"alpha is {self.alpha} where every layer's must lie between 0 and 1.")
+            raise BadInputError(f"alpha must be between 0 and 1 in every layer, got {self.alpha}.")
         if len(self.graph) != len(self.passages):
             raise BadInputError(
                 f"the passage graph has {len(self.graph)} passages and the index {len(self.passages)}: use the graph"
@@ -104,18 +104,18 @@ class GNNRet:
     ) -> dict[int, tuple[Chain, ...]]:
         rows = np.array(passages, np.int64)
         senders = messages_that_helped(propagated, rows)
-        joined = self._joined_by_keyword(senders, rows)
+        joined = self._find_joined_by_keyword(senders, rows)
         return {
-            row: shared_keyword(triples, sender, row)
+            row: find_shared_keyword(triples, sender, row)
             for row, sender in zip(rows[joined].tolist(), senders[joined].tolist(), strict=True)
         }
 
-    def _joined_by_keyword(self, senders: NDArray[np.int64], rows: NDArray[np.int64]) -> NDArray[np.bool_]:
+    def _find_joined_by_keyword(self, senders: NDArray[np.int64], rows: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Find neighbours joined by a keyword: those in a document may share one too common for an edge."""
         joined = np.zeros(len(rows), bool)
         if "keyword" in self.edges:
             sent = np.flatnonzero(senders >= 0)
-            edges, neighbours = self.graph.around(senders[sent], ("keyword",))
+            edges, neighbours = self.graph.find_incident(senders[sent], ("keyword",))
             joined[sent[edges[neighbours == rows[sent][edges]]]] = True
         return joined
 
@@ -136,14 +136,14 @@ def messages_that_helped(propagated: Propagated, rows: NDArray[np.int64]) -> NDA
     return helped_by
 
 
-def shared_keyword(triples: TripleGraph, sender: int, receiver: int) -> tuple[Chain, ...]:
+def find_shared_keyword(triples: TripleGraph, sender: int, receiver: int) -> tuple[Chain, ...]:
     """Find a triple of each with an entity in common, the receiver's first; nothing where they share none."""
     sent, received = (triples.triples_at([row]).tolist() for row in (sender, receiver))
     first: dict[int, int] = {}
-    for triple_id, ends in zip(sent, triples.ends(sent).tolist(), strict=True):
+    for triple_id, ends in zip(sent, triples.get_ends(sent).tolist(), strict=True):
         for entity in ends:
             first.setdefault(entity, triple_id)
-    for triple_id, ends in zip(received, triples.ends(received).tolist(), strict=True):
+    for triple_id, ends in zip(received, triples.get_ends(received).tolist(), strict=True):
         for entity in ends:
             if entity in first:
                 return ((triples.triple(first[entity]), triples.triple(triple_id)),)

@@ -18,9 +18,9 @@ from pydantic import BaseModel
 from triplebeam.generate.language_model import LanguageModel
 from triplebeam.generate.parse import Text
 from triplebeam.generate.prompts import Template, load
-from triplebeam.methods.shared.question_answering import ReadAnswer, short_answer
-from triplebeam.methods.shared.sub_questions import Exchange, numbered_exchanges
-from triplebeam.methods.shared.usable_replies import usable_reply, usable_text
+from triplebeam.methods.shared.question_answering import ReadAnswer, read_short_answer
+from triplebeam.methods.shared.sub_questions import Exchange, format_exchanges
+from triplebeam.methods.shared.usable_replies import request_reply, request_text
 
 
 class _SubQuestion(BaseModel):
@@ -43,19 +43,19 @@ class SelfCritique:
     critique_template: Template = field(default_factory=partial(load, "gnn_ret/critique"), repr=False)
     final_template: Template = field(default_factory=partial(load, "gnn_ret/final"), repr=False)
 
-    def next_question(self, question: str, exchanges: Sequence[Exchange]) -> str:
+    def propose_question(self, question: str, exchanges: Sequence[Exchange]) -> str:
         """Return the next sub-question; empty where the model gave none."""
-        prompt = self.next_template.fill(question=question, exchanges=numbered_exchanges(exchanges))
-        return usable_text(self.model, prompt, _SubQuestion)
+        prompt = self.next_template.fill(question=question, exchanges=format_exchanges(exchanges))
+        return request_text(self.model, prompt, _SubQuestion)
 
     def judge(self, question: str, exchanges: Sequence[Exchange]) -> Critique:
         """Return whether the question can be answered from the sub-answers."""
         answers = [exchange.answer for exchange in exchanges if exchange.answer]
         shown = "\n".join(f"{number}. {answer}" for number, answer in enumerate(answers, 1))
-        reply = usable_reply(self.model, self.critique_template.fill(question=question, answers=shown), Critique)
+        reply = request_reply(self.model, self.critique_template.fill(question=question, answers=shown), Critique)
         return reply or Critique(missing="", enough=False)
 
-    def final_answer(self, question: str, exchanges: Sequence[Exchange]) -> ReadAnswer:
+    def compose_answer(self, question: str, exchanges: Sequence[Exchange]) -> ReadAnswer:
         """Return the answer that the sub-answers give."""
-        prompt = self.final_template.fill(question=question, exchanges=numbered_exchanges(exchanges))
-        return short_answer(self.model, prompt)
+        prompt = self.final_template.fill(question=question, exchanges=format_exchanges(exchanges))
+        return read_short_answer(self.model, prompt)

@@ -16,17 +16,17 @@ from pydantic import AfterValidator, BaseModel
 from triplebeam.answer import Answer, Step
 from triplebeam.generate.language_model import LanguageModel
 from triplebeam.generate.parse import Text
-from triplebeam.generate.prompts import Template, load, numbered_passages
+from triplebeam.generate.prompts import Template, format_passages, load
 from triplebeam.methods.ge_reasoning.construct import GraphConstruction
 from triplebeam.methods.ge_reasoning.final_answer import FinalAnswer
 from triplebeam.methods.ge_reasoning.question_graph import QuestionGraph
-from triplebeam.methods.ge_reasoning.run import NO_GRAPH, Ask, Finding, Knowledge, Rounds, describe, new_facts
-from triplebeam.methods.ge_reasoning.sub_answer import Pair, SubAnswer, shown_pairs, tidy
+from triplebeam.methods.ge_reasoning.run import NO_GRAPH, Ask, Finding, Knowledge, Rounds, describe, select_new_facts
+from triplebeam.methods.ge_reasoning.sub_answer import Pair, SubAnswer, format_pairs, tidy
 from triplebeam.methods.ge_reasoning.sub_question import SubQuestions
-from triplebeam.methods.shared.facts import CitedFacts, Fact, cited_facts, evidence_first
+from triplebeam.methods.shared.facts import CitedFacts, Fact, evidence_first, make_cited_facts
 from triplebeam.methods.shared.question_answering import ReadAnswer
 from triplebeam.methods.shared.reading import RetrievingAgent, answer_from_evidence
-from triplebeam.methods.shared.usable_replies import usable_reply
+from triplebeam.methods.shared.usable_replies import request_reply
 from triplebeam.passage import Passage
 
 _TRIED = "every open triplet was tried as often as it may be"
@@ -56,14 +56,14 @@ class GroundedReading:
         """Call the model once for the sub-answer and its facts; neither if the reply cannot be used."""
         prompt = self.template.fill(
             question=question,
-            pairs=shown_pairs(pairs),
-            passages=numbered_passages(passages),
+            pairs=format_pairs(pairs),
+            passages=format_passages(passages),
             sub_question=sub_question,
         )
-        reply = usable_reply(self.model, prompt, _Reply)
+        reply = request_reply(self.model, prompt, _Reply)
         if reply is None:
             return SubAnswer("", ""), ()
-        facts = tuple(fact for fact in cited_facts(reply.facts, passages) if fact.passage_id)
+        facts = tuple(fact for fact in make_cited_facts(reply.facts, passages) if fact.passage_id)
         return SubAnswer(" ".join(reply.sentence.split()), reply.answer, tuple(range(1, len(facts) + 1))), facts
 
 
@@ -92,7 +92,7 @@ class GroundedReasoning(RetrievingAgent):
     def _round(self, loop: Rounds) -> Step:
         """Ask for one open variable, and fill it in where a passage states its value."""
         assert loop.graph  # without one there is no round
-        ask = self._next(loop, loop.graph)
+        ask = self._choose_next(loop, loop.graph)
         answer, knowledge = self._answer(loop, ask.sub_question)
         kept = bool(answer.answer and answer.used)
         if kept:
@@ -103,13 +103,13 @@ class GroundedReasoning(RetrievingAgent):
             number=loop.number,
             query=ask.sub_question,
             ranking=knowledge.ranking,
-            so_far=evidence_first(loop.used, loop.fused()),
-            facts=new_facts(loop.steps, knowledge),
+            so_far=evidence_first(loop.used, loop.fuse_rankings()),
+            facts=select_new_facts(loop.steps, knowledge),
             thought=describe(ask, answer, how, kept=kept, graph=loop.graph),
             picture=loop.graph.mermaid(),
         )
 
-    def _next(self, loop: Rounds, graph: QuestionGraph) -> Ask:
+    def _choose_next(self, loop: Rounds, graph: QuestionGraph) -> Ask:
         triplet = loop.choose(graph)
         loop.rounds += 1
         loop.attempts[str(triplet)] += 1
@@ -139,7 +139,7 @@ class GroundedReasoning(RetrievingAgent):
 class _GroundedAnswer(FinalAnswer):
     """From the kept pairs where they have all that is asked for, else from the passages of their facts."""
 
-    def _suffices(self, loop: Rounds) -> bool:
+    def _has_enough(self, loop: Rounds) -> bool:
         graph = loop.graph
         return bool(loop.pairs) and (graph is None or all(target.number in graph.values for target in graph.targets))
 

@@ -26,12 +26,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from triplebeam.embed.embedder import Embedder
-from triplebeam.generate.accounting import remark
+from triplebeam.generate.accounting import note_warning
 from triplebeam.index.folder.entity_graph import EntityGraph
 from triplebeam.index.folder.open_graph import TOLERANCE, OpenGraph
 from triplebeam.index.folder.passages import PassageTable
 from triplebeam.index.folder.snapshot import Snapshot
-from triplebeam.index.folder.synonyms import THRESHOLD
+from triplebeam.index.folder.synonyms import MIN_COSINE
 from triplebeam.methods.hipporag.query_entities import QueryEntities
 from triplebeam.methods.hipporag.walk_chains import WalkChains
 from triplebeam.ranking import Ranking
@@ -45,7 +45,7 @@ from triplebeam.retrieve.scores import rank_positive
 from triplebeam.text.names import entity_key
 
 #: In a large graph: the share of a walk that is worth a look at an edge (`triplebeam.retrieve.push`).
-_LEAST = 1e-5
+_MIN_RESIDUAL = 1e-5
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,7 +62,7 @@ class HippoRAG:
     """Where given, a hit shows triples that join it to the query's entities."""
     damping: float = 0.5
     node_specificity: bool = True
-    synonym_threshold: float = THRESHOLD
+    synonym_threshold: float = MIN_COSINE
     max_passages: int | None = None
     """Entities of more passages than this have no edges; None, the paper's: all have."""
     tolerance: float = TOLERANCE
@@ -108,7 +108,7 @@ class HippoRAG:
     def _fall_back(self, query: str, k: int) -> Ranking:
         if self.fallback is None:
             return Ranking()
-        remark(f"no entity of {query!r} is in the graph: the passages are those of {type(self.fallback).__name__}")
+        note_warning(f"no entity of {query!r} is in the graph: falls back to {type(self.fallback).__name__}")
         return self.fallback.retrieve(query, k)
 
     def link(self, names: Sequence[str]) -> NDArray[np.int64]:
@@ -126,21 +126,21 @@ class HippoRAG:
         """Return a row of scores per query: the probabilities of a passage's entities, by occurrence."""
         resets = [Reset(linked, self._specificity(linked)) for linked in seeds]
         if self.graph.is_large:
-            pushed = [self._pushed(reset) for reset in resets]
+            pushed = [self._push_scores(reset) for reset in resets]
             return np.array(pushed, np.float32).reshape(len(resets), len(self.passages))
-        scores = self.graph.at_passages(self._walk.probabilities(resets))
+        scores = self.graph.sum_by_passage(self._walk.probabilities(resets))
         # In single precision, so that what differs by the order of a sum alone is a tie.
         return np.asarray(scores.T, np.float32, order="C")
 
     def _specificity(self, entities: NDArray[np.int64]) -> NDArray[np.float64]:
         return 1 / self.graph.passage_counts[entities] if self.node_specificity else np.ones(len(entities))
 
-    def _pushed(self, reset: Reset) -> NDArray[np.floating]:
+    def _push_scores(self, reset: Reset) -> NDArray[np.floating]:
         """Compute the scores of one query, in a large graph."""
-        walk = push(self._open, reset.nodes, reset.weights, self.damping, _LEAST * float(reset.weights.sum()))
+        walk = push(self._open, reset.nodes, reset.weights, self.damping, _MIN_RESIDUAL * float(reset.weights.sum()))
         visits = walk.visits
         visits[: len(reset.nodes)] += reset.weights
-        return self.graph.at_passages_of(walk.nodes, visits / self._open.visits_together(*reset, self.damping))
+        return self.graph.sum_subset_by_passage(walk.nodes, visits / self._open.visits_together(*reset, self.damping))
 
     @cached_property
     def _open(self) -> OpenGraph:

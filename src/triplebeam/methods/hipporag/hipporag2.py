@@ -25,14 +25,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from triplebeam.embed.embedder import Embedder
-from triplebeam.generate.accounting import remark
+from triplebeam.generate.accounting import note_warning
 from triplebeam.index.folder.entity_graph import EntityGraph
 from triplebeam.index.folder.open_graph import TOLERANCE, OpenGraph
 from triplebeam.index.folder.passages import PassageTable
 from triplebeam.index.folder.snapshot import Snapshot
-from triplebeam.index.folder.synonyms import THRESHOLD
+from triplebeam.index.folder.synonyms import MIN_COSINE
 from triplebeam.index.folder.triple_graph import TripleGraph
-from triplebeam.index.folder.vectors import top
+from triplebeam.index.folder.vectors import select_top
 from triplebeam.methods.hipporag.walk_chains import WalkChains
 from triplebeam.methods.shared.triple_filter import TripleFilter
 from triplebeam.ranking import Ranking
@@ -45,7 +45,7 @@ from triplebeam.retrieve.retriever import Retriever, ScoringRetriever, retrieve_
 from triplebeam.retrieve.scores import min_max, rank_positive
 
 #: In a large graph: passages that a walk starts from, and what is worth a look at an edge (`triplebeam.retrieve.push`).
-_PUSHED, _LEAST = 1000, 1e-4
+_MAX_STARTS, _MIN_RESIDUAL = 1000, 1e-4
 #: Triples, and the similarity of each to the query.
 Seeds: TypeAlias = tuple[NDArray[np.int64], NDArray[np.float64]]
 
@@ -67,7 +67,7 @@ class HippoRAG2:
     seed_entities: int = 5
     passage_weight: float = 0.05
     damping: float = 0.5
-    synonym_threshold: float = THRESHOLD
+    synonym_threshold: float = MIN_COSINE
     tolerance: float = TOLERANCE
     max_passages: int | None = None
     """Entities of more passages than this have no edges; None, the paper's: all have."""
@@ -117,20 +117,20 @@ class HippoRAG2:
         return [found.get(place) for place in range(len(queries))]
 
     def _fall_back(self, query: str, k: int) -> Ranking:
-        remark(f"no triple bears on {query!r}: the passages are those of the base alone")
+        note_warning(f"no triple matches {query!r}: falls back to the base")
         return self.base.retrieve(query, k)
 
     def _seeds(self, queries: Sequence[str]) -> list[Seeds]:
         """Return for each query the nearest triples that the filter leaves, and their similarity, at least zero."""
         vectors = self.embedder.embed(queries, kind="query")
         nearest = self.triples.nearest(vectors, self.seed_triples)
-        kept = [self._filtered(query, found) for query, found in zip(queries, nearest, strict=True)]
+        kept = [self._filter_triples(query, found) for query, found in zip(queries, nearest, strict=True)]
         return [
             (found, np.maximum(self.triples.vectors(found) @ vector, 0).astype(np.float64))
             for vector, found in zip(vectors, kept, strict=True)
         ]
 
-    def _filtered(self, query: str, found: NDArray[np.int64]) -> NDArray[np.int64]:
+    def _filter_triples(self, query: str, found: NDArray[np.int64]) -> NDArray[np.int64]:
         if not self.triple_filter or not len(found):
             return found
         return found[list(self.triple_filter.keep(query, [self.triples.triple(id_) for id_ in found.tolist()]))]
@@ -139,7 +139,7 @@ class HippoRAG2:
         """Return a row for each query: how much of the random walk is spent on each passage."""
         both = zip(seeds, self._base_scores(queries), strict=True)
         if self.graph.is_large:
-            pushed = [self._pushed(*own, of_base) for own, of_base in both]
+            pushed = [self._push_scores(*own, of_base) for own, of_base in both]
             return np.array(pushed, np.float32).reshape(len(pushed), len(self.passages))
         visited = self._walk.probabilities([self._reset(*own, of_base) for own, of_base in both])
         return np.asarray(visited.T, np.float32, order="C")  # one query's scores lie together
@@ -151,7 +151,7 @@ class HippoRAG2:
         nodes = np.concatenate([entities, np.arange(len(self.graph), len(self.graph) + len(passages))])
         return Reset(nodes, np.concatenate([weights, passages], dtype=np.float32))
 
-    def _pushed(
+    def _push_scores(
         self, seeds: NDArray[np.int64], similarity: NDArray[np.float64], of_base: NDArray[np.float32]
     ) -> NDArray[np.float64]:
         """Compute how much of the walk is spent on each passage of a large graph. From entities and the best passages
@@ -159,10 +159,10 @@ class HippoRAG2:
         """
         entities, weights = self.entity_weights(seeds, similarity)
         reset = self.passage_weight * min_max(of_base).astype(np.float64)
-        best = top(reset, _PUSHED)
+        best = select_top(reset, _MAX_STARTS)
         mean = (reset.sum() - reset[best].sum()) / max(len(reset) - len(best), 1)
         nodes = np.concatenate([entities, best + len(self.graph)])
-        walk = push(self._open, nodes, np.concatenate([weights, reset[best] - mean]), self.damping, _LEAST)
+        walk = push(self._open, nodes, np.concatenate([weights, reset[best] - mean]), self.damping, _MIN_RESIDUAL)
         visits: NDArray[np.float64] = reset + mean * self._spread
         rows = walk.nodes - len(self.graph)
         visits[rows[rows >= 0]] += walk.visits[rows >= 0]
@@ -186,7 +186,7 @@ class HippoRAG2:
         entities, places = np.unique(self.graph.triple_entities[seeds], return_inverse=True)
         total = np.bincount(places.ravel(), np.repeat(similarity, 2))
         weights = total / (np.bincount(places.ravel()) * self.graph.passage_counts[entities])
-        best = top(weights, self.seed_entities)
+        best = select_top(weights, self.seed_entities)
         return entities[best], weights[best]
 
     def _base_scores(self, queries: Sequence[str]) -> NDArray[np.float32]:

@@ -19,7 +19,7 @@ from triplebeam.generate.language_model import LanguageModel
 from triplebeam.generate.parse import Text
 from triplebeam.generate.prompts import Template, load
 from triplebeam.index.folder.entity_graph import EntityGraph
-from triplebeam.methods.shared.usable_replies import usable_reply
+from triplebeam.methods.shared.usable_replies import request_reply
 from triplebeam.retrieve.verbatim import VerbatimNames
 
 
@@ -54,7 +54,7 @@ class LLMQueryEntities:
         """Call the model once; none for a query without words."""
         if not query.strip():
             return []
-        reply = usable_reply(self.model, self.template.fill(question=query), _Names)
+        reply = request_reply(self.model, self.template.fill(question=query), _Names)
         if reply is None:
             return []
         return _tidy(reply.entities)

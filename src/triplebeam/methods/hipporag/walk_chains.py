@@ -12,9 +12,9 @@ from triplebeam.index.folder.triple_graph import TripleGraph
 from triplebeam.triple import Chain
 
 #: Chains per passage; more of them explain no more.
-CHAINS = 3
+MAX_CHAINS = 3
 #: Of an entity that occurs in thousands of triples, a few explain enough.
-TRIPLES_OF_AN_ENTITY = 20
+MAX_TRIPLES_PER_ENTITY = 20
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class WalkChains:
 
     def from_entities(self, entities: NDArray[np.int64], rows: Sequence[int]) -> dict[int, tuple[Chain, ...]]:
         """Return chains for a walk that started from entities: from their triples."""
-        seeds = [self.triples.of_entity(entity)[:TRIPLES_OF_AN_ENTITY] for entity in entities.tolist()]
+        seeds = [self.triples.of_entity(entity)[:MAX_TRIPLES_PER_ENTITY] for entity in entities.tolist()]
         return self.from_triples(np.unique(np.concatenate(seeds)), rows)
 
     def from_triples(self, seeds: NDArray[np.int64], rows: Sequence[int]) -> dict[int, tuple[Chain, ...]]:
@@ -38,10 +38,10 @@ class WalkChains:
         for seed, row in zip(seeds.tolist(), self.graph.triple_passages[seeds].tolist(), strict=True):
             if row in wanted:
                 at_home[row].append((seed,))
-        found = at_home | self._led_to([row for row in rows if row not in at_home], seeds)
-        return {row: tuple(map(self._chain, found.get(row, [])[:CHAINS])) for row in rows}
+        found = at_home | self._find_leading([row for row in rows if row not in at_home], seeds)
+        return {row: tuple(map(self._chain, found.get(row, [])[:MAX_CHAINS])) for row in rows}
 
-    def _led_to(self, passages: Sequence[int], seeds: NDArray[np.int64]) -> dict[int, list[tuple[int, ...]]]:
+    def _find_leading(self, passages: Sequence[int], seeds: NDArray[np.int64]) -> dict[int, list[tuple[int, ...]]]:
         """Find, by passage, a seed and its first triple that shares an entity with it, in the order of the seeds."""
         own = self.triples.triples_at(passages)
         rows, ends_of_own = self.graph.triple_passages[own].tolist(), self.graph.triple_entities[own].tolist()

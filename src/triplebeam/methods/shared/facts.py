@@ -12,9 +12,9 @@ from typing import Annotated, TypeAlias
 from pydantic import BaseModel, BeforeValidator
 
 from triplebeam.answer import Evidence, Span
-from triplebeam.generate.accounting import remark
-from triplebeam.generate.parse import PARTS, Text, TripleRow, as_list
-from triplebeam.methods.shared.usable_replies import usable_triples
+from triplebeam.generate.accounting import note_warning
+from triplebeam.generate.parse import PARTS, Text, TripleRow, coerce_list
+from triplebeam.methods.shared.usable_replies import filter_triples
 from triplebeam.passage import Passage
 from triplebeam.ranking import Hit, Ranking
 from triplebeam.support import quoted, support_among
@@ -28,9 +28,9 @@ from triplebeam.triple import Triple
 _PARTS_AND_SOURCE = (5, 6)
 _NUMBER = re.compile(r"(?<![\d-])\d{1,4}\b")
 #: From so many facts on, a remark says that most of them are not in the words that were quoted.
-_MANY = 3
-#: In characters: so much of where a fact is from is shown.
-_LONGEST_SOURCE = 160
+_MIN_UNQUOTED = 3
+#: In characters: so much of its passage's title is shown with a fact.
+_MAX_TITLE_CHARACTERS = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +76,7 @@ class Fact:
         )
 
 
-def _first_number(value: object) -> int:
+def _parse_number(value: object) -> int:
     """Parse a passage's number, however it is written; 0 is none."""
     found = _NUMBER.search(str(value))
     return int(found[0]) if found else 0
@@ -85,7 +85,7 @@ def _first_number(value: object) -> int:
 def _numbers(value: object) -> list[int]:
     """Parse the numbers of passages, however they are written; what is not one is left out."""
     if isinstance(value, list):
-        return list(map(_first_number, value))
+        return list(map(_parse_number, value))
     return list(map(int, _NUMBER.findall(str(value)))) if isinstance(value, str | int) else []
 
 
@@ -101,28 +101,31 @@ def _with_source(value: object) -> object:
 
 class _CitedFact(BaseModel):
     fact: Text = ""
-    triple: Annotated[TripleRow, BeforeValidator(as_list)] = []
-    passage: Annotated[int, BeforeValidator(_first_number)]
+    triple: Annotated[TripleRow, BeforeValidator(coerce_list)] = []
+    passage: Annotated[int, BeforeValidator(_parse_number)]
     quotation: Text
     also: Annotated[list[int], BeforeValidator(_numbers)] = []
 
 
 #: The facts of a reply, each with the number of its passage and a quotation from it; null counts as none.
-CitedFacts: TypeAlias = Annotated[list[Annotated[_CitedFact, BeforeValidator(_with_source)]], BeforeValidator(as_list)]
+CitedFacts: TypeAlias = Annotated[
+    list[Annotated[_CitedFact, BeforeValidator(_with_source)]], BeforeValidator(coerce_list)
+]
 
 
-def cited_facts(rows: Sequence[_CitedFact], passages: Sequence[Passage]) -> tuple[Fact, ...]:
+def make_cited_facts(rows: Sequence[_CitedFact], passages: Sequence[Passage]) -> tuple[Fact, ...]:
     """Return the facts of a reply to a prompt that showed these passages."""
-    facts = tuple(_sourced(triple, row, passages) for row in rows for triple in _triples(row))
+    facts = tuple(_find_source(triple, row, passages) for row in rows for triple in _list_triples(row))
     unsaid = sum(fact.span is None for fact in facts)
-    if len(facts) >= _MANY and 2 * unsaid > len(facts):
-        remark(f"{unsaid} of {len(facts)} facts are not in the words that the model quotes for them")
+    if len(facts) >= _MIN_UNQUOTED and 2 * unsaid > len(facts):
+        note_warning(f"{unsaid} of {len(facts)} facts are not supported by the model's quotations")
     return facts
 
 
-def _triples(row: _CitedFact) -> Sequence[Triple]:
+def _list_triples(row: _CitedFact) -> Sequence[Triple]:
     """Return the triple of a fact; where a sentence is given without one, the sentence in three pieces."""
-    return [split_statement(row.fact)] if row.fact and not all(row.triple[:3]) else usable_triples([row.triple])
+    is_whole = len(row.triple) == len(PARTS) and all(row.triple)
+    return filter_triples([row.triple]) if is_whole or not row.fact else [split_statement(row.fact)]
 
 
 def split_statement(statement: str) -> Triple:
@@ -137,49 +140,47 @@ def split_statement(statement: str) -> Triple:
     return Triple(statement[: cuts[0]].strip(), statement[slice(*cuts)].strip(), statement[cuts[1] :].strip(" ."))
 
 
-def _sourced(triple: Triple, row: _CitedFact, passages: Sequence[Passage]) -> Fact:
+def _find_source(triple: Triple, row: _CitedFact, passages: Sequence[Passage]) -> Fact:
     """Find the quoted words, wherever they are; failing that, words of the named passage."""
     named = passages[row.passage - 1 : row.passage] if row.passage else ()
     spans = (quoted(triple, row.quotation, passage, row.fact) for passage in [*named, *passages] if row.quotation)
     span = next(filter(None, spans), None) or support_among(triple, named or passages)
     same = [passages[number - 1].id for number in row.also if 1 <= number <= len(passages)]
-    fact = _placed(Fact(triple, statement=row.fact.strip()), span, named[0] if named else None, passages)
+    fact = _add_place(Fact(triple, statement=row.fact.strip()), span, named[0] if named else None, passages)
     return replace(fact, also_in=tuple(id_ for id_ in dict.fromkeys(same) if id_ != fact.passage_id))
 
 
-def _placed(fact: Fact, span: Span | None, named: Passage | None, passages: Sequence[Passage]) -> Fact:
+def _add_place(fact: Fact, span: Span | None, named: Passage | None, passages: Sequence[Passage]) -> Fact:
     """Add the passage, the day and the speaker to a fact."""
     passage = next((each for each in passages if span and each.id == span.passage_id), named)
     if passage is None:
         return fact
     speaker = resolve_passage(passage).speaker_at(span.start) if span else ""
-    told = passage.title if passage.date or speaker or passage.origin else ""
+    told = passage.title[:_MAX_TITLE_CHARACTERS] if passage.date or speaker or passage.origin else ""
     source = "; ".join(filter(None, (told, passage.origin)))
-    return replace(
-        fact, passage_id=passage.id, span=span, date=passage.date, speaker=speaker, source=source[:_LONGEST_SOURCE]
-    )
+    return replace(fact, passage_id=passage.id, span=span, date=passage.date, speaker=speaker, source=source)
 
 
-def found_in(triple: Triple, passages: Sequence[Passage]) -> Fact:
+def find_support(triple: Triple, passages: Sequence[Passage]) -> Fact:
     """Return a fact without a source, with the words of a passage that say it, where there are any."""
-    return _looked_up(Fact(triple), passages)
+    return _look_up(Fact(triple), passages)
 
 
 def with_sources(facts: Iterable[Fact], passages: Sequence[Passage]) -> tuple[Fact, ...]:
     """Return the facts, each looked up in the passages if the model did not say where it is from."""
-    return tuple(fact if fact.passage_id else _looked_up(fact, passages) for fact in facts)
+    return tuple(fact if fact.passage_id else _look_up(fact, passages) for fact in facts)
 
 
-def _looked_up(fact: Fact, passages: Sequence[Passage]) -> Fact:
-    return _placed(fact, support_among(fact.triple, passages), None, passages)
+def _look_up(fact: Fact, passages: Sequence[Passage]) -> Fact:
+    return _add_place(fact, support_among(fact.triple, passages), None, passages)
 
 
 def facts_from_memory(rows: Sequence[Sequence[str]]) -> tuple[Fact, ...]:
     """Return everyday knowledge that a reply names."""
-    return tuple(Fact(triple, from_memory=True) for triple in usable_triples(rows))
+    return tuple(Fact(triple, from_memory=True) for triple in filter_triples(rows))
 
 
-def new_facts(read: Iterable[Fact], known: Iterable[Fact]) -> tuple[Fact, ...]:
+def select_new_facts(read: Iterable[Fact], known: Iterable[Fact]) -> tuple[Fact, ...]:
     """Select facts that are not known yet, each once, under the entities' normal form."""
     seen = {fact.key for fact in known}
     fresh: dict[tuple[str, ...], Fact] = {}
@@ -201,10 +202,10 @@ def sources_of(facts: Iterable[Fact]) -> Ranking:
 
 def evidence_first(facts: Iterable[Fact], ranking: Ranking) -> Ranking:
     """Put the passages of the facts before all others."""
-    return raised(passages_of_facts(facts), ranking)
+    return raise_passages(passages_of_facts(facts), ranking)
 
 
-def raised(passage_ids: Iterable[str], ranking: Ranking) -> Ranking:
+def raise_passages(passage_ids: Iterable[str], ranking: Ranking) -> Ranking:
     """Put these passages, in their order, before all others of the ranking."""
     first = dict.fromkeys(passage_ids)
     hits = {hit.passage_id: hit for hit in ranking}

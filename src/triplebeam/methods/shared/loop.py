@@ -90,7 +90,7 @@ class Loop:
         self.rankings.append(self.retriever.retrieve(query, k))
         return self.rankings[-1]
 
-    def fused(self) -> Ranking:
+    def fuse_rankings(self) -> Ranking:
         """Return the reciprocal rank fusion of all searches."""
         return reciprocal_rank_fusion(self.rankings)
 
@@ -132,7 +132,7 @@ class Loop:
             text="" if premise else read.text,
             sentence=read.sentence,
             outcome=outcome,
-            missing=() if failure or premise or (read.text and outcome == "answered") else self._lacks(read),
+            missing=() if failure or premise or (read.text and outcome == "answered") else self._list_missing(read),
             others=read.others,
             premise=premise,
             contradicting=tuple(fact.evidence() for fact in self.contradicting),
@@ -151,7 +151,7 @@ class Loop:
         """A fact that the answer rests on is from no passage, and the model does not call it everyday knowledge."""
         return any(not fact.passage_id and not fact.from_memory for fact in self.used)
 
-    def _lacks(self, read: ReadAnswer) -> tuple[str, ...]:
+    def _list_missing(self, read: ReadAnswer) -> tuple[str, ...]:
         if read.missing:
             return (read.missing,)
         return self.missing or (_NOT_QUOTED if read.text else _NOT_SAID,)

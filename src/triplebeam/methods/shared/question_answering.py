@@ -18,9 +18,9 @@ from pydantic import BaseModel
 
 from triplebeam.generate.language_model import LanguageModel, Prompt
 from triplebeam.generate.parse import Text, Texts, TripleRows
-from triplebeam.generate.prompts import NOTED, Template, described_passages, load, numbered_facts, numbered_passages
+from triplebeam.generate.prompts import NOTED, Template, format_described_passages, format_facts, format_passages, load
 from triplebeam.methods.shared.facts import Fact, facts_from_memory
-from triplebeam.methods.shared.usable_replies import usable_reply, usable_text
+from triplebeam.methods.shared.usable_replies import request_reply, request_text
 from triplebeam.passage import Passages
 from triplebeam.text.names import entity_key
 
@@ -95,11 +95,11 @@ class QuestionAnswerer:
         """One call; no words where the reply cannot be used. What a model remembered is not shown as read."""
         read = [fact.text for fact in facts if not fact.from_memory]
         prompt = self.template.fill(
-            passages=described_passages([self.passages[passage_id] for passage_id in passage_ids]),
-            facts=f"{NOTED}\n{numbered_facts(read)}\n\n" if read else "",
+            passages=format_described_passages([self.passages[passage_id] for passage_id in passage_ids]),
+            facts=f"{NOTED}\n{format_facts(read)}\n\n" if read else "",
             question=question,
         )
-        reply = usable_reply(self.model, prompt, _GroundedReply)
+        reply = request_reply(self.model, prompt, _GroundedReply)
         if reply is None:
             return ReadAnswer()
         return ReadAnswer(
@@ -126,12 +126,12 @@ class AlwaysAnswerer(QuestionAnswerer):
         Facts that some agents read and others do not are left out. Without passages the model must not be shown an
         empty list of them: a small one then says that they do not answer the question.
         """
-        shown = numbered_passages([self.passages[passage_id] for passage_id in passage_ids])
+        shown = format_passages([self.passages[passage_id] for passage_id in passage_ids])
         prompt = self.template.fill(passages=f"Passages:\n{shown}\n\n" if passage_ids else "", question=question)
-        reply = usable_reply(self.model, prompt, _AlwaysReply)
+        reply = request_reply(self.model, prompt, _AlwaysReply)
         if reply is None:
             alone = replace(prompt, user=f"{prompt.user}\n\n{_ALONE}")
-            return ReadAnswer(usable_text(self.model, alone, _AnswerAlone), counts=True)
+            return ReadAnswer(request_text(self.model, alone, _AnswerAlone), counts=True)
         return ReadAnswer(reply.answer.strip(), reply.reasoning.strip(), counts=True)
 
 
@@ -144,7 +144,7 @@ class ClosedBookAnswerer:
 
     def answer(self, question: str, passage_ids: Sequence[str] = (), facts: Sequence[Fact] = (), /) -> ReadAnswer:
         """Call the model once; passages are not used."""
-        return short_answer(self.model, self.template.fill(question=question))
+        return read_short_answer(self.model, self.template.fill(question=question))
 
 
 def is_answer(text: str) -> bool:
@@ -152,9 +152,9 @@ def is_answer(text: str) -> bool:
     return entity_key(text) not in _NO_ANSWERS
 
 
-def short_answer(model: LanguageModel, prompt: Prompt) -> ReadAnswer:
+def read_short_answer(model: LanguageModel, prompt: Prompt) -> ReadAnswer:
     """Call the model once; no words where the reply cannot be used, which is noted on the open account."""
-    reply = usable_reply(model, prompt, _Reply)
+    reply = request_reply(model, prompt, _Reply)
     return ReadAnswer(reply.answer.strip() if reply.found else "", reply.sentence.strip()) if reply else ReadAnswer()
 
 

@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from triplebeam.answer import Agent, Answer
-from triplebeam.generate.language_model import LanguageModel, estimated_tokens
-from triplebeam.generate.prompts import numbered_passages
+from triplebeam.generate.language_model import LanguageModel, estimate_tokens
+from triplebeam.generate.prompts import format_passages
 from triplebeam.methods.shared.facts import evidence_first, passages_of_facts
 from triplebeam.methods.shared.loop import Loop
 from triplebeam.methods.shared.question_answering import Answerer, QuestionAnswerer, ReadAnswer, is_answer
@@ -15,11 +15,9 @@ from triplebeam.retrieve.bounds import check_fields
 from triplebeam.retrieve.retriever import Retriever, passages_of
 
 #: Passages that an answer is read from (GeAR, Table 3).
-_ANSWERED_FROM = 5
-#: The tokens of the passages that an answer is read from; those of the facts used may have more.
-_ANSWER_TOKENS = 1000
+_MAX_PASSAGES_READ = 5
 #: A passage repeats another if they share more of all their words than this.
-_REPEATED = 0.8
+_MAX_OVERLAP = 0.8
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,15 +46,15 @@ class ReadingAgent(Agent):
         """Return whether there is no answer yet. With an answerer, "unknown" is no answer."""
         return not answer if self.answerer is None else not is_answer(answer)
 
-    def _own_or_read(self, loop: Loop, own: ReadAnswer) -> ReadAnswer:
+    def _choose_answer(self, loop: Loop, own: ReadAnswer) -> ReadAnswer:
         """Return the agent's own answer, or what the answerer, if any, reads in its best passages."""
         if self.answerer is None or not self._is_open(own.text):
             return own
-        return self.answerer.answer(loop.question, loop.so_far.ids[:_ANSWERED_FROM])
+        return self.answerer.answer(loop.question, loop.so_far.ids[:_MAX_PASSAGES_READ])
 
-    def _shown(self, passage_ids: Sequence[str]) -> str:
+    def _format_passages(self, passage_ids: Sequence[str]) -> str:
         """Format passages for prompts."""
-        return numbered_passages([self._passages[passage_id] for passage_id in passage_ids])
+        return format_passages([self._passages[passage_id] for passage_id in passage_ids])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,7 +68,7 @@ class RetrievingAgent(ReadingAgent):
 class AnsweringAgent(RetrievingAgent):
     """An agent that reads its best passages once more at the end, for a short answer."""
 
-    answered_from: int = _ANSWERED_FROM
+    answered_from: int = _MAX_PASSAGES_READ
     """Passages that the answer is read from."""
 
     @cached_property
@@ -84,29 +82,36 @@ class AnsweringAgent(RetrievingAgent):
         return loop.conclude(lambda: self._answerer.answer(loop.question, loop.so_far.ids[: self.answered_from]))
 
 
-def answer_from_evidence(answerer: Answerer, loop: Loop, passages: int, texts: Passages | None = None) -> ReadAnswer:
+def answer_from_evidence(
+    answerer: Answerer, loop: Loop, passages: int, texts: Passages | None = None, tokens: int | None = None
+) -> ReadAnswer:
     """Read from the passages of the facts used, filled up with the best others, and the facts beside them.
 
-    With the passages' ``texts``, only those others are read that are short enough.
+    With the passages' ``texts``, others are read only as far as all fit into so many tokens.
     """
     used = min(len(passages_of_facts(loop.used)), 2 * passages)
     best = evidence_first(loop.used, loop.so_far).ids[: max(passages, used)]
-    chosen = choose_within(best, texts, _ANSWER_TOKENS, max(used, 1)) if texts else best
+    chosen = choose_within(best, texts, tokens, max(used, 1)) if texts else best
     return answerer.answer(loop.question, chosen, loop.used)
 
 
-def choose_within(passage_ids: Sequence[str], passages: Passages, tokens: int, least: int) -> list[str]:
-    """The best passages that fit into so many tokens, but ``least`` in any case, and none that repeats another."""
+def choose_within(passage_ids: Sequence[str], passages: Passages, tokens: int | None, least: int) -> list[str]:
+    """Select the best passages within so many tokens, but ``least`` in any case, and none that repeats another.
+
+    Without ``tokens`` there is no limit, and repetitions stay.
+    """
+    if tokens is None:
+        return list(passage_ids)
     chosen: list[str] = []
     seen: list[set[str]] = []
     for id_ in passage_ids:
         text = passages[id_].searchable
         words = set(text.split())
-        tokens -= estimated_tokens(text)
+        tokens -= estimate_tokens(text)
         if len(chosen) >= least and (
-            tokens < 0 or any(_REPEATED * len(words | each) < len(words & each) for each in seen)
+            tokens < 0 or any(_MAX_OVERLAP * len(words | each) < len(words & each) for each in seen)
         ):
-            tokens += estimated_tokens(text)
+            tokens += estimate_tokens(text)
             continue
         chosen.append(id_)
         seen.append(words)

@@ -13,9 +13,9 @@ from pydantic import BaseModel
 from triplebeam.answer import Step
 from triplebeam.generate.language_model import LanguageModel
 from triplebeam.generate.parse import Text
-from triplebeam.generate.prompts import Template, load, numbered_passages
+from triplebeam.generate.prompts import Template, format_passages, load
 from triplebeam.methods.shared.loop import Loop
-from triplebeam.methods.shared.usable_replies import usable_text
+from triplebeam.methods.shared.usable_replies import request_text
 from triplebeam.passage import Passages
 from triplebeam.ranking import Ranking
 
@@ -27,7 +27,7 @@ class Exchange(NamedTuple):
     answer: str = ""
 
 
-def numbered_exchanges(exchanges: Sequence[Exchange]) -> str:
+def format_exchanges(exchanges: Sequence[Exchange]) -> str:
     """Format each sub-question under its number, with its answer below."""
     return (
         "\n".join(
@@ -50,7 +50,7 @@ class SubQuestionLoop(Loop):
             number=self.number,
             query=exchange.question,
             ranking=ranking,
-            so_far=self.fused(),
+            so_far=self.fuse_rankings(),
             thought=exchange.answer,
         )
 
@@ -72,6 +72,6 @@ class SubAnswerer:
 
     def answer(self, sub_question: str, passage_ids: Sequence[str]) -> Exchange:
         """Call the model once; no answer where the reply cannot be used."""
-        shown = numbered_passages([self.passages[passage_id] for passage_id in passage_ids])
+        shown = format_passages([self.passages[passage_id] for passage_id in passage_ids])
         prompt = self.template.fill(passages=shown, question=sub_question)
-        return Exchange(sub_question, usable_text(self.model, prompt, _Reply))
+        return Exchange(sub_question, request_text(self.model, prompt, _Reply))

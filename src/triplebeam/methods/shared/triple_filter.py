@@ -12,11 +12,11 @@ from typing import Protocol
 
 from pydantic import BaseModel
 
-from triplebeam.generate.accounting import remark
+from triplebeam.generate.accounting import note_warning
 from triplebeam.generate.language_model import LanguageModel
 from triplebeam.generate.parse import Numbers
-from triplebeam.generate.prompts import Template, load, numbered_facts
-from triplebeam.methods.shared.usable_replies import usable_reply
+from triplebeam.generate.prompts import Template, format_facts, load
+from triplebeam.methods.shared.usable_replies import request_reply
 from triplebeam.triple import Triple
 
 
@@ -41,11 +41,11 @@ class LLMTripleFilter:
 
     def keep(self, query: str, triples: Sequence[Triple]) -> Sequence[int]:
         """Call the model once; numbers that no triple has are skipped."""
-        prompt = self.template.fill(facts=numbered_facts(triples), question=query)
-        reply = usable_reply(self.model, prompt, _Reply)
+        prompt = self.template.fill(facts=format_facts(triples), question=query)
+        reply = request_reply(self.model, prompt, _Reply)
         if reply is None:
             return range(len(triples))
         for number in reply.helpful:
             if not 1 <= number <= len(triples):
-                remark(f"the number {number} of no fact was passed over")
+                note_warning(f"the number {number} is not that of a fact: ignored")
         return [number - 1 for number in dict.fromkeys(reply.helpful) if 1 <= number <= len(triples)]

@@ -11,27 +11,27 @@ from dataclasses import replace
 from pydantic import BaseModel
 
 from triplebeam.extract.extractor import sort_out
-from triplebeam.generate.accounting import note_last_reply, note_problem, remark
+from triplebeam.generate.accounting import note_last_reply, note_problem, note_warning
 from triplebeam.generate.ask import Failed, Parsed, ask_many
 from triplebeam.generate.language_model import LanguageModel, Prompt
 from triplebeam.generate.parse import ReplyType
 from triplebeam.triple import Triple
 
 
-def usable_reply(model: LanguageModel, prompt: Prompt, reply_type: type[ReplyType]) -> ReplyType | None:
+def request_reply(model: LanguageModel, prompt: Prompt, reply_type: type[ReplyType]) -> ReplyType | None:
     """Call the model once; None where the reply cannot be used even after a correction. Endpoint errors are raised."""
-    [reply] = usable_replies(model, [prompt], reply_type)
+    [reply] = request_replies(model, [prompt], reply_type)
     return reply.value if reply else None
 
 
-def usable_text(model: LanguageModel, prompt: Prompt, reply_type: type[BaseModel]) -> str:
+def request_text(model: LanguageModel, prompt: Prompt, reply_type: type[BaseModel]) -> str:
     """Return the text of a reply that has no other field; no words where the reply cannot be used."""
-    reply = usable_reply(model, prompt, reply_type)
+    reply = request_reply(model, prompt, reply_type)
     [text] = dict(reply).values() if reply else [""]
     return str(text).strip()
 
 
-def usable_samples(
+def request_samples(
     model: LanguageModel,
     prompt: Prompt,
     reply_type: type[ReplyType],
@@ -42,10 +42,10 @@ def usable_samples(
 ) -> list[ReplyType]:
     """Return several samples of one prompt, in order, in one batch."""
     samples = [replace(prompt, temperature=temperature, seed=seed, sample=number) for number in range(count)]
-    return [reply.value for reply in usable_replies(model, samples, reply_type) if reply]
+    return [reply.value for reply in request_replies(model, samples, reply_type) if reply]
 
 
-def usable_replies(
+def request_replies(
     model: LanguageModel, prompts: Sequence[Prompt], reply_type: type[ReplyType]
 ) -> list[Parsed[ReplyType] | None]:
     """Return one reply per prompt; None where it cannot be used. Endpoint errors are raised."""
@@ -64,9 +64,9 @@ def usable_replies(
     return replies
 
 
-def usable_triples(rows: Sequence[Sequence[str]], called: str = "fact") -> Sequence[Triple]:
+def filter_triples(rows: Sequence[Sequence[str]], called: str = "fact") -> Sequence[Triple]:
     """Return the triples of a reply; what is no triple is noted under the name that the prompt has for it."""
     sorted_out = sort_out("", rows)
     for parts in sorted_out.rejected:
-        remark(f"a {called} that is no triple was passed over: {list(parts)}")
+        note_warning(f"a {called} that is not a triple was ignored: {list(parts)}")
     return sorted_out.triples

@@ -12,6 +12,8 @@ the scores of plain search and of vectors, scaled from 0 to 1 for each question,
     g·(r_messages + r_triples + r_names + 0.5·r_owners + 0.3·D) + (1 - g)·(r_plain + 0.3·S) + r_titles
 
 The first two of plain search are among the first five whatever walks find: each scores at least as much as the third.
+Then the fifth and the tenth place may go to a passage that a rare term of the first hits leads to, or to one of another
+document (`Tail`).
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -23,9 +25,10 @@ from numpy.typing import NDArray
 
 from triplebeam.embed.embedder import Embedder
 from triplebeam.index.folder.passages import PassageTable
-from triplebeam.index.folder.vectors import top
+from triplebeam.index.folder.vectors import select_top
 from triplebeam.ranking import Hop, Ranking
 from triplebeam.retrieve.blend.links import FactLinks, OwnerLinks, TitleLinks
+from triplebeam.retrieve.blend.tail import Scores, Tail
 from triplebeam.retrieve.bounds import check_fields, check_not_negative
 from triplebeam.retrieve.explained import Found, Reasons, no_reasons
 from triplebeam.retrieve.retriever import ScoringRetriever, scores_many
@@ -67,6 +70,7 @@ class Blend:
     walks: Mapping[str, Walk]
     titles: TitleLinks | None
     owners: OwnerLinks | None
+    tail: Tail | None
     passages: PassageTable = field(repr=False)
     embedder: Embedder = field(repr=False)
     share: float
@@ -90,9 +94,11 @@ class Blend:
         lists = self._walked(queries, depth) if self.share > 0 else [{} for _ in queries]
         for vector, scores, listed in zip(self.embedder.embed(queries, kind="query"), plain, lists, strict=True):
             self._follow_facts(vector, scores, listed, depth)
-            listed["plain"] = Listed(top(scores, depth), no_reasons)
+            listed["plain"] = Listed(select_top(scores, depth), no_reasons)
+        near = [min_max(scores) for scores in scores_many(self.dense, queries)]
+        rows = zip(queries, near, plain, lists, strict=True)
         return [
-            self._ranked(scores, listed, k) for scores, listed in zip(self._mixed(queries, plain), lists, strict=True)
+            self._ranked(query, Scores(self._mixed(one, two), one, two), listed, k) for query, one, two, listed in rows
         ]
 
     def _walked(self, queries: Sequence[str], depth: int) -> list[dict[str, Listed]]:
@@ -117,20 +123,21 @@ class Blend:
                 leading = self._fused(lists, _LEADING, _LEADING_CONSTANT) if walked else plain
                 lists[name] = _linked(links, vector, leading, depth)
 
-    def _mixed(self, queries: Sequence[str], plain: Sequence[NDArray[np.float32]]) -> list[NDArray[np.float64]]:
+    def _mixed(self, near: NDArray[np.float32], plain: NDArray[np.float32]) -> NDArray[np.float64]:
         """What scores add to the ranks of lists."""
         if not self.share:
-            return [_SCORES * scores.astype(np.float64) for scores in plain]
-        return [
-            _SCORES * (self.share * min_max(near).astype(np.float64) + (1 - self.share) * scores)
-            for near, scores in zip(scores_many(self.dense, queries), plain, strict=True)
-        ]
+            return _SCORES * plain.astype(np.float64)
+        mixed: NDArray[np.float64] = _SCORES * (self.share * near.astype(np.float64) + (1 - self.share) * plain)
+        return mixed
 
-    def _ranked(self, scores: NDArray[np.float64], lists: Mapping[str, Listed], k: int) -> Ranking:
+    def _ranked(self, query: str, scores: Scores, lists: dict[str, Listed], k: int) -> Ranking:
         weights = {name: self.share * weight for name, weight in _GRAPH.items()}
         weights |= {"titles": 1.0, "plain": 1 - self.share}
-        fused = scores + self._fused(lists, weights, self.constant)
-        _keep(lists["plain"].rows[:_KEPT], fused)
+        fused = scores.ranking + self._fused(lists, weights, self.constant)
+        kept = lists["plain"].rows[:_KEPT]
+        _keep(kept, fused)
+        if self.tail is not None:
+            lists |= _fill_tail(self.tail, query, scores._replace(ranking=fused), kept.tolist())
         # In single precision, so that what differs by the order of a sum alone is a tie.
         return self._explained(rank_scores(fused.astype(np.float32), self.passages.ids, k), lists)
 
@@ -166,18 +173,18 @@ class Blend:
 
 def _positive(scores: NDArray[np.float32], depth: int) -> NDArray[np.int64]:
     """The best rows, without those of score 0: a walk never reached them."""
-    best = top(scores, depth)
+    best = select_top(scores, depth)
     return best[scores[best] > 0]
 
 
 def _keep(rows: NDArray[np.int64], scores: NDArray[np.floating]) -> None:
     """Raise these rows to the score of the third place, where they are below it."""
-    scores[rows] = np.maximum(scores[rows], scores[top(scores, _KEPT_AT)[-1:]])
+    scores[rows] = np.maximum(scores[rows], scores[select_top(scores, _KEPT_AT)[-1:]])
 
 
 def _linked(links: FactLinks, vector: NDArray[np.float32], leading: NDArray[np.floating], depth: int) -> Listed:
     """Where the facts of the leading passages lead."""
-    best = top(leading, links.followed)
+    best = select_top(leading, links.followed)
     best = best[leading[best] > 0]
     linked = {each.row: each for each in links.follow(vector, best, leading[best])[:depth] if each.worth > 0}
     return Listed(
@@ -185,3 +192,13 @@ def _linked(links: FactLinks, vector: NDArray[np.float32], leading: NDArray[np.f
         lambda rows: {row: links.chains(linked[row]) for row in rows},
         lambda row: links.hop(linked[row]),
     )
+
+
+def _fill_tail(tail: Tail, query: str, scores: Scores, kept: Sequence[int]) -> dict[str, Listed]:
+    """Fill the tail; the lists say what was placed there."""
+    links, documents = tail.fill(query, scores, kept)
+    terms = {link.row: link for link in links}
+    lists = {"documents": Listed(np.array(documents, np.int64), no_reasons)} if documents else {}
+    if links and (rare := tail.terms):
+        lists["terms"] = Listed(np.array(list(terms), np.int64), no_reasons, lambda row: rare.hop(terms[row]))
+    return lists

@@ -136,7 +136,7 @@ class TitleLinks(FactLinks):
     @property
     def led_to(self) -> NDArray[np.int64]:
         """Entities that are titles of passages. One may have several names, and titles."""
-        titled = self.graph.titled(self.passages.rows_by_title)
+        titled = self.graph.find_titled(self.passages.rows_by_title)
         return titled[titled[:, 2] <= (self.most or len(self.passages)), :2]
 
     def worth(self, shares: NDArray[np.float64], similarity: NDArray[np.float32]) -> NDArray[np.float64]:
@@ -150,7 +150,7 @@ class TitleLinks(FactLinks):
         found = {linked.row: linked for linked in super().follow(vector, rows, scores)}
         rows, shares = rows[: self.followed], _shares(scores[: self.followed])
         for sender, share in zip(rows.tolist(), shares.tolist(), strict=True):
-            for entity in self.graph.named_in(sender):
+            for entity in self.graph.list_named_entities(sender):
                 for row in self._leading.rows(entity):
                     if row != sender:
                         found.setdefault(row, Linked(row, self.base_weight * share, None, sender, entity))
@@ -170,7 +170,7 @@ class OwnerLinks(FactLinks):
     @property
     def led_to(self) -> NDArray[np.int64]:
         """The topics of passages."""
-        return self.graph.topics.owned(self.most)
+        return self.graph.topics.list_owned(self.most)
 
     def worth(self, shares: NDArray[np.float64], similarity: NDArray[np.float32]) -> NDArray[np.float64]:
         """The product: topics are read off triples, so both the passage and the fact must be good."""

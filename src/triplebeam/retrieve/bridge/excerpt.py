@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from triplebeam.text.terms import placed_words
+from triplebeam.text.terms import locate_words
 
 #: Tokens of a title that are read where the passage does not fit.
 MAX_TITLE = 20
@@ -25,7 +25,7 @@ def place_terms(
     text: str, title: str, ids: Sequence[int], offsets: Sequence[tuple[int, int]], stemmer: str
 ) -> TokenizedPassage:
     """Return the tokens of a text that begins with its title, each with the term of the word that it begins."""
-    words = list(placed_words(text, stemmer))
+    words = list(locate_words(text, stemmer))
     starts = np.array([start for start, _, _ in words], np.int64)
     last = np.array([end for _, end in offsets], np.int64) - 1
     places = np.searchsorted(starts, last, side="right") - 1

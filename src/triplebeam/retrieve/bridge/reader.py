@@ -17,7 +17,7 @@ from triplebeam.embed.model_folder import ModelFolder
 from triplebeam.embed.onnx_embedder import (
     TOKENS_PER_BATCH,
     Precision,
-    assembled_session,
+    assemble_session,
     batches,
     load_tensors,
     open_tokenizer,
@@ -64,7 +64,7 @@ class BridgeReader:
         self._head, self._bias = adapted["head.weight"][0], float(adapted["head.bias"][0])
         layers = 1 + max(int(name.split(".")[2]) for name in adapted if name.startswith("encoder."))
         tensors = merged(load_tensors(model.weights_file), adapted)
-        self._session = assembled_session(model, tensors, precision, layers=layers)
+        self._session = assemble_session(model, tensors, precision, layers=layers)
         self._tokenizer = open_tokenizer(model)
         self._tokenizer.no_truncation()
         self._known: dict[tuple[tuple[int, ...], ...], NDArray[np.float32]] = {}

@@ -7,8 +7,8 @@ terms with it, else the best. A small model reads question, bridge and candidate
 
 With r the rank in the base and S the base's score, scaled from 0 to 1 among the candidates, and h what the reader says,
 a candidate's score is ``1 / (3 + r) + 0.3·S + weight·sigmoid(h - h₃)``, where h₃ is the third highest h: a reader that
-prefers none of them moves little. The weight is the highest up to which no kind of text lost anything to a reader that
-was trained without it (`benchmarks/bridge_reader`).
+prefers none of them moves little. The weight is the highest tried at which no kind of text lost anything to a reader
+that was trained without it (`benchmarks/bridge_reader`; of manuals, over blend).
 """
 
 from collections.abc import Mapping, Sequence
@@ -57,20 +57,29 @@ class Rerank:
 
     base: Retriever
     reader: CandidateReader = field(repr=False)
-    terms: TermIndex = field(repr=False)
-    passages: PassageTable = field(repr=False)
+    rare: RareTerms = field(repr=False)
     vectors: VectorIndex = field(repr=False)
     embedder: Embedder = field(repr=False)
     depth: int = 20
     """Passages of the base that are read."""
     reached: int = 10
     """Passages beside them that rare terms lead to."""
-    weight: float = 0.25
+    weight: float = 0.15
     """How much the reader counts."""
 
     def __post_init__(self) -> None:
         check_fields(self)
         check_not_negative(self, "weight")
+
+    @staticmethod
+    def follow_over(terms: TermIndex, passages: PassageTable) -> RareTerms:
+        """Return what follows rare terms as far as the reader was trained to."""
+        return RareTerms(terms=terms, passages=passages, max_passages=_MAX_SHARING, senders=1, min_distance=1)
+
+    @property
+    def passages(self) -> PassageTable:
+        """The texts of what it finds."""
+        return self.rare.passages
 
     def retrieve(self, query: str, k: int = 10) -> Ranking:
         """The best k; what is neither among the first of the base nor reached keeps its score there."""
@@ -89,31 +98,31 @@ class Rerank:
 
     def choose_candidates(self, query: str, rows: Sequence[int]) -> list[Candidate]:
         """Choose what is read: these rows, the best first, and what rare terms of the first reach; with bridges."""
-        follows = RareTerms(
-            terms=self.terms, passages=self.passages, max_passages=_MAX_SHARING, senders=_BRIDGES, min_distance=1
-        )
-        links = {link.row: link for link in follows.follow(query, rows)}
-        far = np.array([row for row in links if row not in set(rows)], np.int64)
+        links: dict[int, RareLink] = {}
+        for link in (link for row in rows[:_BRIDGES] for link in self.rare.follow(query, [row])):
+            links[link.row] = max(links.get(link.row, link), link, key=lambda each: each.rarity)
+        far = np.array([row for row in sorted(links) if row not in set(rows)], np.int64)
         if len(far):
             (vector,) = self.embedder.embed([query], kind="query")
-            near = self.vectors.at(far) @ vector
-            rarity = np.array([links[row].rarity for row in far.tolist()])
+            near = self.vectors.get_vectors(far) @ vector
+            rarity = np.log1p(len(self.rare.terms)) * np.array([links[row].rarity for row in far.tolist()])
             far = far[np.argsort(-(near + _RARITY_WEIGHT * rarity), kind="stable")[: self.reached]]
         return [_with_bridge(row, rows, links.get(row)) for row in (*rows, *far.tolist())]
 
     def _readings(self, query: str, candidates: Sequence[Candidate]) -> list[Reading]:
         """What is read of each candidate and of its bridge: where they share rare terms, and where words are asked."""
         rows = sorted({row for each in candidates for row in (each.row, each.bridge)})
-        stemmers = self.terms.stemmers_of(rows)
+        terms = self.rare.terms
+        stemmers = terms.stemmers_of(rows)
         texts = {
-            row: self.reader.tokenize(self.passages.at(row), stemmer)
+            row: self.reader.tokenize(self.passages.read_row(row), stemmer)
             for row, stemmer in zip(rows, stemmers, strict=True)
         }
-        count = cache(lambda term: len(self.terms.postings(term).rows))
-        asked = {term: self.terms.rarity(count(term)) for term in query_words(query) if count(term)}
+        count = cache(terms.count_texts)
+        asked = {term: terms.rarity(count(term)) for term in query_words(query) if count(term)}
         rare = {
             row: {
-                term: self.terms.rarity(count(term))
+                term: terms.rarity(count(term))
                 for term in {*text.terms} - asked.keys() - {""}
                 if 2 <= count(term) <= _MAX_SHARING
             }
@@ -125,7 +134,6 @@ class Rerank:
         self, hits: Mapping[int, Hit], total: Mapping[int, float], read: Mapping[int, tuple[int, RareLink | None]]
     ) -> Ranking:
         """The hits by their new score; one that the reader raised says through which term, and in which passage."""
-        follows = RareTerms(terms=self.terms, passages=self.passages)
         before = {hit.passage_id: rank for rank, hit in enumerate(hits.values())}
         rows = dict(zip(self.passages.ids(total), total, strict=True))
         # In single precision, so that what differs by the order of a sum alone is a tie.
@@ -137,7 +145,7 @@ class Rerank:
             rank, link = read.get(row, (0, None))
             if link and place < before.get(hit.passage_id, len(ranking)):
                 known = known._replace(
-                    found_by=(*known.found_by, (BRIDGE, rank)), hops=(follows.hop(link), *known.hops)
+                    found_by=(*known.found_by, (BRIDGE, rank)), hops=(self.rare.hop(link), *known.hops)
                 )
             named.append(known)
         return ranking.replaced(named)

@@ -5,7 +5,7 @@ import os
 import sys
 
 from triplebeam.errors import TriplebeamError
-from triplebeam.text.characters import showable
+from triplebeam.text.characters import replace_control_characters
 
 _STOPPED = 130
 #: Set by the shell while it completes a command line.
@@ -20,6 +20,7 @@ def main() -> None:
         if isinstance(stream, io.TextIOWrapper):  # a console that cannot show a character shows a question mark
             stream.reconfigure(errors="replace")
     try:
+        os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")  # they are searched for in every package
         _warn_of_variables()
         from triplebeam.serve.cli.app import app
 
@@ -27,7 +28,7 @@ def main() -> None:
     except TriplebeamError as error:
         if debug:
             raise
-        sys.stderr.write(f"triplebeam: {showable(str(error))}\n")
+        sys.stderr.write(f"triplebeam: {replace_control_characters(str(error))}\n")
         sys.exit(2)
     except (KeyboardInterrupt, SystemExit) as leaving:
         sys.exit(_exit_code(leaving))

@@ -39,6 +39,7 @@ _INSTEAD = {
     **{name: f"research {name}" for name in ("experiment", "dataset", "questions", "train")},
 }
 _DEBUG = "--debug"
+_MAX_HELP_COLUMNS = 110
 
 
 class _Commands(TyperGroup):
@@ -49,7 +50,7 @@ class _Commands(TyperGroup):
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(**kwargs)
-        self.commands = {name: TyperCommand(name, help=text) for name, text in COMMANDS.items()} | dict(self.commands)
+        self.commands = {name: TyperCommand(name, help=text, short_help=text) for name, text in COMMANDS.items()}
 
     def make_context(self, *args: Any, **kwargs: Any) -> Any:
         """The context of a call, with all options in place."""
@@ -84,7 +85,7 @@ class _Commands(TyperGroup):
 
 def load_command(name: str) -> Any:
     """Load a command of the table with its options, or a group of commands."""
-    found, holder = getattr(import_module(f"{__package__}.{name}"), name), typer.Typer(rich_markup_mode="markdown")
+    found, holder = getattr(import_module(f"{__package__}.{name}"), name), typer.Typer(rich_markup_mode=None)
     if isinstance(found, typer.Typer):
         holder.add_typer(found, name=name)
     else:
@@ -120,7 +121,8 @@ app = typer.Typer(
     'Start with `triplebeam demo`, then `triplebeam index my.index docs/` and `triplebeam search my.index "…"`.',
     epilog="`triplebeam research` (experiments, datasets, training) comes with the package triplebeam-research.",
     no_args_is_help=True,
-    rich_markup_mode="markdown",
+    rich_markup_mode=None,  # rich's help takes three times as long to show
+    context_settings={"max_content_width": _MAX_HELP_COLUMNS},
     pretty_exceptions_enable=False,
 )
 

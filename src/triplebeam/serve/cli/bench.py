@@ -1,6 +1,5 @@
 """`triplebeam bench`: methods side by side on your questions, and whether you need a graph."""
 
-import json
 from pathlib import Path
 from typing import Annotated
 
@@ -10,10 +9,10 @@ import typer
 from triplebeam import assemble
 from triplebeam.evaluate.recommend import Recommendation, can_recommend, recommend
 from triplebeam.evaluate.run import Evaluation
-from triplebeam.evaluate.summary import measured, summary
-from triplebeam.serve.cli.console import warn
+from triplebeam.evaluate.summary import measure_run, summary
 from triplebeam.serve.cli.evaluation_display import Again, Limit, draw_evaluation, draw_recommendation
 from triplebeam.serve.cli.options import AsJson, EmbedderName, IndexPlace, Offline, WhereText
+from triplebeam.serve.cli.output import Output
 from triplebeam.serve.cli.progress_display import shown_progress
 
 _DEFAULT_METHODS = (
@@ -66,7 +65,7 @@ def bench(
     where: WhereText = None,
     query_entities: Annotated[
         Path | None,
-        typer.Option(help="JSON lines of question and entities, for hipporag\\[entities=given].", show_default=False),
+        typer.Option(help="JSON lines of question and entities, for hipporag[entities=given].", show_default=False),
     ] = None,
     again: Again = False,
     as_json: AsJson = False,
@@ -105,7 +104,7 @@ def bench(
         evaluation = evaluator.evaluate(corpus)
     advice = _advice(evaluation, k)
     if as_json:
-        typer.echo(json.dumps(_as_json(evaluation, advice), indent=2))
+        Output().json(_as_json(evaluation, advice))
     else:
         draw_evaluation(evaluation)
         if advice:
@@ -117,10 +116,12 @@ def bench(
 def _check_recall(evaluation: Evaluation, k: int, min_recall: float) -> None:
     """Exit with 1 if a method's recall at k is below the bound, or was not measured."""
     for run in evaluation.runs:
-        values = measured(f"R@{k}", evaluation, run)
+        values = measure_run(f"R@{k}", evaluation, run)
         recall = 0.0 if values is None else float(np.nanmean(values))
         if recall < min_recall:
-            warn(f"R@{k} of {run.method} must be at least {min_recall:g}, got {recall:.3f}: compare the results above.")
+            Output().warn(
+                f"R@{k} of {run.method} must be at least {min_recall:g}, got {recall:.3f}: compare the results above."
+            )
             raise typer.Exit(1)
 
 
@@ -128,7 +129,9 @@ def _advice(evaluation: Evaluation, k: int) -> Recommendation | None:
     if not can_recommend(evaluation):
         return None
     if not evaluation.triples_of_gold:
-        warn("The index holds no triples, so there is no graph to judge: index again with --extractor local or llm.")
+        Output().warn(
+            "The index holds no triples, so there is no graph to judge: index again with --extractor local or llm."
+        )
         return None
     return recommend(evaluation, k, assemble.DEFAULT_METHOD)
 

@@ -4,14 +4,14 @@ from pathlib import Path
 
 from triplebeam import assemble
 from triplebeam.extract.triples_file import TriplesFile
-from triplebeam.generate.accounting import Account, price
+from triplebeam.generate.accounting import Account, compute_cost
 from triplebeam.index.build.extraction import group_failures
 from triplebeam.index.build.report import BuildReport
 from triplebeam.index.location import Location
 from triplebeam.index.stores import open_source
-from triplebeam.serve.cli.console import err, warn
 from triplebeam.serve.cli.language_names import not_parsed
-from triplebeam.text.phrases import plural
+from triplebeam.serve.cli.output import Output
+from triplebeam.text.phrases import format_count
 
 #: If a larger share of passages has no triples, the model is probably too weak.
 _SUSPICIOUS = 0.2
@@ -20,76 +20,74 @@ _IDS_SHOWN, _REASONS_SHOWN = 3, 5
 
 def tell(folder: Location, report: BuildReport, *, quiet: bool = False) -> None:
     """What was done, what was not and why."""
-    console = err()
+    output = Output()
     for skipped in report.skipped:
         if skipped.reason and not quiet:
-            console.print(f"skipped: {skipped}", style="dim", markup=False)
+            output.note(f"skipped: {skipped}", style="dim")
     for warning in report.warnings:
-        warn(f"read in part: {warning}")
+        output.warn(f"read in part: {warning}")
     for unreadable in report.unreadable:
-        warn(f"not indexed: {unreadable}")
+        output.warn(f"not indexed: {unreadable}")
     _tell_of_failures(folder, report)
     manifest = report.manifest
     if manifest is None:
         return
     if not report.published:
-        console.print(f"{folder} is up to date: nothing has changed.", markup=False)
+        output.note(f"{folder} is up to date: nothing has changed.")
         return
     counts = manifest.counts
-    console.print(
-        f"{folder}: {plural(counts['documents'], 'document')}, {plural(counts['passages'], 'passage')},"
-        f" {plural(counts['triples'], 'triple')}, {counts['entities']:,}"
-        f" {'entity' if counts['entities'] == 1 else 'entities'} ({plural(report.documents_changed, 'document')} new or"
-        f" changed, {plural(report.texts_encoded, 'text')} encoded).",
-        markup=False,
+    output.note(
+        f"{folder}: {format_count(counts['documents'], 'document')}, {format_count(counts['passages'], 'passage')},"
+        f" {format_count(counts['triples'], 'triple')}, {counts['entities']:,}"
+        f" {'entity' if counts['entities'] == 1 else 'entities'} ({format_count(report.documents_changed, 'document')}"
+        f" new or changed, {format_count(report.texts_encoded, 'text')} encoded)."
     )
     for line in not_parsed(manifest.unread_languages):
-        warn(line)
+        output.warn(line)
     if counts["triples_rejected"]:
-        warn(f"{counts['triples_rejected']} triples with an empty part were rejected.")
+        output.warn(f"{counts['triples_rejected']} triples with an empty part were rejected.")
 
 
 def tell_of_exit_code(report: BuildReport) -> None:
     """Why a run that indexed something ends with exit code 1."""
     counts = {"not indexed": len(report.unreadable), "passages that failed": len(report.failures)}
     reasons = ", ".join(f"{count:,} {what}" for what, count in counts.items() if count)
-    warn(f"Exit code 1, because of problems listed above: {reasons}.")
+    Output().warn(f"Exit code 1, because of problems listed above: {reasons}.")
 
 
 def _tell_of_failures(folder: Location, report: BuildReport) -> None:
     if not report.failures:
         return
-    groups = group_failures(report.failures)
-    warn(f"{len(report.failures):,} passages are without triples because their extraction failed:")
+    output, groups = Output(), group_failures(report.failures)
+    output.warn(f"{len(report.failures):,} passages are without triples because their extraction failed:")
     for reason, passage_ids in groups[:_REASONS_SHOWN]:
         ids = ", ".join(passage_ids[:_IDS_SHOWN]) + (", …" if len(passage_ids) > _IDS_SHOWN else "")
-        warn(f"  {len(passage_ids):,} × {' '.join(reason.split())} ({ids})")
+        output.warn(f"  {len(passage_ids):,} × {' '.join(reason.split())} ({ids})")
     if len(groups) > _REASONS_SHOWN:
-        warn(f"  and {len(groups) - _REASONS_SHOWN} other reasons")
-    warn(f"Retry them with `triplebeam index {folder} --retry-failed`.")
+        output.warn(f"  and {len(groups) - _REASONS_SHOWN} other reasons")
+    output.warn(f"Retry them with `triplebeam index {folder} --retry-failed`.")
 
 
 def tell_cost(settings: "assemble.Settings", bill: Account) -> None:
     """What the calls of a run cost."""
     usage = bill.usage
-    paid = price(usage, settings.endpoint("extraction").model or "", settings.prices)
-    err().print(
+    paid = compute_cost(usage, settings.endpoint("extraction").model or "", settings.prices)
+    Output().note(
         f"{usage.calls:,} calls, {usage.tokens_in:,} tokens in, {usage.tokens_out:,} out"
         f"{' (estimated)' if usage.estimated else ''}; {usage.cached_calls:,} more calls from the cache;"
-        f" {'price not known' if paid is None else f'${paid:,.4f}'}.",
-        markup=False,
+        f" {'price not known' if paid is None else f'${paid:,.4f}'}."
     )
 
 
 def tell_of_doubts(report: BuildReport, budget: float | None) -> None:
     """What the budget left undone, and whether the model's work looks right."""
     if report.passages_left:
-        warn(
+        Output().warn(
             f"The budget of ${budget:,.2f} leaves {report.passages_left:,} passages unfinished: run the same command"
             " again to continue."
         )
     if report.passages_without_triples > _SUSPICIOUS * report.passages_extracted:
-        warn(
+        Output().warn(
             f"{report.passages_without_triples:,} of {report.passages_extracted:,} passages have no triples, which is"
             " suspicious if they state facts: see `triplebeam doctor`, or use a stronger model."
         )
@@ -100,7 +98,7 @@ def tell_of_unknown_passages(folder: Location, triples: Path) -> None:
     passages = open_source(folder).passages
     unknown = [passage_id for passage_id in TriplesFile(triples).passage_ids if passage_id not in passages]
     if unknown:
-        warn(
+        Output().warn(
             f"{triples} has triples of {len(unknown):,} passages that are not in the index, such as {unknown[0]!r}:"
             " its passage_id must be the id of an indexed passage."
         )

@@ -11,10 +11,11 @@ from triplebeam import assemble
 from triplebeam.errors import BadInputError
 from triplebeam.index.content.corrected import LineMatches
 from triplebeam.index.location import Location
-from triplebeam.serve.cli.console import err, warn
+from triplebeam.index.store.lookup import read_index_corrections
 from triplebeam.serve.cli.options import AsJson, EmbedderName, IndexPlace, Offline
+from triplebeam.serve.cli.output import Output
 from triplebeam.serve.cli.progress_display import shown_progress
-from triplebeam.text.phrases import plural
+from triplebeam.text.phrases import format_count
 
 
 def correct(
@@ -59,13 +60,12 @@ def correct(
     if file and remove:
         raise BadInputError("FILE brings corrections and --remove takes all back: give only one of them.")
     with shown_progress(quiet=as_json) as progress:
-        index = assemble.Index(
-            folder, assemble.read_settings(embedder=embedder, offline=offline or None), progress=progress
-        )
+        settings = assemble.read_settings(embedder=embedder, offline=offline or None)
+        index = assemble.Index(folder, settings=settings, progress=progress)
         if file is None and not remove:
             lines = assemble.correction_matches(folder.state)
             if not as_json:
-                typer.echo(index.corrections(), nl=False)
+                typer.echo(read_index_corrections(folder.state).text, nl=False)
         else:
             if file and not assemble.read_corrections(file).lines:
                 raise BadInputError(
@@ -73,7 +73,7 @@ def correct(
                 )
             lines = index.correct(file or [], dry_run=dry_run)
     if as_json:
-        typer.echo(json.dumps(_as_json(lines, dry_run)))
+        Output().json(_as_json(lines, dry_run), indent=None)
     else:
         _show(folder, lines, dry_run=dry_run, changed=bool(file or remove))
 
@@ -90,19 +90,18 @@ def _as_json(lines: Sequence[LineMatches], dry_run: bool) -> dict[str, object]:
 
 
 def _show(folder: Location, lines: Sequence[LineMatches], *, dry_run: bool, changed: bool) -> None:
-    console = err()
+    output = Output()
     for each in lines:
         if not each.matches:
-            warn(f"line {each.line}: {each.problem}: {each.text.strip()}")
+            output.warn(f"line {each.line}: {each.problem}: {each.text.strip()}")
         elif dry_run:
-            console.print(f"line {each.line}: {plural(each.triples, 'triple')}: {each.text.strip()}", markup=False)
+            output.note(f"line {each.line}: {format_count(each.triples, 'triple')}: {each.text.strip()}")
     if not lines:
-        console.print(f"{folder} has no corrections{' any more' if changed and not dry_run else ''}.", markup=False)
+        output.note(f"{folder} has no corrections{' any more' if changed and not dry_run else ''}.")
         return
     kinds = {kind: sum(each.triples for each in lines if each.kind == kind) for kind in ("drop", "add", "merge")}
     would = "would be " if dry_run else ""
-    console.print(
-        f"{folder}: {plural(len(lines), 'correction')}; {plural(kinds['drop'], 'triple')} {would}dropped,"
-        f" {kinds['add']:,} {would}added, {kinds['merge']:,} {would}renamed.",
-        markup=False,
+    output.note(
+        f"{folder}: {format_count(len(lines), 'correction')}; {format_count(kinds['drop'], 'triple')} {would}dropped,"
+        f" {kinds['add']:,} {would}added, {kinds['merge']:,} {would}renamed."
     )

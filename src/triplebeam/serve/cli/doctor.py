@@ -1,6 +1,5 @@
 """`triplebeam doctor`: what works, what does not, and what to do about it."""
 
-import json
 from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Annotated
@@ -16,8 +15,8 @@ from triplebeam.generate.openai_compatible import OpenAICompatible
 from triplebeam.index.location import Location
 from triplebeam.index.store.lookup import read_embedder
 from triplebeam.index.stores import open_source
-from triplebeam.serve.cli.console import err, out
 from triplebeam.serve.cli.options import AsJson, Offline, read_location
+from triplebeam.serve.cli.output import Output
 from triplebeam.serve.cli.progress_display import shown_progress
 from triplebeam.weights import ENGLISH_PARSER, GRANITE, ensure
 
@@ -56,16 +55,18 @@ def doctor(
     if install:
         _install(settings)
         return
-    checks, console = [], out()
+    checks, output = [], Output()
     for check in _checks(settings, folder):
         checks.append(check)
         if not as_json:
-            console.print(f"{_MARKS[check.state]} {check.name:>18}  ", end="")
-            console.print(check.finding + (f" → {check.advice}" if check.advice else ""), markup=False)
+            output.row(
+                f"{_MARKS[check.state]} {check.name:>18}",
+                check.finding + (f" → {check.advice}" if check.advice else ""),
+            )
     broken = any(check.state == "broken" for check in checks)
     if as_json:
         report = {"healthy": not broken, "checks": [asdict(check) for check in checks]}
-        typer.echo(json.dumps(report, ensure_ascii=False, indent=2))
+        output.json(report)
     if broken:
         raise typer.Exit(1)
 
@@ -74,7 +75,7 @@ def _install(settings: "assemble.Settings") -> None:
     for weights in (GRANITE, ENGLISH_PARSER):
         with shown_progress() as progress:
             folder = ensure(weights, settings.home, offline=settings.offline, progress=progress)
-        err().print(f"{weights.name} is in {folder}", markup=False)
+        Output().note(f"{weights.name} is in {folder}")
 
 
 def _checks(settings: "assemble.Settings", folder: Location | None) -> Iterator[Check]:

@@ -3,13 +3,12 @@
 from typing import Annotated, TypeAlias
 
 import typer
-from rich.table import Table
 
 from triplebeam.evaluate.recommend import Recommendation
 from triplebeam.evaluate.run import Evaluation
 from triplebeam.evaluate.summary import summary
-from triplebeam.serve.cli.console import out, warn
-from triplebeam.text.phrases import plural
+from triplebeam.serve.cli.output import Output
+from triplebeam.text.phrases import format_count
 
 Limit: TypeAlias = Annotated[int | None, typer.Option(min=1, help="Only the first N questions.")]
 Again: TypeAlias = Annotated[bool, typer.Option("--again", help="Measure again instead of reusing saved results.")]
@@ -23,20 +22,22 @@ def draw_evaluation(evaluation: Evaluation) -> None:
     measures = [name for name in _SHOWN if any(name in row for row in rows.values())]
     best = {name: max(row[name] or 0 for row in rows.values() if name in row) for name in measures}
     costs = [name for name in _COSTS if any(row[name] for row in rows.values())]
-    title = _escaped(f"{evaluation.title}: {plural(len(evaluation.questions), 'question')}")
-    table = Table(box=None, title=title, title_justify="left", title_style="dim")
-    table.add_column("method", no_wrap=True)
-    for name in [*measures, *(_COSTS[cost] for cost in costs)]:
-        table.add_column(name, justify="right", no_wrap=True)
-    for method, row in rows.items():
-        cells = [_measure(row.get(name), best[name]) for name in measures]
-        table.add_row(_escaped(method), *cells, *(_cost(name, row[name]) for name in costs))
-    out().print(table)
+    title = _escaped(f"{evaluation.title}: {format_count(len(evaluation.questions), 'question')}")
+    cells = (
+        [
+            _escaped(method),
+            *(_measure(row.get(name), best[name]) for name in measures),
+            *(_cost(name, row[name]) for name in costs),
+        ]
+        for method, row in rows.items()
+    )
+    output = Output()
+    output.table(title, ["method", *measures, *(_COSTS[cost] for cost in costs)], cells)
     if any(run.batched for run in evaluation.runs):
         note = "Times are averages over batches of questions, except for methods that take one at a time."
-        out().print(note, style="dim")
+        output.console.print(note, style="dim")
     if not measures:
-        warn(
+        output.warn(
             "Nothing could be measured: the questions have no gold passages, and these methods do not answer. Add gold"
             " passages to the questions, or a method that answers, such as read:hybrid."
         )
@@ -45,7 +46,7 @@ def draw_evaluation(evaluation: Evaluation) -> None:
 def draw_recommendation(recommendation: Recommendation) -> None:
     """The verdict first, then why."""
     verdict, *reasons = recommendation.sentences
-    console = out()
+    console = Output().console
     console.print(f"\n[bold]Do I need a graph?[/bold] {_escaped(verdict)}")
     for reason in reasons:
         console.print(f"  {_escaped(reason)}")

@@ -20,7 +20,6 @@ from triplebeam.serve.cli.build_report import (
     tell_of_exit_code,
     tell_of_unknown_passages,
 )
-from triplebeam.serve.cli.console import err, warn
 from triplebeam.serve.cli.index_dry_run import dry_run as preview
 from triplebeam.serve.cli.options import (
     EmbedderName,
@@ -34,8 +33,9 @@ from triplebeam.serve.cli.options import (
     TextEncoding,
     TriplesPath,
 )
+from triplebeam.serve.cli.output import Output
 from triplebeam.serve.cli.progress_display import shown_progress
-from triplebeam.text.phrases import plural
+from triplebeam.text.phrases import format_count
 
 _SOURCES = (
     "Folders (searched recursively) and files: text, Markdown, HTML, reStructuredText, AsciiDoc, PDF, Word, PowerPoint,"
@@ -216,25 +216,27 @@ def _scan(sources: Sequence[Path], quiet: bool, follow_links: bool = False) -> i
 
 
 def _tell_scan(scan: Scan) -> None:
-    console, skipped = err(), sum(scan.skipped.values())
-    reading = f"Reading {plural(sum(scan.read.values()), 'file')}"
-    console.print(
-        f"{reading}; skipping {plural(skipped, 'file')} of other kinds:" if skipped else f"{reading}.", style="dim"
+    output, skipped = Output(), sum(scan.skipped.values())
+    reading = f"Reading {format_count(sum(scan.read.values()), 'file')}"
+    output.note(
+        f"{reading}; skipping {format_count(skipped, 'file')} of other kinds:" if skipped else f"{reading}.",
+        style="dim",
     )
-    for line in scan.skipped_lines():
-        console.print(f"  {line}", style="dim", markup=False)
-    for line in scan.missing_extras():
-        warn(line)
+    for line in scan.describe_skipped():
+        output.note(f"  {line}", style="dim")
+    for line in scan.describe_missing_extras():
+        output.warn(line)
 
 
 def _name_each(readings: Iterable[Reading]) -> Iterator[Reading]:
     """The same readings; each is named as it is read."""
+    output = Output()
     for reading in readings:
         match reading:
             case Skipped():
-                err().print(f"skipped: {reading}", style="dim", markup=False)
+                output.note(f"skipped: {reading}", style="dim")
             case Unreadable():
-                warn(f"not read: {reading}")
+                output.warn(f"not read: {reading}")
             case _:
-                err().print(f"read: {reading.id} ({len(reading.text):,} characters)", style="dim", markup=False)
+                output.note(f"read: {reading.id} ({len(reading.text):,} characters)", style="dim")
         yield reading

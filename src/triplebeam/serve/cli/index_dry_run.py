@@ -7,12 +7,12 @@ from triplebeam.assemble.indexing import Choice, make_chosen
 from triplebeam.errors import BadInputError
 from triplebeam.extract.llm import LLMExtractor
 from triplebeam.extract.quote import Sample, draw_sample, extract_sample
-from triplebeam.generate.accounting import price_of
+from triplebeam.generate.accounting import find_price
 from triplebeam.index.location import Location
 from triplebeam.ingest import Reading, Unreadable
 from triplebeam.ingest.split import split
 from triplebeam.passage import Document, Passage
-from triplebeam.serve.cli.console import draw_rows, err, warn
+from triplebeam.serve.cli.output import Output
 
 _SAMPLED_PASSAGES = 20
 
@@ -38,7 +38,7 @@ def dry_run(
         rows |= _cost(folder, choice, settings, distinct, characters)
     else:
         rows["price"] = f"nothing: the extractor {choice.extractor} calls no model"
-    draw_rows(rows, 22)
+    Output().rows(rows, 22)
 
 
 def _split(documents: Iterable[Reading], passage_tokens: int, force: bool) -> list[Passage]:
@@ -48,7 +48,7 @@ def _split(documents: Iterable[Reading], passage_tokens: int, force: bool) -> li
         if isinstance(source, Document):
             passages += split(source, passage_tokens, force=force)
         elif isinstance(source, Unreadable) or source.reason:
-            warn(f"not counted: {source}")
+            Output().warn(f"not counted: {source}")
     if not passages:
         raise BadInputError("nothing could be read from the sources, so there is nothing to index: name other ones.")
     return passages
@@ -62,7 +62,7 @@ def _cost(
         raise BadInputError("--dry-run estimates the price of --extractor llm only: name it, without --keywords.")
     chosen = draw_sample(passages, _SAMPLED_PASSAGES)
     model = extractor.model.name
-    err().print(f"Extracting {len(chosen)} of {len(passages):,} passages with {model} …", markup=False)
+    Output().note(f"Extracting {len(chosen)} of {len(passages):,} passages with {model} …")
     return {"model": model, **_estimates(extract_sample(extractor, chosen), characters, model, settings)}
 
 
@@ -72,7 +72,7 @@ def _estimates(sample: Sample, characters: int, model: str, settings: "assemble.
     tokens_in = [usage.tokens_in + usage.cached_tokens_in for usage in sample.usages]
     tokens_out = [usage.tokens_out + usage.cached_tokens_out for usage in sample.usages]
     unit = "tokens (estimated)" if any(usage.estimated for usage in sample.usages) else "tokens"
-    price, count = price_of(model, settings.prices), len(sample.usages)
+    price, count = find_price(model, settings.prices), len(sample.usages)
     rows = {
         "sample": f"{count} passages: {triples / count:.1f} triples per passage, {len(failures)} failed"
         + (f" ({failures[0]})" if failures else "")

@@ -11,9 +11,9 @@ from typing import NamedTuple
 from rich.progress import BarColumn, Progress, ProgressColumn, SpinnerColumn, Task, TextColumn
 from rich.text import Text
 
-from triplebeam.serve.cli.console import err
+from triplebeam.serve.cli.output import Output
 from triplebeam.system.progress import Progress as ProgressCallback
-from triplebeam.system.progress import silent
+from triplebeam.system.progress import ignore_progress
 
 _SECONDS_TO_FIRST_LINE = 2.0
 _SECONDS_BETWEEN_LINES = 10.0
@@ -120,13 +120,13 @@ class Stages:
 @contextmanager
 def shown_progress(quiet: bool = False) -> Iterator[ProgressCallback]:
     """Shows the progress of what is done inside; ``quiet`` shows none, and no warnings either."""
-    console = err()
+    console = Output().notes
     if quiet:
         with _only_errors():
-            yield silent
+            yield ignore_progress
         return
     if not console.is_terminal:
-        yield progress_lines(lambda line: console.print(line, markup=False))
+        yield progress_lines(Output().note)
         return
     columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), BarColumn(), _Figures())
     with Progress(*columns, console=console, transient=True) as bars:

@@ -1,15 +1,14 @@
 """`triplebeam remove`: documents out."""
 
-import json
 from typing import Annotated
 
 import typer
 
 from triplebeam import assemble
-from triplebeam.serve.cli.console import err
 from triplebeam.serve.cli.options import AsJson, EmbedderName, IndexPlace, Offline
+from triplebeam.serve.cli.output import Output
 from triplebeam.serve.cli.progress_display import shown_progress
-from triplebeam.text.phrases import plural
+from triplebeam.text.phrases import format_count
 
 
 def remove(
@@ -44,8 +43,8 @@ def remove(
             folder, settings=assemble.read_settings(embedder=embedder, offline=offline or None), progress=progress
         )
         report = index.remove(*documents)
-    removed, left = report.documents_changed, len(index.documents())
+    removed, left = report.documents_changed, len(index.passages.document_ids) if len(index) else 0
     if as_json:
-        typer.echo(json.dumps({"removed": removed, "documents": left, "passages": len(index)}))
+        Output().json({"removed": removed, "documents": left, "passages": len(index)}, indent=None)
     else:
-        err().print(f"{folder}: {removed:,} removed, {plural(left, 'document')} left.", markup=False)
+        Output().note(f"{folder}: {removed:,} removed, {format_count(left, 'document')} left.")

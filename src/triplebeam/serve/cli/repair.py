@@ -1,6 +1,5 @@
 """`triplebeam repair`: a damaged index made whole, and nothing left of what was removed."""
 
-import json
 from dataclasses import asdict
 from typing import Annotated
 
@@ -8,8 +7,8 @@ import typer
 
 from triplebeam import assemble
 from triplebeam.index.location import Location
-from triplebeam.serve.cli.console import err, warn
 from triplebeam.serve.cli.options import AsJson, EmbedderName, IndexPlace, Offline
+from triplebeam.serve.cli.output import Output
 from triplebeam.serve.cli.progress_display import shown_progress
 
 
@@ -47,22 +46,21 @@ def repair(
         report = assemble.index_builder(folder, settings, extractor="none", progress=progress).repair()
     if as_json:
         done = {"damaged": report.damaged, "repaired": report.published, "texts_encoded": report.texts_encoded}
-        typer.echo(json.dumps(done))
+        Output().json(done, indent=None)
         return
-    console = err()
+    output = Output()
     for name in report.damaged:
-        warn(f"damaged: {name}")
+        output.warn(f"damaged: {name}")
     state = f"repaired, {report.texts_encoded:,} texts encoded" if report.published else "sound: nothing to repair"
-    console.print(f"{folder} is {state}.", markup=False)
+    output.note(f"{folder} is {state}.")
 
 
 def _purge(folder: Location, as_json: bool) -> None:
     done = assemble.purge_index(folder, assemble.read_settings())
     if as_json:
-        typer.echo(json.dumps(asdict(done)))
+        Output().json(asdict(done), indent=None)
         return
-    err().print(
+    Output().note(
         f"{folder}: {done.bytes_before / 1e6:,.1f} MB before, {done.bytes_after / 1e6:,.1f} MB now;"
-        f" {done.completions_removed:,} cached replies deleted.",
-        markup=False,
+        f" {done.completions_removed:,} cached replies deleted."
     )

@@ -1,6 +1,5 @@
 """`triplebeam search`: passages out."""
 
-import json
 from collections import Counter
 from typing import Annotated
 
@@ -9,9 +8,9 @@ import typer
 from triplebeam import assemble
 from triplebeam.explain.passages import headings
 from triplebeam.explain.search_results import SearchResults
-from triplebeam.serve.cli.console import err, out
 from triplebeam.serve.cli.display import draw_hit
 from triplebeam.serve.cli.options import AsJson, EmbedderName, IndexPlace, Offline, WhereText, complete_search_method
+from triplebeam.serve.cli.output import Output
 from triplebeam.serve.cli.progress_display import shown_progress
 
 
@@ -35,7 +34,10 @@ def search(
     k: Annotated[int, typer.Option("-k", min=1, help="How many passages.")] = 10,
     where: WhereText = None,
     explain: Annotated[
-        bool, typer.Option("--explain", help="Show the chains of triples that explain each passage.")
+        bool, typer.Option("--explain", help="Show the hop and the chains of triples that lead to each passage.")
+    ] = False,
+    verbose: Annotated[
+        bool, typer.Option("--verbose", "-v", help="Show the rank of each passage in every list that is fused.")
     ] = False,
     full: Annotated[bool, typer.Option("--full", help="Print whole passages, not the part that matches best.")] = False,
     as_json: AsJson = False,
@@ -56,31 +58,38 @@ def search(
     """
     settings = assemble.read_settings(embedder=embedder, offline=offline or None)
     with shown_progress() as progress:
-        index = assemble.open_index(folder, settings=settings, progress=progress)
-        index = index.where(where) if where is not None else index
+        opened = assemble.open_index(folder, settings=settings, progress=progress)
+        index = opened if where is None else opened.filter(where)
         chosen = (method or assemble.DEFAULT_METHOD) + ("+rerank" if rerank else "")
-        show_passages(index, question, chosen, k, explain=explain, full=full, as_json=as_json)
+        results = index.search(question, k=k, method=chosen)
+        show_passages(index, results, explain=explain, verbose=verbose, full=full, as_json=as_json)
 
 
 def show_passages(
-    index: "assemble.Index", question: str, method: str, k: int, *, explain: bool, as_json: bool, full: bool = False
+    index: "assemble.IndexReader",
+    results: SearchResults,
+    *,
+    explain: bool,
+    as_json: bool,
+    verbose: bool = False,
+    full: bool = False,
 ) -> None:
-    """Search, and print what was found."""
-    results = index.search(question, method, k)
+    """Print what a search found."""
     if as_json:
-        typer.echo(json.dumps(results.to_dict(), ensure_ascii=False, indent=2))
+        Output().json(results.to_dict())
     else:
-        _draw(index, results, explain, full)
+        _draw(index, results, explain, full, verbose)
 
 
-def _draw(index: "assemble.Index", results: SearchResults, explain: bool, full: bool) -> None:
-    console, copies = out(), Counter(each.like for each in results)
+def _draw(index: "assemble.IndexReader", results: SearchResults, explain: bool, full: bool, verbose: bool) -> None:
+    console, copies = Output().console, Counter(each.like for each in results)
     for result, heading in zip(results, headings(each.passage for each in results), strict=True):
         if result.like is None:
-            draw_hit(console, index, result, heading, results.question if full else None, explain=explain)
+            whole = results.question if full else None
+            draw_hit(console, index, result, heading, whole, explain=explain, verbose=verbose)
             if more := copies[result.passage.id]:
                 console.print(f"    [dim]and {more} more like it[/dim]")
     if results.remark:
-        err().print(results.remark)
+        Output().note(results.remark)
     if not results:
-        err().print("No passage matches: try other words, or --method dense, which needs no words in common.")
+        Output().note("No passage matches: try other words, or --method dense, which needs no words in common.")

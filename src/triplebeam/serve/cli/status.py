@@ -1,6 +1,5 @@
 """`triplebeam status`: what is in an index."""
 
-import json
 from typing import Annotated
 
 import typer
@@ -10,10 +9,10 @@ from triplebeam.index.location import Location
 from triplebeam.index.manifest import FULL_WEIGHT_EXCLUSIVE, MIN_EXCLUSIVE, CorrectionCounts, GraphStatistics, Manifest
 from triplebeam.index.store.lookup import StoreState, read_store_state
 from triplebeam.index.stores import open_source
-from triplebeam.serve.cli.console import draw_rows
 from triplebeam.serve.cli.language_names import not_parsed
 from triplebeam.serve.cli.options import AsJson, IndexPlace
-from triplebeam.text.phrases import plural
+from triplebeam.serve.cli.output import Output
+from triplebeam.text.phrases import format_count
 
 
 def status(
@@ -33,9 +32,9 @@ def status(
     if deep:
         check_index(folder.state)
     if as_json:
-        typer.echo(json.dumps(manifest.model_dump() | {"store": store and store.model_dump()}, indent=2))
+        Output().json(manifest.model_dump() | {"store": store and store.model_dump()})
         return
-    draw_rows(_rows(folder, manifest, store), 13)
+    Output().rows(_rows(folder, manifest, store), 13)
 
 
 def _rows(folder: Location, manifest: Manifest, store: StoreState | None) -> dict[str, str]:
@@ -52,10 +51,10 @@ def _rows(folder: Location, manifest: Manifest, store: StoreState | None) -> dic
         "graph walks": _walks(manifest),
         "extracted by": ", ".join(f"{name}: {n:,}" for name, n in manifest.triples_by_extractor.items()) or "nothing",
         "extractor": f"{manifest.extractor or 'local'}, for new passages",
-        "failures": f"{plural(counts['passages_failed'], 'passage')} failed,"
-        f" {plural(counts['triples_rejected'], 'triple')} rejected",
-        "no triples": f"{plural(counts.get('passages_without_triples', 0), 'passage')} without any,"
-        f" {plural(counts['passages_without_extraction'], 'passage')} not extracted",
+        "failures": f"{format_count(counts['passages_failed'], 'passage')} failed,"
+        f" {format_count(counts['triples_rejected'], 'triple')} rejected",
+        "no triples": f"{format_count(counts.get('passages_without_triples', 0), 'passage')} without any,"
+        f" {format_count(counts['passages_without_extraction'], 'passage')} not extracted",
         "embedder": str(manifest.embedder),
     }
     rows["store"] = _store(store, manifest)
@@ -72,7 +71,7 @@ def _store(store: StoreState | None, manifest: Manifest) -> str:
         return "missing: the index can be searched, but not added to"
     ahead = " it has changes that are not published: run the same command again, or `triplebeam repair`"
     return (
-        f"{plural(store.documents, 'document')}, {store.bytes / 1e6:,.1f} MB, format {store.format}"
+        f"{format_count(store.documents, 'document')}, {store.bytes / 1e6:,.1f} MB, format {store.format}"
         f"{';' + ahead if store.revision != manifest.revision else ''}"
     )
 
@@ -83,7 +82,7 @@ def _corrections(counts: CorrectionCounts) -> str:
     said = ", ".join(f"{counts.triples[kind]:,} {what}" for kind, what in done.items() if kind in counts.triples)
     lines = ", ".join(map(str, counts.unmatched))
     nothing = f"; matching nothing now: line{'s' if len(counts.unmatched) > 1 else ''} {lines}" if lines else ""
-    return f"{plural(sum(counts.lines.values()), 'line')} (triples: {said}){nothing}"
+    return f"{format_count(sum(counts.lines.values()), 'line')} (triples: {said}){nothing}"
 
 
 def _walks(manifest: Manifest) -> str:
@@ -104,7 +103,7 @@ def _graph(statistics: GraphStatistics) -> str:
         return f"{statistics.nodes:,} nodes; edges are made around each question"
     kinds = ", ".join(f"{count:,} {kind}" for kind, count in statistics.edges_by_kind.items())
     return (
-        f"{plural(statistics.nodes, 'node')}, {plural(statistics.edges, 'edge')} ({kinds}),"
+        f"{format_count(statistics.nodes, 'node')}, {format_count(statistics.edges, 'edge')} ({kinds}),"
         f" {statistics.edges_per_node:.2f} per node, density {statistics.density:.4f},"
-        f" {plural(statistics.nodes_without_edges, 'node')} without edges"
+        f" {format_count(statistics.nodes_without_edges, 'node')} without edges"
     )

@@ -1,6 +1,5 @@
 """`triplebeam sync`: an index in step with folders."""
 
-import json
 import time
 from collections.abc import Callable
 from functools import partial
@@ -13,11 +12,11 @@ from triplebeam import assemble
 from triplebeam.errors import TriplebeamError
 from triplebeam.index.build.report import BuildReport
 from triplebeam.index.location import Location
-from triplebeam.ingest import FolderFiles, settled
-from triplebeam.serve.cli.console import err, warn
+from triplebeam.ingest import FolderFiles, wait_for_changes
 from triplebeam.serve.cli.options import AsJson, EmbedderName, FollowLinks, IndexPlace, Offline, complete_extractor
+from triplebeam.serve.cli.output import Output
 from triplebeam.serve.cli.progress_display import shown_progress
-from triplebeam.text.phrases import plural
+from triplebeam.text.phrases import format_count
 
 _SHOWN = 20
 
@@ -67,7 +66,7 @@ def sync(
     """
     settings = assemble.read_settings(embedder=embedder, offline=offline or None)
     with shown_progress(quiet=as_json or watch) as progress:
-        index = assemble.Index(folder, settings, progress=progress)
+        index = assemble.Index(folder, settings=settings, progress=progress)
         sync_once = partial(
             index.sync, *folders, extractor=extractor, encoding=encoding, dry_run=dry_run, follow_links=follow_links
         )
@@ -82,26 +81,26 @@ def _once(folder: Location, sync_once: Callable[[], BuildReport], dry_run: bool,
     """Do it and print what was done; True where something could not be read or extracted."""
     report = sync_once()
     if as_json:
-        typer.echo(json.dumps(_as_json(report, dry_run)))
+        Output().json(_as_json(report, dry_run), indent=None)
     else:
         _show(folder, report, dry_run)
     return bool(report.unreadable or report.failures)
 
 
 def _keep_doing(
-    index: "assemble.Index", folders: list[Path], once: partial[bool], interval: float, follow_links: bool
+    index: "assemble.IndexReader", folders: list[Path], once: partial[bool], interval: float, follow_links: bool
 ) -> None:
     """After each change that has settled; what goes wrong is printed, and tried again."""
 
     def look() -> object:
         try:
-            names = assemble.source_names(index.folder, folders)
+            names = assemble.source_names(index.location.state, folders)
             return FolderFiles.of(folders, names, follow_links=follow_links).files
         except TriplebeamError as error:  # a folder that is gone for a while, an index that is busy
             return str(error)
 
     wait = partial(time.sleep, interval)
-    for _ in settled(look, wait):
+    for _ in wait_for_changes(look, wait):
         said = ""
         while True:
             try:
@@ -109,7 +108,7 @@ def _keep_doing(
                 break
             except TriplebeamError as error:
                 if said != str(error):
-                    warn(str(error))
+                    Output().warn(str(error))
                 said = str(error)
                 wait()
 
@@ -132,7 +131,7 @@ def _as_json(report: BuildReport, dry_run: bool) -> dict[str, object]:
 
 
 def _show(folder: Location, report: BuildReport, dry_run: bool) -> None:
-    console = err()
+    output = Output()
     kinds = {
         "add": report.added,
         "change": report.changed,
@@ -141,27 +140,24 @@ def _show(folder: Location, report: BuildReport, dry_run: bool) -> None:
     }
     for kind, documents in kinds.items():
         for document in documents if dry_run else documents[:_SHOWN]:
-            console.print(f"{kind} {document}", markup=False)
+            output.note(f"{kind} {document}")
         if not dry_run and len(documents) > _SHOWN:
-            console.print(f"{kind} {len(documents) - _SHOWN:,} more")
+            output.note(f"{kind} {len(documents) - _SHOWN:,} more")
     for skipped in report.skipped:
         if skipped.reason:
-            console.print(f"skipped: {skipped}", style="dim", markup=False)
+            output.note(f"skipped: {skipped}", style="dim")
     for unreadable in report.unreadable if dry_run else ():  # otherwise it was logged
-        warn(f"not indexed: {unreadable}")
+        output.warn(f"not indexed: {unreadable}")
     if not any(kinds.values()):  # an earlier run may have been killed before it published what it changed
         if report.unpublished:
-            console.print(
+            output.note(
                 f"{folder}: no file has changed, but an earlier run was interrupted before it published its changes:"
-                " sync publishes them.",
-                markup=False,
+                " sync publishes them."
             )
         else:
             anew = ", and the index was published anew" if report.published else ""
-            console.print(f"{folder} is in step: nothing has changed{anew}.", markup=False)
+            output.note(f"{folder} is in step: nothing has changed{anew}.")
     if report.published and report.manifest:
         counts = report.manifest.counts
-        console.print(
-            f"{folder}: {plural(counts['documents'], 'document')}, {plural(counts['passages'], 'passage')}.",
-            markup=False,
-        )
+        document_count, passage_count = (format_count(counts[f"{kind}s"], kind) for kind in ("document", "passage"))
+        output.note(f"{folder}: {document_count}, {passage_count}.")

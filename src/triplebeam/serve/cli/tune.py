@@ -9,8 +9,8 @@ from triplebeam import assemble
 from triplebeam.errors import BadInputError
 from triplebeam.evaluate.numbers import percent, points, probability
 from triplebeam.evaluate.questions import read_questions
-from triplebeam.serve.cli.console import out
 from triplebeam.serve.cli.options import EmbedderName, IndexPlace, Offline
+from triplebeam.serve.cli.output import Output
 
 
 def tune(
@@ -36,24 +36,25 @@ def tune(
 
         triplebeam tune my.index --reset
     """
+    output = Output()
     if reset == (questions is not None):
         raise BadInputError("give a file of questions, or --reset to go by the index's own measure again.")
     index = assemble.open_index(folder, settings=assemble.read_settings(embedder=embedder, offline=offline or None))
     if questions is None:
         assemble.tune_share(folder, None)
-        own = index.source.manifest.ownership.share
-        out().print(f"{folder}: graph walks have weight {own:.2f}, as the index measures it.")
+        own = index.status.ownership.share
+        output.print(f"{folder}: graph walks have weight {own:.2f}, as the index measures it.")
         return
     tuning = assemble.measure_shares(index, read_questions(questions))
     for share, recall in tuning.recall.items():
         note = ", the index's own" if share == tuning.own else ""
-        out().print(f"weight {share:.2f}: {percent(recall)} % (mean of R@5 and R@10){note}")
+        output.print(f"weight {share:.2f}: {percent(recall)} % (mean of R@5 and R@10){note}")
     assemble.tune_share(folder, tuning.chosen)
     checked = f"{points(tuning.difference.mean)} points in the cross-check, {probability(tuning.difference.p_value)}"
     if tuning.chosen is None:
-        out().print(
+        output.print(
             f"{folder}: graph walks keep the index's own weight {tuning.own:.2f}:"
             f" no other weight is better beyond chance ({checked})."
         )
     else:
-        out().print(f"{folder}: graph walks have weight {tuning.chosen:.2f} from now on ({checked}).")
+        output.print(f"{folder}: graph walks have weight {tuning.chosen:.2f} from now on ({checked}).")

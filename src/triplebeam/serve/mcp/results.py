@@ -1,16 +1,19 @@
-"""What the tools return, smaller than over HTTP: it all goes into the context of a model."""
+"""What the tools return: the shapes of HTTP with fewer fields, since it all goes into the context of a model."""
 
-from operator import not_
+from typing import Annotated, NotRequired, cast
 
-from pydantic import BaseModel, Field
+from pydantic import Field
+from typing_extensions import TypedDict
 
-from triplebeam.answer import Answer, Evidence, Outcome, Step
-from triplebeam.assemble import Index
-from triplebeam.explain import search_results
+from triplebeam.answer import Answer, Evidence
+from triplebeam.assemble import IndexReader, context_of
 from triplebeam.explain.graph import ScoredChain
 from triplebeam.explain.passages import heading
+from triplebeam.explain.search_results import SearchResults
+from triplebeam.explain.verdict import describe_fact
 from triplebeam.passage import Passages
-from triplebeam.serve.shapes import place_json
+from triplebeam.serve.answer_shapes import ConclusionShape, ThoughtShape, conclusion_json, thought_json
+from triplebeam.serve.shapes import TextShape, text_json
 from triplebeam.triple import Chain, Triple
 
 #: A passage on a busy entity has dozens of chains; a few show why it was found, and a model's context is expensive.
@@ -18,165 +21,151 @@ _MOST_CHAINS = 3
 _MOST_PASSAGES = 5
 
 
-class Fact(BaseModel):
+class Fact(TypedDict):
     """A fact of the graph."""
 
     subject: str
     predicate: str
     object: str
 
-    @classmethod
-    def of(cls, triple: Triple) -> "Fact":
-        """A triple as a fact."""
-        return cls(**triple._asdict())
+
+class FoundPassage(TextShape):
+    """A passage that a search found; `read_passage` takes its id."""
+
+    score: Annotated[float, Field(description="Comparable within this list only.")]
+    chains: Annotated[
+        list[str], Field(description="Facts that lead here from the question; empty where none explain it.")
+    ]
 
 
-def _line(chain: Chain) -> str:
-    """A chain on one line, which takes less of the context than three fields per fact."""
-    return "; ".join(f"{triple.subject} – {triple.predicate} → {triple.object}" for triple in chain)
-
-
-class FoundPassage(BaseModel):
-    """A passage that a search found."""
-
-    id: str = Field(description="Pass it to read_passage.")
-    title: str
-    section: str = Field(description="The headings above it.")
-    text: str
-    score: float = Field(description="Comparable within this list only.")
-    chains: list[str] = Field(description="Facts that lead here from the question; empty where none explain it.")
-
-    @classmethod
-    def of(cls, found: search_results.SearchResult) -> "FoundPassage":
-        """A passage with its first few chains."""
-        chains = [_line(chain) for chain in found.chains[:_MOST_CHAINS]]
-        return cls.model_validate({**place_json(found.passage), "score": found.score, "chains": chains})
-
-
-class SearchResult(BaseModel):
+class SearchResult(TypedDict):
     """Passages, best first."""
 
     method: str
     passages: list[FoundPassage]
-    remark: str = Field("", exclude_if=not_, description="Set if no passage contains a word of the question.")
+    remark: NotRequired[Annotated[str, Field(description="Set if no passage contains a word of the question.")]]
 
 
-class FollowedChain(BaseModel):
+class FollowedChain(TypedDict):
     """Facts, each sharing an entity with the one before it."""
 
     facts: list[Fact]
-    passage_ids: list[str] = Field(description="The passage each fact comes from, in the same order.")
-    score: float = Field(description="Similarity to the question; comparable within this list only.")
-
-    @classmethod
-    def of(cls, found: ScoredChain) -> "FollowedChain":
-        """A chain as facts."""
-        return cls(
-            facts=[Fact.of(each) for each in found.chain], passage_ids=list(found.passage_ids), score=found.score
-        )
+    passage_ids: Annotated[list[str], Field(description="The passage each fact comes from, in the same order.")]
+    score: Annotated[float, Field(description="Similarity to the question; comparable within this list only.")]
 
 
-class ExpandResult(BaseModel):
+class ExpandResult(TypedDict):
     """Chains that begin at an entity, best first."""
 
-    entity: str = Field(description="The entity's name as the index has it.")
+    entity: Annotated[str, Field(description="The entity's name as the index has it.")]
     chains: list[FollowedChain]
 
 
-class Quote(BaseModel):
+class Quote(TypedDict):
     """A fact the answer relies on, and the words that state it."""
 
     fact: Fact
-    passage_id: str | None = Field(description="Null if no passage was found that states it.")
-    title: str | None = Field(description="That passage's title, with the headings above the passage.")
-    words: str | None = Field(description="Verbatim from that passage.")
-    from_memory: bool = Field(description="The agent's model knew it; no document says it.")
-
-    @classmethod
-    def of(cls, evidence: Evidence, passages: Passages) -> "Quote":
-        """Evidence with the passage it comes from."""
-        span = evidence.span
-        return cls(
-            fact=Fact.of(evidence.triple),
-            passage_id=span.passage_id if span else None,
-            title=heading(passages[span.passage_id]) if span else None,
-            words=span.text if span else None,
-            from_memory=evidence.from_memory,
-        )
+    sentence: Annotated[str, Field(description="The fact as a sentence, with its speaker and date if they are known.")]
+    passage_id: Annotated[str | None, Field(description="Null if no passage was found that states it.")]
+    title: Annotated[str | None, Field(description="That passage's title, with the headings above the passage.")]
+    words: Annotated[str | None, Field(description="Verbatim from that passage.")]
+    from_memory: Annotated[bool, Field(description="The agent's model knew it; no document says it.")]
 
 
-class AgentStep(BaseModel):
-    """One step of the agent."""
+class AgentStep(ThoughtShape):
+    """One step of the agent, without its facts: the evidence quotes those that mattered."""
 
-    number: int
-    query: str
-    thought: str
     passage_ids: list[str]
 
-    @classmethod
-    def of(cls, step: Step) -> "AgentStep":
-        """A step without its facts: the evidence quotes those that mattered."""
-        return cls(number=step.number, query=step.query, thought=step.thought, passage_ids=step.ranking.ids)
 
+class RankedPassage(TypedDict):
+    """A passage the answer was read from; `read_passage` takes its id."""
 
-class RankedPassage(BaseModel):
-    """A passage the answer was read from."""
-
-    id: str = Field(description="Pass it to read_passage.")
+    id: str
     title: str
 
 
-class AskResult(BaseModel):
-    """An answer with its evidence."""
+class AskResult(ConclusionShape):
+    """An answer with its evidence. If it is a guess, say so. If the model failed, `ending` says why, and nothing is
+    known: use search and read_passage instead.
+    """
 
-    outcome: Outcome = Field(
-        description="answered: the documents say it; guess: `answer` is only a guess, say so; not_in_documents;"
-        " model_failed: nothing is known, `ending` says why, use search and read_passage instead."
-    )
-    answer: str = Field(description="A few words; empty if the outcome is not_in_documents or model_failed.")
-    sentence: str
-    others: list[str] = Field(description="Further answers that fit.")
-    missing: list[str] = Field(description="What no document says.")
-    supported: bool = Field(description="Every fact it relies on was found in a passage, word for word.")
-    ending: str = Field(description="Why the agent stopped.")
     evidence: list[Quote]
     passages: list[RankedPassage]
     steps: list[AgentStep]
     model_calls: int
 
-    @classmethod
-    def of(cls, answer: Answer, index: Index) -> "AskResult":
-        """An agent's answer."""
-        best = [index.passages[hit.passage_id] for hit in answer.ranking.top(_MOST_PASSAGES)]
-        return cls(
-            outcome=answer.outcome,
-            answer=answer.text,
-            sentence=answer.sentence,
-            others=list(answer.others),
-            missing=list(answer.missing),
-            supported=answer.supported,
-            ending=answer.failure or answer.ending,
-            evidence=[Quote.of(each, index.passages) for each in answer.evidence],
-            passages=[RankedPassage(id=passage.id, title=passage.title) for passage in best],
-            steps=[AgentStep.of(step) for step in answer.steps],
-            model_calls=answer.usage.calls,
-        )
 
-
-class PassageResult(BaseModel):
+class PassageResult(TextShape):
     """A whole passage with the facts extracted from it."""
 
-    id: str
-    title: str
-    section: str
-    text: str
     document_id: str
     metadata: dict[str, str]
     facts: list[Fact]
 
-    @classmethod
-    def of(cls, index: Index, passage_id: str) -> "PassageResult":
-        """A passage with its triples."""
-        passage, triples = index.passages[passage_id], index.triples
-        facts = [Fact.of(triples.triple(number)) for number in triples.triples_of([passage.id]).tolist()]
-        return cls.model_validate({**place_json(passage), "metadata": dict(passage.metadata), "facts": facts})
+
+def make_search_result(method: str, found: SearchResults) -> SearchResult:
+    """Return the passages of a search, each with its first few chains."""
+    passages: list[FoundPassage] = [
+        {
+            **text_json(each.passage),
+            "score": each.score,
+            "chains": [_write_line(chain) for chain in each.chains[:_MOST_CHAINS]],
+        }
+        for each in found
+    ]
+    result: SearchResult = {"method": method, "passages": passages}
+    if found.remark:
+        result["remark"] = found.remark
+    return result
+
+
+def make_chain(found: ScoredChain) -> FollowedChain:
+    """Return a chain as facts."""
+    facts = [_make_fact(each) for each in found.chain]
+    return {"facts": facts, "passage_ids": list(found.passage_ids), "score": found.score}
+
+
+def make_ask_result(answer: Answer, index: IndexReader) -> AskResult:
+    """Return an agent's answer."""
+    best = [index.passages[hit.passage_id] for hit in answer.ranking.top(_MOST_PASSAGES)]
+    return {
+        **conclusion_json(answer),
+        "ending": answer.failure or answer.ending,
+        "evidence": [_make_quote(each, index.passages) for each in answer.evidence],
+        "passages": [{"id": passage.id, "title": passage.title} for passage in best],
+        "steps": [{**thought_json(step), "passage_ids": step.ranking.ids} for step in answer.steps],
+        "model_calls": answer.usage.calls,
+    }
+
+
+def make_passage_result(index: IndexReader, passage_id: str) -> PassageResult:
+    """Return a passage with its triples."""
+    passage, triples = index.passages[passage_id], context_of(index).triples
+    return {
+        **text_json(passage),
+        "document_id": passage.document_id,
+        "metadata": dict(passage.metadata),
+        "facts": [_make_fact(triples.triple(number)) for number in triples.triples_of([passage.id]).tolist()],
+    }
+
+
+def _make_fact(triple: Triple) -> Fact:
+    return cast("Fact", triple._asdict())
+
+
+def _make_quote(evidence: Evidence, passages: Passages) -> Quote:
+    span = evidence.span
+    return {
+        "fact": _make_fact(evidence.triple),
+        "sentence": describe_fact(evidence),
+        "passage_id": span.passage_id if span else None,
+        "title": heading(passages[span.passage_id]) if span else None,
+        "words": span.text if span else None,
+        "from_memory": evidence.from_memory,
+    }
+
+
+def _write_line(chain: Chain) -> str:
+    """Write a chain on one line, which takes less of the context than three fields per fact."""
+    return "; ".join(f"{triple.subject} – {triple.predicate} → {triple.object}" for triple in chain)

@@ -14,20 +14,22 @@ from typing import Annotated, TypeAlias
 from pydantic import Field
 
 from triplebeam.answer import Step
-from triplebeam.assemble import DEFAULT_AGENT, DEFAULT_METHOD
+from triplebeam.assemble import DEFAULT_AGENT, DEFAULT_METHOD, context_of
 from triplebeam.errors import BadInputError, ExtraMissingError, TriplebeamError
 from triplebeam.explain.graph import find_entity, follow
 from triplebeam.serve.library_errors import message_of
 from triplebeam.serve.mcp.results import (
     AskResult,
     ExpandResult,
-    FollowedChain,
-    FoundPassage,
     PassageResult,
     SearchResult,
+    make_ask_result,
+    make_chain,
+    make_passage_result,
+    make_search_result,
 )
 from triplebeam.serve.running import Runner
-from triplebeam.where.parse import LONGEST
+from triplebeam.where.parse import MAX_CHARACTERS
 
 try:
     from mcp.server import MCPServer
@@ -49,7 +51,7 @@ QuestionText: TypeAlias = Annotated[
 WhereText: TypeAlias = Annotated[
     str | None,
     Field(
-        max_length=LONGEST,
+        max_length=MAX_CHARACTERS,
         description='A filter by metadata, such as year >= 2020 and source in ("a", "b"): nothing else is searched. An'
         " error names the fields there are.",
     ),
@@ -110,8 +112,7 @@ class _Tools:
         with self._tool_errors():
             method = method or DEFAULT_METHOD
             found = await self.runner.search(await self._name(index), question, method, k, where=where)
-            passages = [FoundPassage.of(each) for each in found.results]
-            return SearchResult(method=method, passages=passages, remark=found.results.remark)
+            return make_search_result(method, found.results)
 
     async def expand(
         self,
@@ -155,7 +156,7 @@ class _Tools:
                 async for step in run.progress():
                     if isinstance(step, Step):
                         await context.report_progress(step.number, None, _progress(step))
-                return await self.runner.run(AskResult.of, run.answer, run.index)
+                return await self.runner.run(make_ask_result, run.answer, run.index)
             finally:
                 run.cancel()
 
@@ -176,13 +177,13 @@ class _Tools:
     ) -> ExpandResult:
         """Without a question, the entity's own name says what is near."""
         index = self.runner.library.index(name, where)
-        graph = index.source.graph(entities=[entity])
-        number = find_entity(graph, index.embedder, entity)
-        followed = follow(graph, index.embedder, number, question or entity, length, limit)
-        return ExpandResult(entity=graph.entities.names[number], chains=[FollowedChain.of(each) for each in followed])
+        graph = context_of(index).source.graph(entities=[entity])
+        number = find_entity(graph, context_of(index).embedder, entity)
+        followed = follow(graph, context_of(index).embedder, number, question or entity, length, limit)
+        return {"entity": graph.entities.names[number], "chains": [make_chain(each) for each in followed]}
 
     def _read_passage(self, name: str, passage_id: str) -> PassageResult:
-        return PassageResult.of(self.runner.library.index(name), passage_id)
+        return make_passage_result(self.runner.library.index(name), passage_id)
 
     async def _name(self, name: str | None) -> str:
         if name is not None:

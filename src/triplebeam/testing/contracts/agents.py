@@ -81,7 +81,7 @@ class Babbling:
 
 
 class AgentContract:
-    """Give ``make_agent`` and ``babble``, and as attributes a question that takes at least three steps.
+    """Give ``make_agent`` and ``make_reply``, and as attributes a question that takes at least three steps.
 
     ``finds`` are the passages of each query that the retriever is asked, in order; ``queries`` those of the steps
     where they are others. Only the last step may find the passage ``last``. ``so_far`` are the ids of each step's
@@ -116,7 +116,7 @@ class AgentContract:
         """Make the agent over a retriever, with a model; calls of the model are counted."""
         raise NotImplementedError
 
-    def babble(self, words: str) -> str | Completion:
+    def make_reply(self, words: str) -> str | Completion:
         """Make a reply that the agent can use, wherever in the loop it asks, with these words in it."""
         raise NotImplementedError
 
@@ -210,7 +210,7 @@ class AgentContract:
         """Check that the agent ends within its steps, whatever the model says, and says why."""
         for trial in range(_TRIALS):
             limit, retriever = 1 + trial % 5, Lookup(["film"], self.passages)
-            agent = self.make_agent(retriever, Babbling(self.babble, trial), **{self.step_limit: limit})
+            agent = self.make_agent(retriever, Babbling(self.make_reply, trial), **{self.step_limit: limit})
             answer = agent.answer("q")
             assert 1 <= len(answer.steps) <= limit + self.steps_beyond
             assert answer.ending

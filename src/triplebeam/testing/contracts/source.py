@@ -57,7 +57,7 @@ class SourceContract:
                 rows, scores = terms.search(query, 1000)
                 assert np.all(np.diff(scores) <= 0)
                 assert np.all(scores > 0)
-                assert _same(terms.search(query, 2), (rows[:2], scores[:2]))
+                assert _is_same(terms.search(query, 2), (rows[:2], scores[:2]))
                 assert len(terms.search(query, 0)[0]) == 0
                 assert all(id_ in source.passages for id_ in owners(rows))
                 assert len(terms.stemmers_of(rows.tolist())) == len(rows)
@@ -105,7 +105,7 @@ class SourceContract:
             return
         where = parse(self.where)
         passages = zip(source.passages, source.passages.fields(), strict=True)
-        by_id = {passage.id: where.holds(fields) for passage, fields in passages} if _is_ordered(source) else {}
+        by_id = {passage.id: where.matches(fields) for passage, fields in passages} if _is_ordered(source) else {}
         view = source.filter(where)
         visible = {passage.id for passage in view.passages}
         assert visible < {passage.id for passage in source.passages}
@@ -140,7 +140,7 @@ def _is_ordered(source: Source) -> bool:
     return [passage.document_id for passage in source.passages] == list(source.passages.documents)
 
 
-def _same(one: Found, other: Found) -> bool:
+def _is_same(one: Found, other: Found) -> bool:
     return np.array_equal(one[0], other[0]) and np.allclose(one[1], other[1])
 
 

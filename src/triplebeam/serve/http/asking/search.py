@@ -7,7 +7,7 @@ from fastapi import APIRouter, Path, Query, Request
 from pydantic import BaseModel, ConfigDict, Field
 from typing_extensions import TypedDict
 
-from triplebeam.assemble import DEFAULT_METHOD, Index
+from triplebeam.assemble import DEFAULT_METHOD, IndexReader, context_of
 from triplebeam.embed.lazy import LazyEmbedder
 from triplebeam.errors import BadInputError
 from triplebeam.explain.graph import Neighbourhood, around_entity, around_passage
@@ -24,7 +24,7 @@ from triplebeam.serve.shapes import (
     passage_json,
     search_json,
 )
-from triplebeam.where.parse import LONGEST
+from triplebeam.where.parse import MAX_CHARACTERS
 
 IndexName = Annotated[str, Path(description="An index of `GET /api/indexes`.", examples=["films"])]
 _NAME_CHARACTERS = 1000
@@ -32,7 +32,7 @@ _MAX_FACETS, _MAX_FACET_VALUES, _MAX_VALUE_CHARACTERS = 12, 20, 80
 WhereText = Annotated[
     str | None,
     Field(
-        max_length=LONGEST,
+        max_length=MAX_CHARACTERS,
         description="A filter by metadata: only passages that match are searched, walked through and read.",
         examples=['year >= 2020 and source in ("a", "b")'],
     ),
@@ -139,7 +139,7 @@ def _document(library: Library, name: str, document_id: str, offset: int, limit:
     return document_json(index, document_id, offset, limit)
 
 
-def check_passage(index: Index, name: str, passage_id: str) -> None:
+def check_passage(index: IndexReader, name: str, passage_id: str) -> None:
     """Refuse an id that no passage has."""
     if passage_id not in index.passages:
         raise HTTPProblem(
@@ -156,7 +156,7 @@ async def graph(
     entity: Annotated[str | None, Query(max_length=_NAME_CHARACTERS, examples=["Edward Cahn"])] = None,
     passage: Annotated[str | None, Query(max_length=_NAME_CHARACTERS, description="A passage's id.")] = None,
     limit: Annotated[int, Query(ge=1, le=500, description="How many triples at most.")] = 60,
-    where: Annotated[str | None, Query(max_length=LONGEST, description="A filter by metadata.")] = None,
+    where: Annotated[str | None, Query(max_length=MAX_CHARACTERS, description="A filter by metadata.")] = None,
 ) -> Neighbourhood:
     """An entity's triples with their passages, or a passage's triples and entities."""
     runner = runner_of(request)
@@ -168,14 +168,14 @@ def _graph(
 ) -> Neighbourhood:
     index = library.index(name, where)
     if entity and not passage:
-        return around_entity(index.source, LazyEmbedder(lambda: index.embedder), entity, limit)
+        return around_entity(context_of(index).source, LazyEmbedder(lambda: context_of(index).embedder), entity, limit)
     if passage and not entity:
         check_passage(index, name, passage)
-        return around_passage(index.source, passage, limit)
+        return around_passage(context_of(index).source, passage, limit)
     raise BadInputError("the graph is drawn around one thing: give either ?entity=NAME or ?passage=ID.")
 
 
-def _find_facets(index: Index) -> tuple[list[Facet], list[str]]:
+def _find_facets(index: IndexReader) -> tuple[list[Facet], list[str]]:
     """The fields worth choosing from, those of most documents first; and the names of all fields."""
     documents: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
     for id_, fields in zip(index.passages.documents, index.passages.fields(), strict=True):

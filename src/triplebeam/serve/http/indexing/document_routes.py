@@ -15,12 +15,13 @@ from starlette.datastructures import FormData, UploadFile
 from triplebeam.assemble import HOW_TO_CONFIGURE
 from triplebeam.serve.http.errors import HTTPProblem
 from triplebeam.serve.http.indexing.job_runner import JobRunner
-from triplebeam.serve.http.indexing.job_store import Job, JobRequest, Kind
+from triplebeam.serve.http.indexing.job_store import Job
+from triplebeam.serve.http.indexing.job_tasks import AddDocuments, DeleteDocuments
 from triplebeam.serve.http.indexing.uploads import NewDocument, keep_files, keep_texts
 from triplebeam.serve.http.keys import library_of, may_write
 from triplebeam.serve.library import DocumentRow, Library
 from triplebeam.serve.limits import MEGABYTE, Limits
-from triplebeam.system.durable import explained, flush_tree
+from triplebeam.system.durable import explain_disk_errors, flush_tree
 
 router = APIRouter(tags=["documents"])
 T = TypeVar("T")
@@ -109,11 +110,11 @@ async def sync(request: Request, name: str) -> JobReply:
     return await _sent(request, name, "sync")
 
 
-async def _sent(request: Request, name: str, kind: Kind) -> JobReply:
+async def _sent(request: Request, name: str, kind: Literal["add", "sync"]) -> JobReply:
     library: Library = request.app.state.library
     await run_in_threadpool(library.location, name)
     content = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-    with explained(library.home):
+    with explain_disk_errors(library.home):
         if content == "multipart/form-data":
             async with request.form(max_files=_MOST_FILES, max_fields=10) as form:
                 return await run_in_threadpool(_add_files, request, name, kind, form)
@@ -135,11 +136,10 @@ def delete(request: Request, name: str, document_id: str) -> JobReply:
             f"there is no document {document_id[:80]!r} in {name!r}: /api/indexes/{name}/documents lists them.",
         )
     jobs: JobRunner = request.app.state.jobs
-    job = jobs.submit(jobs.new_folder(), name, "delete", JobRequest(document_ids=[document_id]))
-    return JobReply(job=job)
+    return JobReply(job=jobs.submit(name, DeleteDocuments(document_ids=[document_id])))
 
 
-def _add_files(request: Request, name: str, kind: Kind, form: FormData) -> JobReply:
+def _add_files(request: Request, name: str, kind: Literal["add", "sync"], form: FormData) -> JobReply:
     files = [(each.filename or "", each.file) for each in form.getlist("files") if isinstance(each, UploadFile)]
     unknown = sorted({str(field) for field in form} - {"files", "extractor"})
     if unknown and files:
@@ -152,12 +152,15 @@ def _add_files(request: Request, name: str, kind: Kind, form: FormData) -> JobRe
     if not files:
         raise HTTPProblem(400, "no_files", "there is no file in the field 'files': send at least one.")
     extractor = _checked(lambda: _EXTRACTOR.validate_python(form.get("extractor") or None))
-    return _submitted(request, name, kind, extractor, lambda folder: keep_files(files, folder))
+    return _submitted(
+        request, name, AddDocuments(kind=kind, extractor=extractor), lambda folder: keep_files(files, folder)
+    )
 
 
-def _add_texts(request: Request, name: str, kind: Kind, body: bytes) -> JobReply:
+def _add_texts(request: Request, name: str, kind: Literal["add", "sync"], body: bytes) -> JobReply:
     new = _checked(lambda: NewDocuments.model_validate(_parse_json(body)))
-    return _submitted(request, name, kind, new.extractor, lambda folder: keep_texts(new.documents, folder))
+    task = AddDocuments(kind=kind, extractor=new.extractor)
+    return _submitted(request, name, task, lambda folder: keep_texts(new.documents, folder))
 
 
 def _parse_json(body: bytes) -> object:
@@ -168,13 +171,11 @@ def _parse_json(body: bytes) -> object:
         raise HTTPProblem(400, "bad_input", f"the body cannot be read as JSON ({error}): see /api/schema.") from error
 
 
-def _submitted(
-    request: Request, name: str, kind: Kind, extractor: ExtractorName | None, keep: Callable[[Path], object]
-) -> JobReply:
+def _submitted(request: Request, name: str, task: AddDocuments, keep: Callable[[Path], object]) -> JobReply:
     """Keep the upload in the folder of a new job; a refused one leaves nothing behind."""
     library: Library = request.app.state.library
     jobs: JobRunner = request.app.state.jobs
-    if extractor == "llm" and not library.settings.endpoint("extraction").model:
+    if task.extractor == "llm" and not library.settings.endpoint("extraction").model:
         raise HTTPProblem(
             503,
             "no_model",
@@ -186,7 +187,7 @@ def _submitted(
         keep(folder)
         flush_tree(folder)
         _check_waiting(jobs, request.app.state.limits)
-        job = jobs.submit(folder, name, kind, JobRequest(extractor=extractor))
+        job = jobs.submit(name, task, folder)
         kept = True
     finally:
         if not kept:

@@ -13,11 +13,11 @@ from filelock import FileLock, Timeout
 
 from triplebeam.errors import CannotWriteError, IndexBusyError, TriplebeamError
 from triplebeam.serve.http.errors import HTTPProblem, unexpected
-from triplebeam.serve.http.indexing.job_store import Job, JobRequest, JobStore, Kind, new_job_id
-from triplebeam.serve.http.indexing.job_work import Cancelled, Stopped, Work, do
+from triplebeam.serve.http.indexing.job_store import Job, JobStore, new_job_id
+from triplebeam.serve.http.indexing.job_tasks import Cancelled, JobContext, Stopped, Task, parse_task
 from triplebeam.serve.library import Library
 from triplebeam.serve.library_errors import message_of
-from triplebeam.system.durable import explained, make_folder
+from triplebeam.system.durable import explain_disk_errors, make_folder
 
 _LOG = logging.getLogger("triplebeam.http")
 _SECONDS_TO_STOP = 10.0
@@ -91,9 +91,10 @@ class JobRunner:
                     total += Path(folder, name).stat().st_size
         return total
 
-    def submit(self, folder: Path, index: str, kind: Kind, request: JobRequest) -> Job:
-        """Queue a job."""
-        job = self._open().create(folder.name, index, kind, request)
+    def submit(self, index: str, task: Task, folder: Path | None = None) -> Job:
+        """Queue a job; its files, if it has any, are in a ``new_folder``."""
+        folder = folder or self.new_folder()
+        job = self._open().create(folder.name, index, task.kind, task.model_dump_json())
         self._enqueue()
         return job
 
@@ -131,7 +132,7 @@ class JobRunner:
     def _claimed(self) -> JobStore:
         """The jobs, which no other server runs. What fails here is tried again with the next upload."""
         home = self._library.home
-        with explained(home), ExitStack() as on_error:
+        with explain_disk_errors(home), ExitStack() as on_error:
             make_folder(home / "jobs")
             (home / "jobs").chmod(0o700)  # what was sent is for the server alone
             claim = FileLock(home / "server.lock", thread_local=False)  # released by another thread
@@ -163,21 +164,21 @@ class JobRunner:
             return
         job, request = found
         folder = self._library.home / "jobs" / job.id
-        work = Work(self._library, job, request, folder, store, self._stopping)
+        context = JobContext(self._library, job, folder, store, self._stopping)
         try:
-            recorded = store.end(job.id, "done", self._when_free(work, store))
+            recorded = store.end(job.id, "done", _run_when_free(parse_task(job.kind, request), context))
         except Stopped:
             with suppress(CannotWriteError):  # the next server continues it in either case
                 store.requeue(job.id)
             return
         except Cancelled:
-            recorded = store.end(job.id, "cancelled", f"cancelled; the index is unchanged{_taken_back(work)}")
+            recorded = store.end(job.id, "cancelled", f"cancelled; the index is unchanged{_take_back(context)}")
         except TriplebeamError as error:
-            recorded = store.end(job.id, "failed", message_of(error, self._library.redact) + _taken_back(work))
+            recorded = store.end(job.id, "failed", message_of(error, self._library.redact) + _take_back(context))
         if recorded:
             shutil.rmtree(folder, ignore_errors=True)
 
-    def _next(self, store: JobStore) -> tuple[Job, JobRequest] | None:
+    def _next(self, store: JobStore) -> tuple[Job, str] | None:
         """The first waiting job, as soon as it can be recorded that it runs."""
         while not self.stopping:
             try:
@@ -195,23 +196,24 @@ class JobRunner:
                 if job.state == "running":
                     self._store.end(job.id, "failed", message)
 
-    def _when_free(self, work: Work, store: JobStore) -> str:
-        """Do the work as soon as no other process is writing to the index."""
-        logged = False
-        while True:
-            try:
-                return do(work)
-            except IndexBusyError:
-                if not logged:
-                    store.log(work.job.id, "another process is writing to the index: waiting for it")
-                logged = True
-                work.check()
-                time.sleep(_SECONDS_BUSY)
+
+def _run_when_free(task: Task, context: JobContext) -> str:
+    """Run a task as soon as no other process is writing to the index."""
+    logged = False
+    while True:
+        context.check()
+        try:
+            return task.run(context)
+        except IndexBusyError:
+            if not logged:
+                context.log("another process is writing to the index: waiting for it")
+            logged = True
+            time.sleep(_SECONDS_BUSY)
 
 
-def _taken_back(work: Work) -> str:
-    """What taking back the documents of a job leaves to be said."""
+def _take_back(context: JobContext) -> str:
+    """Take back the documents of a job, and return what is left to be said."""
     try:
-        return work.take_back()
+        return context.take_back()
     except TriplebeamError:  # the disk is full, or another process writes
         return "; what was read of it comes with the next job"

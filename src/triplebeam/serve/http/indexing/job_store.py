@@ -13,7 +13,7 @@ from pydantic import BaseModel
 
 from triplebeam.errors import CannotWriteError, IndexDamagedError
 from triplebeam.system.database import open_database, transaction
-from triplebeam.system.durable import explained, raise_cannot_write
+from triplebeam.system.durable import explain_disk_errors, raise_cannot_write
 
 #: ``sync`` adds documents and deletes all others.
 Kind: TypeAlias = Literal["add", "sync", "delete", "correct", "compact"]
@@ -62,17 +62,6 @@ class Job(BaseModel):
         return self.state in ENDED
 
 
-class JobRequest(BaseModel):
-    """What a job has to do."""
-
-    extractor: str | None = None
-    """Unless named, the one the index was built with."""
-    document_ids: list[str] = []
-    """Those to remove, for a job that deletes."""
-    corrections: str = ""
-    """JSON lines, for a job that corrects; empty takes all corrections back."""
-
-
 class JobStore:
     """Reads and writes the file, from any thread."""
 
@@ -94,12 +83,12 @@ class JobStore:
         with self._lock:
             self._db.close()
 
-    def create(self, job_id: str, index: str, kind: Kind, request: JobRequest) -> Job:
-        """Add a job to the queue."""
+    def create(self, job_id: str, index: str, kind: Kind, request: str) -> Job:
+        """Add a job to the queue; ``request`` is its task as JSON."""
         with self._writing() as db:
             db.execute(
                 "INSERT INTO job (id, index_name, kind, state, created, request) VALUES (?, ?, ?, 'waiting', ?, ?)",
-                (job_id, index, kind, _now(), request.model_dump_json()),
+                (job_id, index, kind, _now(), request),
             )
         return self[job_id]
 
@@ -128,15 +117,15 @@ class JobStore:
             db.execute(f"DELETE FROM log WHERE job IN ({ended})", (index,))
             db.execute(f"DELETE FROM job WHERE id IN ({ended})", (index,))
 
-    def next_waiting(self) -> tuple[Job, JobRequest] | None:
-        """Mark the first waiting job as running, and return it."""
+    def next_waiting(self) -> tuple[Job, str] | None:
+        """Mark the first waiting job as running, and return it with its task as JSON."""
         self._record_ends()
         with self._writing() as db:
             row = db.execute("SELECT id, request FROM job WHERE state = 'waiting' ORDER BY number LIMIT 1").fetchone()
             if row is None:
                 return None
             db.execute("UPDATE job SET state = 'running', started = ? WHERE id = ?", (_now(), row[0]))
-        return self[row[0]], JobRequest.model_validate_json(row[1])
+        return self[row[0]], row[1]
 
     def requeue_running(self) -> list[str]:
         """Queue jobs again that were running when a server ended; their ids."""
@@ -213,7 +202,7 @@ class JobStore:
 
     @contextmanager
     def _writing(self) -> Iterator[sqlite3.Connection]:
-        with explained(self._path), self._lock, transaction(self._db) as db:
+        with explain_disk_errors(self._path), self._lock, transaction(self._db) as db:
             yield db
 
     def _jobs(self, rest: str, *values: str | int) -> Iterator[Job]:

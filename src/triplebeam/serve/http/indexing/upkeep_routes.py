@@ -14,7 +14,7 @@ from triplebeam.index.store.corrections import Corrections, parse_corrections
 from triplebeam.index.store.lookup import has_store, read_index_corrections
 from triplebeam.serve.http.indexing.document_routes import JobReply
 from triplebeam.serve.http.indexing.job_runner import JobRunner
-from triplebeam.serve.http.indexing.job_store import JobRequest, Kind
+from triplebeam.serve.http.indexing.job_tasks import Compact, CorrectTriples, Task
 from triplebeam.serve.http.keys import may_write
 from triplebeam.serve.library import Library
 from triplebeam.serve.library_errors import EmptyIndexError
@@ -64,19 +64,19 @@ async def preview(request: Request, name: str, sent: Sent) -> CorrectionLines:
 @router.put(_PATH, status_code=202, openapi_extra=_BODY)
 async def correct(request: Request, name: str, sent: Sent) -> JobReply:
     """Make these corrections (JSON lines) those of the index."""
-    return await run_in_threadpool(_submitted, request, name, "correct", JobRequest(corrections=sent.text))
+    return await run_in_threadpool(_submitted, request, name, CorrectTriples(corrections=sent.text))
 
 
 @router.delete(_PATH, status_code=202)
 def take_back(request: Request, name: str) -> JobReply:
     """Take all corrections back."""
-    return _submitted(request, name, "correct", JobRequest())
+    return _submitted(request, name, CorrectTriples())
 
 
 @router.post("/api/indexes/{name}/compact", status_code=202)
 def compact(request: Request, name: str) -> JobReply:
     """Leave no byte of deleted documents in the files of an index, nor of cached replies about them."""
-    return _submitted(request, name, "compact", JobRequest())
+    return _submitted(request, name, Compact())
 
 
 def _matched(request: Request, name: str, corrections: Corrections) -> CorrectionLines:
@@ -85,10 +85,10 @@ def _matched(request: Request, name: str, corrections: Corrections) -> Correctio
     return CorrectionLines(corrections=corrections.text, lines=lines, unmatched=unmatched)
 
 
-def _submitted(request: Request, name: str, kind: Kind, wanted: JobRequest) -> JobReply:
+def _submitted(request: Request, name: str, task: Task) -> JobReply:
     _folder(request, name)
     jobs: JobRunner = request.app.state.jobs
-    return JobReply(job=jobs.submit(jobs.new_folder(), name, kind, wanted))
+    return JobReply(job=jobs.submit(name, task))
 
 
 def _folder(request: Request, name: str) -> Path:

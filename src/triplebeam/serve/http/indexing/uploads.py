@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from triplebeam.errors import SourceError
 from triplebeam.ingest import ENDINGS, Reading, check_plain_fields, read_sources, row_document
 from triplebeam.ingest.archive import check_gzip, check_zip
-from triplebeam.ingest.formats import ZIPPED, ending_of
+from triplebeam.ingest.formats import ZIPPED, find_ending
 from triplebeam.passage import Document
 from triplebeam.serve.http.errors import HTTPProblem
 
@@ -67,7 +67,7 @@ def keep_files(files: Sequence[tuple[str, IO[bytes]]], folder: Path) -> list[str
     """Write files into a job's folder, each under its cleaned name; the names."""
     names = [clean_name(name) for name, _ in files]
     for name in names:
-        if ending_of(Path(name)) is None:
+        if find_ending(Path(name)) is None:
             raise _unsupported(name, "files of this type are not supported")
         if names.count(name) > 1:
             raise HTTPProblem(400, "same_name", f"two files are called {name!r}: rename one, since names are ids.")
@@ -137,7 +137,7 @@ def _check_content(path: Path) -> None:
     """Refuse a file whose content does not match its name, and archives that would fill the memory."""
     with path.open("rb") as file:
         head = file.read(_LOOKED_AT)
-    ending = ending_of(path)
+    ending = find_ending(path)
     if not _looks_like(ending, head):
         raise _unsupported(path.name, f"its content is not that of a {ending} file")
     try:

@@ -13,7 +13,7 @@ from triplebeam.assemble import DEFAULT_AGENT, DEFAULT_METHOD
 from triplebeam.explain.conversation import Turn
 from triplebeam.serve.http.errors import HTTPProblem
 from triplebeam.serve.library import Library
-from triplebeam.where.parse import LONGEST
+from triplebeam.where.parse import MAX_CHARACTERS
 
 
 class Message(BaseModel):
@@ -42,7 +42,7 @@ class ChatRequest(BaseModel):
     )
     messages: list[Message] = Field(description="The user's last message is the question.")
     where: str | None = Field(
-        None, max_length=LONGEST, description="A filter by metadata; not part of OpenAI's interface."
+        None, max_length=MAX_CHARACTERS, description="A filter by metadata; not part of OpenAI's interface."
     )
     stream: bool | None = None
     stream_options: StreamOptions | None = None

@@ -1,0 +1,103 @@
+"""The fifth and the tenth place: who gets them, and who keeps them."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from triplebeam.embed.embedder import Embedder
+from triplebeam.index.build.build import IndexBuilder
+from triplebeam.index.folder.snapshot import Snapshot
+from triplebeam.index.folder.terms import TermIndex
+from triplebeam.passage import Document
+from triplebeam.ranking import Hop
+from triplebeam.retrieve.blend.tail import Filled, Scores, Tail
+from triplebeam.retrieve.rare_terms import RareTerms
+
+#: The first hit names vacuumdb, which is the title of one passage and is mentioned in another.
+ROWS = [
+    ("first", "Maintenance", "Run vacuumdb each night."),
+    *((f"long-{number}", "Handbook", f"Chapter {number} of many.") for number in range(12)),
+    ("mention", "Mail", "He asked about vacuumdb."),
+    ("titled", "vacuumdb", "Removes dead rows."),
+    *((f"other-{number}", f"Page {number}", "Something else.") for number in range(6)),
+]
+IDS = [id_ for id_, _, _ in ROWS]
+#: The ranking before: the first hit, the handbook, then the others.
+BEFORE = ["first", *(f"long-{number}" for number in range(12)), "other-0", "other-1", "mention", "titled", *IDS[-4:]]
+
+
+@pytest.fixture(scope="module")
+def index(tmp_path_factory: pytest.TempPathFactory, words: Embedder) -> Snapshot:
+    folder = tmp_path_factory.mktemp("tail") / "index"
+    rows = [Document(id=id_, title=title, text=text, is_passage=True) for id_, title, text in ROWS]
+    IndexBuilder(folder=folder, embedder=words).build(rows)
+    return Snapshot.open(folder)
+
+
+def fill(
+    index: Snapshot,
+    order: Sequence[str] = BEFORE,
+    *,
+    terms: bool = True,
+    kept: Sequence[str] = (),
+    plain: float = 0.0,
+    near: Sequence[str] = (),
+) -> tuple[list[str], Filled, Tail]:
+    """What is ranked after the places are filled; ``plain`` is the plain score of the first ten, ``near`` are those
+    that are near to the question.
+    """
+    statistics, rows = index.passage_terms, index.passages.rows(order)
+    assert isinstance(statistics, TermIndex)
+    tail = Tail(terms=RareTerms(terms=statistics, passages=index.passages) if terms else None, passages=index.passages)
+    ranking = np.zeros(len(ROWS))
+    ranking[rows] = 1 / np.arange(1, len(rows) + 1)
+    searched: NDArray[np.float32] = np.zeros(len(ROWS), np.float32)
+    searched[rows[:10]] = plain
+    scores = Scores(ranking, np.isin(np.arange(len(ROWS)), index.passages.rows(near)).astype(np.float32), searched)
+    filled = tail.fill("How is it kept small?", scores, index.passages.rows(kept))
+    return index.passages.ids(np.argsort(-ranking, kind="stable")), filled, tail
+
+
+def test_a_rare_term_in_a_title_gets_the_fifth_place_and_another_document_the_tenth(index: Snapshot) -> None:
+    after, filled, tail = fill(index)
+    assert after[4] == "titled"
+    assert after[9] == "other-0"
+    assert [id_ for id_ in after if id_ not in ("titled", "other-0")] == [
+        id_ for id_ in BEFORE if id_ not in ("titled", "other-0")
+    ]
+    assert tail.terms is not None
+    assert [tail.terms.hop(link) for link in filled.links] == [Hop("first", "vacuumdb")]
+    assert index.passages.ids(filled.documents) == ["other-0"]
+
+
+def test_what_is_worth_more_keeps_its_place(index: Snapshot) -> None:
+    after, filled, _ = fill(index, plain=1.0)
+    assert after[:9] == BEFORE[:9]
+    assert not filled.links
+
+
+def test_the_first_of_plain_search_keep_their_place(index: Snapshot) -> None:
+    after, _, _ = fill(index, kept=[BEFORE[4]])
+    assert after[4] == BEFORE[4]
+
+
+def test_without_statistics_of_terms_another_document_gets_the_tenth_place(index: Snapshot) -> None:
+    after, filled, _ = fill(index, terms=False)
+    assert after[:9] == BEFORE[:9]
+    assert after[9] == "other-0"
+    assert not filled.links
+
+
+def test_where_no_document_has_two_the_tenth_place_is_for_any_rare_term(index: Snapshot) -> None:
+    pages = ["first", "long-0", *(f"other-{number}" for number in range(6))]
+    order = [*pages[:4], "titled", *pages[4:], "long-1", "mention"]
+    assert fill(index, order)[0][9] == "long-1"  # neither the handbook nor the mention has enough for a change
+    after, filled, _ = fill(index, order, near=["mention"])
+    assert after[9] == "mention"
+    assert index.passages.ids([link.row for link in filled.links]) == ["mention"]
+
+
+def test_a_short_ranking_is_left_alone(index: Snapshot) -> None:
+    assert fill(index, ["first", "mention"])[0][:2] == ["first", "mention"]
