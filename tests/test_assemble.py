@@ -156,7 +156,7 @@ def test_extractors_by_name(tmp_path: Path) -> None:
     offline = Settings(home=tmp_path, offline=True)
     assert make_extractor("none", None, offline) is None
     assert isinstance(make_extractor("local", tmp_path / "triples.jsonl", offline), TriplesFile)
-    with pytest.raises(ModelMissingError, match="fetching is turned off"):
+    with pytest.raises(ModelMissingError, match="downloads are turned off"):
         make_extractor("local", None, offline)
     with pytest.raises(ModelMissingError, match="TRIPLEBEAM_MODEL"):
         make_extractor("llm", None, offline)

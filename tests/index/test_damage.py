@@ -77,7 +77,7 @@ def test_one_file_that_is_too_large_to_be_checked_hides_no_other(folder: Path, m
     generation = generation_folder(folder, read_manifest(folder).generation)
     for name in [name for name, size in sizes.items() if 0 < size < largest]:
         flip(generation / name, 0.9)
-        with pytest.raises(IndexDamagedError, match=f"{name} is not as it was written"):
+        with pytest.raises(IndexDamagedError, match=f"{name} is corrupted"):
             Snapshot.open(folder)
         flip(generation / name, 0.9)
 

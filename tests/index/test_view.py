@@ -370,5 +370,5 @@ def test_vectors_that_are_not_as_they_were_written_get_into_no_view(tmp_path: Pa
     with path.open("r+b") as file:
         file.seek(-1, os.SEEK_END)
         file.write(bytes([path.read_bytes()[-1] ^ 0x40]))
-    with pytest.raises(IndexDamagedError, match=f"{kind}_vectors.npy is not as it was written"):
+    with pytest.raises(IndexDamagedError, match=f"{kind}_vectors.npy is corrupted"):
         index.filter("year = 2000")
