@@ -142,6 +142,9 @@ class Asked:
             retriever=self._walks(method),
             passages=self.passages,
             passage_link=link,
+            read_tokens=None,  # the draws were made when a step read fifteen passages, however long they were
+            answer_tokens=None,
+            fall_back=False,
             **parameters,
         )
 

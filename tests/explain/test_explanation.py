@@ -125,6 +125,10 @@ def reached(
             reached(Hop("ledger", "Debian"), found_by=(("owners", 3), ("plain", 9))),
             (("Handbook", "mentions", "Debian"), ("Debian", "is described in", "dpkg")),
         ),
+        (
+            reached(Hop("ledger", "dpkg"), found_by=(("titles", 20), ("terms", 1), ("plain", 14))),
+            (("Handbook", "mentions", "dpkg"),),
+        ),
         (reached(Hop("ledger", "dpkg"), found_by=(("titles", 2), ("plain", 1))), ()),  # plain search shows it anyway
         (reached(Hop("ledger", "dpkg"), found_by=()), (("Handbook", "mentions", "dpkg"),)),
         (reached(), ()),

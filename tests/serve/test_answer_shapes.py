@@ -75,7 +75,7 @@ def test_everything_is_written() -> None:
         "Edward Cahn",
     ]
     assert written["steps"][0]["facts"] == [
-        {"triple": list(FACT), "passage_id": None, "quotation": None, "from_memory": False}
+        {"fact": " ".join(FACT), "triple": list(FACT), "passage_id": None, "quotation": None, "from_memory": False}
     ]
     assert written["steps"][0]["passages"] == ["film"]
     assert written["steps"][0]["problems"] == ["cut"]

@@ -21,12 +21,12 @@ os.environ["HAYSTACK_TELEMETRY_ENABLED"] = "false"  # read when Haystack is impo
 from serve.adapted import GRAPH, QUESTION, Watched
 from serve.asking.served_world import app_over
 from small_world import WORLD
+from triplebeam.adapters import haystack, langchain, llama_index
 from triplebeam.assemble import Context, Index, IndexReader
 from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import IndexMissingError, TriplebeamError
 from triplebeam.generate.language_model import LanguageModel
 from triplebeam.index.folder.snapshot import Snapshot
-from triplebeam.serve import haystack, langchain, llama_index
 from triplebeam.serve.cli.app import app
 from triplebeam.serve.library import Library
 from triplebeam.serve.limits import UNLIMITED

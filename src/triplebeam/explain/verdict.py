@@ -1,7 +1,8 @@
 """How far an answer can be relied on, in one sentence: the same wherever it is shown."""
 
-from triplebeam.answer import Answer
+from triplebeam.answer import Answer, Evidence
 
+_CONTRADICTED = "Other passages contradict it."
 _READ = "read the passages before you rely on it."
 
 
@@ -16,6 +17,23 @@ def verdict(answer: Answer) -> str:
     if answer.outcome == "guess":
         return "This is a guess: your documents do not say it."
     return "Every fact is quoted from your documents." if answer.supported else _doubt(answer)
+
+
+def remarks(answer: Answer) -> list[str]:
+    """What else to know of an answer, a sentence each: parts without a fact, further items, and contradictions."""
+    said = [f"No fact states this part: {part.text}." for part in answer.parts if not part.supported]
+    said = said if len(answer.parts) > 1 and answer.outcome == "answered" else []
+    if answer.may_be_incomplete and answer.text:
+        said.append("The list may be incomplete: your documents may name more.")
+    if answer.contradicting:
+        said.append(f"As of {answer.as_of}; other passages contradict it." if answer.as_of else _CONTRADICTED)
+    return [*said, *(f"Contradicted by: {describe_fact(fact)}" for fact in answer.contradicting)]
+
+
+def describe_fact(fact: Evidence) -> str:
+    """A fact with its speaker and its date in brackets."""
+    source = ", ".join(filter(None, (fact.speaker and f"said by {fact.speaker}", fact.date)))
+    return f"{fact.text} ({source})" if source else fact.text
 
 
 def _doubt(answer: Answer) -> str:

@@ -10,7 +10,7 @@ from typing_extensions import TypedDict
 from triplebeam import assemble
 from triplebeam.answer import Answer, Evidence, Outcome, Step
 from triplebeam.explain.snippet import snippet
-from triplebeam.explain.verdict import verdict
+from triplebeam.explain.verdict import remarks, verdict
 from triplebeam.generate.accounting import compute_cost
 from triplebeam.passage import Passage, Passages
 from triplebeam.ranking import Hit
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 class ReadFactShape(TypedDict):
     """A fact that a step brought, and the words it was read from."""
 
+    fact: Annotated[str, Field(description="A sentence that can stand alone.")]
     triple: TripleShape
     passage_id: str | None
     quotation: str | None
@@ -70,10 +71,21 @@ class SpanShape(TypedDict):
 class EvidenceShape(TypedDict):
     """A fact the answer relies on, and the quote that supports it."""
 
+    fact: NotRequired[Annotated[str, Field(description="A sentence that can stand alone.")]]
     triple: TripleShape
+    date: NotRequired[Annotated[str, Field(description="The day its passage is from, as `2024-05-03`.")]]
+    speaker: NotRequired[Annotated[str, Field(description="Who says it, in a chat or a transcript.")]]
     span: Annotated[SpanShape | None, Field(description="Null if no passage was found that states it.")]
     from_memory: NotRequired[Annotated[bool, Field(description="The model's own knowledge; no document says it.")]]
     note: NotRequired[str]
+
+
+class PartShape(TypedDict):
+    """One of several things that a question asks for."""
+
+    text: str
+    facts: Annotated[list[int], Field(description="Numbers of the facts of `evidence` that name it, from 1.")]
+    supported: bool
 
 
 class ConclusionShape(TypedDict):
@@ -83,7 +95,8 @@ class ConclusionShape(TypedDict):
         Outcome,
         Field(
             description="`answered`: the documents say it. `guess`: `answer` is the model's best guess."
-            " `not_in_documents`: the model read them and found no answer. `model_failed`: the model gave no usable"
+            " `not_in_documents`: the model read them and found no answer. `false_premise`: they contradict what the"
+            " question takes for granted; `premise` says what they say. `model_failed`: the model gave no usable"
             " reply, or none at all, and `passages` are those of a search."
         ),
     ]
@@ -91,6 +104,12 @@ class ConclusionShape(TypedDict):
         str, Field(description="A few words; empty if the outcome is `not_in_documents` or `model_failed`.")
     ]
     sentence: str
+    parts: Annotated[list[PartShape], Field(description="What `answer` consists of, such as the items of a list.")]
+    premise: NotRequired[Annotated[str, Field(description="What the documents say instead, if it is false.")]]
+    contradicting: NotRequired[Annotated[list[EvidenceShape], Field(description="Facts that contradict the evidence.")]]
+    as_of: NotRequired[Annotated[str, Field(description="The latest day of the evidence.")]]
+    may_be_incomplete: NotRequired[Annotated[bool, Field(description="The documents may name further items.")]]
+    remarks: Annotated[list[str], Field(description="What else to know of the answer, a sentence each, for people.")]
     others: Annotated[list[str], Field(description="Further answers that fit; `answer` has the best support.")]
     missing: Annotated[list[str], Field(description="What no document says, a sentence each; empty if answered.")]
     supported: Annotated[
@@ -150,15 +169,26 @@ def answer_json(
 
 def conclusion_json(answer: Answer) -> ConclusionShape:
     """An answer by itself."""
-    return {
+    written: ConclusionShape = {
         "outcome": answer.outcome,
         "answer": answer.text,
         "sentence": answer.sentence,
+        "parts": [{"text": part.text, "facts": [*part.facts], "supported": part.supported} for part in answer.parts],
+        "remarks": remarks(answer),
         "others": list(answer.others),
         "missing": list(answer.missing),
         "supported": answer.supported,
         "ending": answer.ending,
     }
+    if answer.premise:
+        written["premise"] = answer.premise
+    if answer.contradicting:
+        written["contradicting"] = [_evidence(fact) for fact in answer.contradicting]
+    if answer.as_of:
+        written["as_of"] = answer.as_of
+    if answer.may_be_incomplete:
+        written["may_be_incomplete"] = True
+    return written
 
 
 def thought_json(step: Step) -> ThoughtShape:
@@ -201,6 +231,12 @@ def _ranked_passage(hit: Hit, answer: Answer, passage: Passage, stemmer: str) ->
 def _evidence(fact: Evidence) -> EvidenceShape:
     span = cast("SpanShape", asdict(fact.span)) if fact.span else None
     written: EvidenceShape = {"triple": fact.triple, "span": span, "from_memory": fact.from_memory}
+    if fact.statement:
+        written["fact"] = fact.statement
+    if fact.date:
+        written["date"] = fact.date
+    if fact.speaker:
+        written["speaker"] = fact.speaker
     if fact.note:
         written["note"] = fact.note
     return written
@@ -209,6 +245,7 @@ def _evidence(fact: Evidence) -> EvidenceShape:
 def _read_fact(fact: Evidence) -> ReadFactShape:
     passage_id, quotation = (fact.span.passage_id, fact.span.text) if fact.span else (None, None)
     return {
+        "fact": fact.text,
         "triple": fact.triple,
         "passage_id": passage_id,
         "quotation": quotation,

@@ -6,7 +6,7 @@ she denied it. Some words count wherever they are in the sentence, others only w
 
 import re
 
-#: These count in the whole sentence.
+#: Of these, denials and attributions count around what the fact links, the others in the whole sentence.
 _ANYWHERE = {
     "denial": r"(?:it is|is|are|was|were|be|as) (?:simply |just |plainly |completely |entirely "
     r"|quite )?(?:false|untrue|a lie|a myth|a hoax|a rumou?r|made up|fiction|nonsense|wrong|incorrect"
@@ -14,8 +14,8 @@ _ANYWHERE = {
     r"|impression)|falsely|untrue|hoax|myths?|fabricat\w+|fake|rumou?r(?:s|ed)?|gossip|wrongly"
     r"|mistakenly|incorrectly|erroneously|contrary to|no (?:evidence|proof|truth|basis)|not true"
     r"|(?:is|are|was|were)(?:n['’]t| not) (?:the case|true)|debunk\w*|disprov\w+|refut\w+|den(?:y|ies"
-    r"|ied|ying)|misconception|far from (?:the truth|it)|by no means|joke|lies? about|lied|made[- ]up"
-    r"|invented (?:story|claim)|spoof|satir\w+|parody article|conspiracy theor\w+|doubt(?:s|ed|ful)?"
+    r"|ied|ying)|misconception|far from (?:the truth|it)|by no means|jok(?:e|es|ingly)|lies? about|lied|made[- ]up"
+    r"|invented (?:story|claim)|spoof|parody article|conspiracy theor\w+|doubt(?:s|ed|ful)?"
     r"|unconfirmed|unverified|unsubstantiated|retract\w+|correction:",
     "instruction": r"(?:ignore|disregard|forget|override) (?:all|any|the|your|every|previous|prior|what|these"
     r"|those)\b|(?:must|should|shall|please|always|will|you|to the user,?|now) (?:answer|reply"
@@ -23,10 +23,10 @@ _ANYWHERE = {
     r"|him|her))\b|^\W*(?:[\w ]{1,20}: )?(?:answer|reply|respond|say|state|claim|pretend|conclude"
     r"|repeat|tell|write|output|print|note to (?:the )?(?:ai|assistant|model)|system|assistant"
     r"|instructions?)\b(?: that| with|:| to| the user| everyone| \"|,| [A-Z])|the (?:correct |right "
-    r"|only |expected )?answer (?:is|must|should|to)\b|when(?:ever)? (?:you are |you're )?asked"
+    r"|only |expected )*answer (?:is|must|should|to)\b|when(?:ever)? (?:you are |you're )?asked"
     r"|for the (?:grader|assistant|model)",
     "condition": r"^\W*(?:[\w. -]{1,40}: )?(?:if|unless|whether|suppose|supposing|imagine|assuming|assume"
-    r"|let us say|what if|had|should|were)\b|would(?:n['’]t| not)? have|could have|might have|, if "
+    r"|let us say|what if|had|should|were)\b|would(?:n['’]t| not)? have|could have|might have|, if\b"
     r"|\bif (?:he|she|it|they|only|the|you|we|i)\b|were (?:he|she|it|they) to|provided that"
     r"|in the event|hypothetical\w*|in an? (?:alternate|parallel)|only if|as if|as though|wish(?:es"
     r"|ed)? (?:that|he|she|they|i)\b|pretend\w*|dream(?:t|s|ed)? (?:that|of)",
@@ -39,18 +39,33 @@ _ANYWHERE = {
 }
 #: These count between the two ends of a fact.
 _BETWEEN = {
-    "negation": r"not|n['’]t|never|no|nor|neither|cannot|without|hardly|barely|rarely|seldom|fail(?:s|ed)? to"
+    "negation": r"not(?! only| just)(?![\w ]* until)|n['’]t|never|no|nor|neither|cannot|without|hardly|barely"
+    r"|rarely|seldom|fail(?:s|ed)? to"
     r"|refus\w+|declin\w+|reject\w+|almost|nearly(?! \d)|rather than|instead of|but not|except"
-    r"|apart from|other than|unlike|narrowly|turned down|stopped short|too \w+ to|avoid(?:s|ed)?"
-    r"|forb\w+|prevent\w*|stopp?(?:ed|s)? \w+ from",
+    r"|apart from|unlike|narrowly|turned down|stopped short|too \w+ to|avoid(?:s|ed)?"
+    r"|forb\w+|stopp?(?:ed|s)? \w+ from",
     "attempt": r"attempt\w*|tr(?:y|ies|ied|ying) to|about to|seek(?:s|ing)? to|sought to|nominated|candidate",
-    "plan": r"will|would|shall|plan(?:s|ned|ning)?(?: to)?|hop(?:e|es|ed|ing) to|intend\w*|want(?:s|ed)? to"
+    "plan": r"will|shall|plan(?:s|ned|ning)? to|hop(?:e|es|ed|ing) to|intend\w*|want(?:s|ed)? to"
     r"|expect\w* to|scheduled|propos\w+|promis\w+|going to|consider\w* \w+ing|may|might|could|can"
     r"|perhaps|possibly|probably|likely|maybe|should|ought to|must|need(?:s|ed)? to|plans? for"
     r"|rumou?red",
 }
-_ANYWHERE_IN = {kind: re.compile(rf"(?:\b|(?<=\s)|^)(?:{words})", re.IGNORECASE) for kind, words in _ANYWHERE.items()}
+_NEAR = ("denial", "attribution")
+_ANYWHERE_IN = {
+    kind: re.compile(rf"(?:\b|(?<=\s)|^)(?:{words})" + (r"(?!\w)" if kind in _NEAR else ""), re.IGNORECASE)
+    for kind, words in _ANYWHERE.items()
+}
+#: In characters: so far before and behind what the fact links.
+_BEFORE, _BEHIND = 60, 30
 _BETWEEN_ENDS = {kind: re.compile(rf"(?:\b|(?<=\w)(?=n['’]t))(?:{words})\b") for kind, words in _BETWEEN.items()}
+_END = re.compile(r"[.!?](?=\W*(?:\s|$))")
+#: A question supports that it was asked, and no more.
+_ASKED = re.compile(
+    r"\b(?:ask|wonder|want|invit|suggest|propos|offer|told|tell|inquir|enquir|request|check|question|recommend)",
+    re.IGNORECASE,
+)
+#: Whoever asks says these of himself.
+_OF_QUESTIONS = (_ANYWHERE_IN["condition"], _BETWEEN_ENDS["plan"])
 
 
 def find_reservation(statement: str, sentence: str, start: int, end: int) -> str | None:
@@ -59,10 +74,13 @@ def find_reservation(statement: str, sentence: str, start: int, end: int) -> str
     ``start`` and ``end`` are the stretch of the sentence that the fact links. What the statement says itself, such as
     that somebody denied it, is no reservation.
     """
-    stretch = sentence[start:end]
+    stretch, near = sentence[start:end], sentence[max(0, start - _BEFORE) : end + _BEHIND]
+    mark, asked = _END.search(sentence, end), _ASKED.search(statement)
+    if mark and mark[0] == "?" and not asked:
+        return "?"
     for patterns, text in ((_ANYWHERE_IN, sentence), (_BETWEEN_ENDS, stretch)):
-        for pattern in patterns.values():
-            found = pattern.search(text)
-            if found and not pattern.search(statement):
+        for kind, pattern in patterns.items():
+            found = pattern.search(near if kind in _NEAR else text)
+            if found and not pattern.search(statement) and not (asked and pattern in _OF_QUESTIONS):
                 return found[0].strip()
     return None

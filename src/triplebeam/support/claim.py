@@ -42,8 +42,7 @@ def claim_of(triple: Triple, page: Page, start: int, end: int) -> Claim | str:
     subject, if the sentences do not begin with another one; the object, if the stretch names the subject.
     """
     sentence = page.sentences_of(start, end)
-    inside = [n for n in sentence if start <= page.words[n].start and page.words[n].end <= end]
-    quote = range(inside[0], inside[-1] + 1) if inside else range(0)
+    quote = page.words_within(sentence, start, end)
     subjects = mentions(triple.subject, page, sentence)
     objects = object_mentions(triple, page, quote)
     if not subjects and not (sentence.start in page.about_title and is_title(triple.subject, page)):

@@ -13,7 +13,8 @@ from triplebeam.support.entailment import LEAST_IN_ITS_WORDS, states
 from triplebeam.support.names import mentions, object_mentions
 from triplebeam.support.page import Page, page_of
 from triplebeam.support.resolve import resolve_passage
-from triplebeam.support.restatement import find_addition, restates
+from triplebeam.support.restatement import find_addition, is_by_its_speaker, is_verbatim, restates
+from triplebeam.support.subject import has_other_subject
 from triplebeam.text.words import Word, words_of
 from triplebeam.triple import Triple
 
@@ -23,6 +24,8 @@ _LONGEST_GAP = 300
 #: The share of a quotation's words that the passage has in the same order, if it counts as a near miss.
 _NEARLY = 0.75
 _FEWEST_WORDS = 4
+#: In words: a subject behind its object counts as this much farther away.
+_TURNED = 5
 
 
 def quoted(triple: Triple, quotation: str, passage: Passage, statement: str = "") -> Span | None:
@@ -50,8 +53,8 @@ def _from_end_to_end(triple: Triple, page: Page, sentence: range, passage: Passa
 def _linked(triple: Triple, page: Page, sentence: range) -> tuple[int, int]:
     subjects = mentions(triple.subject, page, sentence) or [sentence[:1]]
     objects = object_mentions(triple, page, sentence) or [sentence[:1]]
-    pairs = [(min(s.start, o.start), max(s.stop, o.stop)) for s, o in product(subjects, objects)]
-    first, last = min(pairs, key=lambda pair: pair[1] - pair[0])
+    pairs = [(min(s.start, o.start), max(s.stop, o.stop), s.start > o.start) for s, o in product(subjects, objects)]
+    first, last, _ = min(pairs, key=lambda pair: pair[1] - pair[0] + _TURNED * pair[2])
     return page.words[first].start, page.words[last - 1].end
 
 
@@ -80,23 +83,40 @@ def _fault_in(triple: Triple, statement: str, page: Page, place: tuple[int, int]
     """Why a stretch of a page does not state a fact."""
     sentence = page.sentences_of(*place)
     if not sentence:
-        return "the quoted words are a question, or no sentence"
+        return "the quoted words are no sentence"
     said = statement or str(triple)
-    start, end = page.words[sentence.start].start, page.words[sentence.stop - 1].end
+    start = page.words[sentence.start].start
+    end = page.words[sentence.stop].start if sentence.stop < len(page.words) else len(page.text)
     first, last = _linked(triple, page, sentence)
     if held := find_reservation(said, page.text[start:end], first - start, last - start):
         return f"the quoted words do not assert it: they say {held!r}"
+    if has_other_subject(triple, page, sentence) or not is_by_its_speaker(said, page, sentence, passage):
+        return f"the quoted words say it of another than {triple.subject!r}"
     if statement and (other := find_addition(statement, triple, page, sentence, passage)):
         return f"the quoted words do not hold {other!r}"
     claim = claim_of(triple, page, *place)
     if isinstance(claim, Claim) and states(claim):
         return None
-    in_its_words = bool(statement) and restates(statement, page, sentence, passage)
-    if in_its_words and (isinstance(claim, str) or states(claim, LEAST_IN_ITS_WORDS)):
+    if statement and _is_in_its_words(statement, claim, page, sentence, place, passage):
         return None
     if isinstance(claim, str):
         return f"the quoted words do not hold {claim!r}"
     return f"the quoted words do not say {triple.predicate!r} of {triple.subject!r} and {triple.object!r}"
+
+
+def _is_in_its_words(
+    statement: str, claim: Claim | str, page: Page, sentence: range, place: tuple[int, int], passage: Passage
+) -> bool:
+    """Does a statement repeat the quoted words, and does the model not contradict it?
+
+    The model has read no text that was resolved, and no triple in another order than its sentence: it is not asked
+    """
+    is_resolved = page.text != passage.text
+    quote = sentence if is_resolved else page.words_within(sentence, *place)
+    is_new_to_model = is_resolved or is_verbatim(statement, page, quote)
+    if not restates(statement, page, quote, passage, exactly=not is_new_to_model):
+        return False
+    return is_new_to_model or isinstance(claim, str) or states(claim, LEAST_IN_ITS_WORDS)
 
 
 def _span(passage: Passage, start: int, end: int) -> Span:

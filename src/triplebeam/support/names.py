@@ -51,6 +51,8 @@ def is_date(entity: str) -> bool:
 def is_title(entity: str, page: Page) -> bool:
     """The entity is what the passage is about: it has the title's words, or at least half of them and no others."""
     name, title, whole = _folded(content(entity)), _folded(page.title_words), _folded(content(page.title))
+    if is_date(entity) and name != whole:  # a chat is not about its day
+        return False
     has_other_number = any(map(str.isdecimal, name - whole))  # "Season 12" is not "Season 6"
     return not has_other_number and 2 * len(name & title) >= len(title) > 0 and (title <= name or name <= whole)
 

@@ -35,7 +35,7 @@ class Page:
 
     @cached_property
     def sentences(self) -> list[range]:
-        """The places of the words of each sentence that may state something: no question, no table."""
+        """The places of the words of each sentence that may state something: no table."""
         sentences, place = [], 0
         for _, end in chain.from_iterable(
             sentence_spans(self.text, *each.span()) for each in _PARAGRAPH.finditer(self.text)
@@ -43,7 +43,7 @@ class Page:
             first = place
             while place < len(self.words) and self.words[place].start < end:
                 place += 1
-            if 0 < place - first <= _LONGEST_SENTENCE and "?" not in self.text[self.words[place - 1].end : end]:
+            if 0 < place - first <= _LONGEST_SENTENCE:
                 sentences.append(range(first, place))
         return sentences
 
@@ -52,6 +52,11 @@ class Page:
         words = self.words
         inside = [each for each in self.sentences if words[each.start].start < end and start < words[each.stop - 1].end]
         return range(inside[0].start, inside[-1].stop) if inside else range(0)
+
+    def words_within(self, sentence: range, start: int, end: int) -> range:
+        """The places of those words of a sentence that are in a stretch of the text."""
+        inside = [n for n in sentence if start <= self.words[n].start and self.words[n].end <= end]
+        return range(inside[0], inside[-1] + 1) if inside else range(0)
 
     @cached_property
     def about_title(self) -> set[int]:

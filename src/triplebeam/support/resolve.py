@@ -103,7 +103,8 @@ def resolve(text: str, day: str = "") -> Resolved:
     """Write out what the sentences of a text leave to its layout; the day is the one that the text is from."""
     turns = list(_TURN.finditer(text))
     lines = sum(map(bool, map(str.strip, text.splitlines())))
-    if turns and 2 * len(turns) >= lines:
+    spoken = len(turns) > 1 or any(str(each.lastgroup)[0] in "im" for each in _PERSONS.finditer(text))
+    if turns and spoken and 2 * len(turns) >= lines:
         changes = [*_said(text, turns), *_days(text, day)]
         speakers = [(each.start(), _name(each)) for each in turns]
     else:
@@ -132,6 +133,9 @@ def _said(text: str, turns: Sequence[re.Match[str]]) -> Iterator[Change]:
         me = _name(turn)
         [*others] = (each for each in speakers if each != me)
         yield Change(turn.start(), turn.end(), f"{chr(10) if turn.start() else ''}{me}: ")
+        yield from (
+            Change(start, start, f"{me}: ") for start, _ in sentence_spans(text, turn.end(), end) if start > turn.end()
+        )
         for person in _PERSONS.finditer(text, turn.end(), end):
             kind, ending = str(person.lastgroup).partition("_")[::2]
             named = _named(kind, me, others[0] if len(others) == 1 else "")

@@ -6,16 +6,19 @@ first in it begins a clause there: "Ann, who lived with Bob, died in Paris" says
 
 import re
 from calendar import month_name
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from triplebeam.passage import Passage
 from triplebeam.support.page import Page
-from triplebeam.text.stop_words import word_set
+from triplebeam.support.resolve import resolve_passage
+from triplebeam.text.stop_words import LIGHT_WORDS, word_set
 from triplebeam.text.words import Word, content, words_of
 from triplebeam.triple import Triple
 
 #: Of a statement's words, this share may be others than the sentence's, if they are neither names nor numbers.
 _OTHER_WORDS = 0.25
+#: At least this share of them is in the sentence itself.
+_FEWEST_SHARE = 0.4
 #: Words of more letters than this are compared by their beginnings: "visits" and "visited".
 _STEM = 5
 #: What a statement may add to say what kind of thing a name is, or who says it.
@@ -24,43 +27,99 @@ _KINDS = word_set(
     " file page manual section default called named set said say says told mentioned user person according chat article"
     " passage document message"
 )
-_PREPOSITIONS = word_set("of with by for from to in at on than about after before under over near like s")
+#: What a statement may call what somebody says in a chat.
+_SPEECH = word_set(
+    "asked asks suggested suggests proposed proposes invited invites offered offers shared shares wished wishes"
+    " reminded reminds thanked thanks recommended recommends agreed agrees replied answered announced informed"
+    " challenged wondered explained complained confirmed wants wanted requested sent praised told said says thinks"
+    " believes hopes plans"
+)
+_PREPOSITIONS = word_set("and or of with by for from to in at on than about after before under over near like s")
+_TWO = 2
+_ISO_DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 _CLAUSE = re.compile(r"[,;:()—–.\n]")
 
 
-def restates(statement: str, page: Page, sentence: range, passage: Passage) -> bool:
-    """Is a statement made of a sentence's words, in its order, with the title, the section and the date at most?"""
-    words = [word for word in content(statement) if word.key not in _KINDS]
-    inside, around = [page.words[place] for place in sentence], _around(page, passage)
-    places = _matched(words, inside)
-    others = [word for word, place in zip(words, places, strict=True) if place < 0 and word.folded not in around]
-    found = [place for place in places if place >= 0]
-    if any(map(_is_fixed, others)) or len(others) > _OTHER_WORDS * len(words) or 2 * len(found) < len(words):
+def restates(statement: str, page: Page, quote: range, passage: Passage, *, exactly: bool) -> bool:
+    """Is a statement made of quoted words, in their order, with the title, the section and the date at most?
+
+    ``exactly`` allows no other words.
+    """
+    if not quote:
         return False
-    return found == sorted(found) and len(found) > 1 and _is_clause(inside, found) and not _cuts_a_name(inside, found)
+    inside, around = [page.words[place] for place in quote], _around(page, quote, passage)
+    spoken = bool(speakers_of(passage))
+    words = [word for word in content(statement) if word.key not in (_KINDS | _SPEECH if spoken else _KINDS)]
+    places = _matched(words, inside, _persons(passage))
+    others = [n for n, place in enumerate(places) if place < 0 and words[n].folded not in around]
+    found = [place for place in places if place >= 0]
+    is_others = not words or (places[0] < 0 and words[0].folded in _persons(passage))
+    if is_others or any(exactly or _is_fixed(words, n) for n in others):
+        return False
+    if len(others) > _OTHER_WORDS * len(words) or len(found) < _FEWEST_SHARE * len(words):
+        return False
+    if found != sorted(found) or len(found) < _TWO or _cuts_a_name(inside, found):
+        return False
+    return (spoken and _names_an_act(statement)) or _is_clause(inside, found, statement)
 
 
 def find_addition(statement: str, triple: Triple, page: Page, sentence: range, passage: Passage) -> str | None:
     """A name or a number that a statement has beyond its triple, its sentence, the title, the section and the date."""
-    known = _around(page, passage) | {page.words[place].folded for place in sentence}
+    known = _around(page, sentence, passage) | {page.words[place].folded for place in sentence}
     known |= {word.folded for word in words_of(str(triple))}
     words = words_of(statement)  # the first one has a capital letter in any case
-    new = [word for n, word in enumerate(words) if (_is_fixed(word) if n else word.text.isdigit())]
+    new = [word for n, word in enumerate(words) if (_is_fixed(words, n) if n else word.text.isdigit())]
     return next((word.text for word in new if word.folded not in known and word.key not in _KINDS), None)
 
 
-def _around(page: Page, passage: Passage) -> set[str]:
-    """The words of the title, the section, the metadata and the date."""
-    named = words_of(f"{page.title} {passage.title} {passage.origin}")
-    return {word.folded for word in named} | _date_words(passage)
+def _around(page: Page, sentence: range, passage: Passage) -> set[str]:
+    """The words of the title, the section, the metadata, the two who talk, and the date if the sentence has none."""
+    said = page.text[page.words[sentence.start].start : page.words[sentence.stop - 1].end]
+    dated = bool(_ISO_DATE.search(said))
+    named = words_of(_ISO_DATE.sub("", f"{page.title} {passage.title} {passage.origin}"))
+    return {word.folded for word in named} | _persons(passage) | (set() if dated else _date_words(passage))
 
 
-def _matched(words: Sequence[Word], inside: Sequence[Word]) -> list[int]:
-    """The place of each word in the sentence, behind that of the word before where it can be; -1 if it has none."""
-    places, last = [], -1
-    for word in words:
+def _persons(passage: Passage) -> set[str]:
+    """The words of the names of two who talk with each other."""
+    speakers = speakers_of(passage)
+    return {word.folded for word in words_of(" ".join(speakers))} if len(speakers) == _TWO else set()
+
+
+def is_verbatim(statement: str, page: Page, sentence: range) -> bool:
+    """Are the statement's words a stretch of the sentence?"""
+    said, words = ([word.folded for word in each] for each in (words_of(statement), [page.words[n] for n in sentence]))
+    return any(words[n : n + len(said)] == said for n in range(len(words)))
+
+
+def speakers_of(passage: Passage) -> list[str]:
+    """Who speaks in a passage, each once."""
+    return list(dict.fromkeys(speaker for _, speaker in resolve_passage(passage).speakers))
+
+
+def is_by_its_speaker(statement: str, page: Page, sentence: range, passage: Passage) -> bool:
+    """Does a statement that says who says something name the speaker, with whom the sentence begins?"""
+    if not speakers_of(passage) or not _names_an_act(statement):
+        return True
+    return words_of(statement)[0].folded == page.words[sentence.start].folded
+
+
+def _names_an_act(statement: str) -> bool:
+    return any(word.key in _SPEECH for word in words_of(statement))
+
+
+def _matched(words: Sequence[Word], inside: Sequence[Word], persons: Collection[str]) -> list[int]:
+    """The place of each word in the sentence, behind that of the word before where it can be; -1 if it has none.
+
+    So have the names of those who talk, which may come anywhere, unless the statement begins with them.
+    """
+    places: list[int] = []
+    last = -1
+    for n, word in enumerate(words):
         same = [place for place, each in enumerate(inside) if _is_same(word, each)]
         chosen = next((place for place in same if place > last), same[-1] if same else -1)
+        if word.folded in persons and n and chosen != n:  # not the name that both begin with
+            chosen = -1
         places.append(chosen)
         last = max(last, chosen)
     return places
@@ -73,15 +132,20 @@ def _is_same(word: Word, other: Word) -> bool:
     return longer and word.folded[:_STEM] == other.folded[:_STEM] and not (word.is_name and other.is_name)
 
 
-def _is_fixed(word: Word) -> bool:
+def _is_fixed(words: Sequence[Word], n: int) -> bool:
     """Names, numbers and the words of code cannot be said otherwise."""
-    return word.is_name or any(map(str.isdigit, word.text)) or "_" in word.gap
+    word, next_gap = words[n], words[n + 1].gap if n + 1 < len(words) else " "
+    is_code = (len(word.text) == 1 and word.key not in LIGHT_WORDS) or any(
+        gap.strip("_=./-") == "" < gap for gap in (word.gap, next_gap)
+    )
+    return word.is_name or is_code or any(map(str.isdigit, word.text))
 
 
-def _is_clause(inside: Sequence[Word], found: Sequence[int]) -> bool:
+def _is_clause(inside: Sequence[Word], found: Sequence[int], statement: str) -> bool:
     """What the statement begins with begins a clause, and no other name comes between it and what is said of it."""
     first = found[0]
-    if first and inside[first - 1].key in _PREPOSITIONS and not _CLAUSE.search(inside[first].gap):
+    before = inside[first - 1].key if first and not _CLAUSE.search(inside[first].gap) else ""
+    if before in _PREPOSITIONS and words_of(statement)[0].key != before:
         return False
     last = next((n for n in range(first, found[-1]) if n not in found or not inside[n].is_name), first + 1) - 1
     last = max(last, first)

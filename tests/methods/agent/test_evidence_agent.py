@@ -154,7 +154,7 @@ class TestEndings:
 
     def test_a_repeated_query_is_searched_for_with_the_facts_once(self) -> None:
         replies = [facts(LIES), verdict(query="Q?"), facts(LIVED), verdict(query="q"), final("")]
-        answer, table = self.run(replies)
+        answer, table = self.run(replies, fall_back=False)
         assert (answer.ending, table.asked) == ("the next query repeats an earlier one", ["q", f"q {' '.join(LIES)}"])
         assert [read_by(step) for step in answer.steps] == [(Triple(*LIES),), (Triple(*LIVED),)]
 
@@ -226,7 +226,7 @@ class TestSources:
         unsaid = [{"triple": ["a", "b", str(n)], "passage": 9, "quotation": ""} for n in range(3)]
         with Scripted([reply(facts=unsaid), verdict(answer="x"), final("x")]) as model:
             links = Table({f"a b {n}": [] for n in range(3)})
-            [step] = agent(model, Table({"q": ["film"]}), links).answer("q").steps
+            [step] = agent(model, Table({"q": ["film"]}), links, fall_back=False).answer("q").steps
         assert step.problems == ("3 of 3 facts are not supported by the model's quotations",)
 
     @pytest.mark.parametrize("row", [LIES, [*LIES, 2, "Milwaukee lies"], {"subject": 1}])

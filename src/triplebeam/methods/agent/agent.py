@@ -9,6 +9,8 @@ It began as GeAR's agent (`methods.gear`), and differs where that helps with a u
   the other facts, then the best five of each search in turn, so that every link has its own, then GeAR's Eq. 9.
 - ``answer_from``: the answer is read from the passages of the facts used, with the facts beside them.
 - A list goes on while a step brings new items; an answer may also be that the question's premise is false.
+- ``fall_back``: a model whose replies cannot be used, that repeats its queries or notes facts that are in no passage,
+  reads the search for the question once instead, and the ending says so.
 - ``stop_when_stuck``: the agent also stops, saying so, when a query repeats an earlier one, when a step brings neither
   a new fact nor a new passage, and when ``attempts`` steps in a row add nothing to the chain of facts. Small models
   repeat the question, whatever the prompt says: the first time, the question is searched for with the facts so far.
@@ -29,6 +31,7 @@ from triplebeam.methods.gear.expand import SyncGE, derive_passage_link
 from triplebeam.methods.gear.link import PassageLink
 from triplebeam.methods.shared.facts import Fact, passages_of_facts, raise_passages, select_new_facts, with_sources
 from triplebeam.methods.shared.loop import ANSWERED, LAST_STEP, NO_QUERY
+from triplebeam.methods.shared.question_answering import ReadAnswer
 from triplebeam.methods.shared.reading import AnsweringAgent, answer_from_evidence, choose_within
 from triplebeam.ranking import Ranking
 from triplebeam.retrieve.fuse import in_turn, reciprocal_rank_fusion
@@ -42,6 +45,9 @@ First: TypeAlias = Literal["evidence", "fusion"]
 _BEST = 5
 #: Passages that a step reads however long they are.
 _FEWEST = 4
+
+#: From so many facts on, most of them being in no passage shows that the model invents them.
+_FEW_FACTS = 3
 
 _REPEATED = "the next query repeats an earlier one"
 _CONTRADICTED = "the facts contradict what the question takes for granted"
@@ -66,8 +72,10 @@ class EvidenceAgent(AnsweringAgent):
     """Passages that a step retrieves."""
     read: int = 15
     """Passages that a step reads at most."""
-    read_tokens: int = 1600
-    """The tokens of the passages that a step reads, though it reads at least four."""
+    read_tokens: int | None = 1300
+    """The tokens of the passages that a step reads, though it reads at least four; None: no limit."""
+    answer_tokens: int | None = 700
+    """The tokens of the passages that the answer is read from; those of the facts used may have more."""
     linked: int = 10
     """Passages that a fact is linked to (Eq. 8)."""
     searches: int = 3
@@ -75,6 +83,8 @@ class EvidenceAgent(AnsweringAgent):
     ranking: First = "evidence"
     answer_from: First = "evidence"
     stop_when_stuck: bool = True
+    fall_back: bool = True
+    """Whether a model too weak for the loop reads the search for the question once instead."""
     attempts: int = 2
     """Steps in a row that may add nothing to the chain before what is missing is given up."""
 
@@ -82,10 +92,23 @@ class EvidenceAgent(AnsweringAgent):
         """Search, read and reason in turn, then read the answer."""
         loop = _Gist(question, self.retriever, queries=[(question,)])
         yield from loop.take_all(partial(self._step, loop))
+        if self.fall_back and (weakness := loop.find_weakness()):
+            yield loop.take(partial(self._fall_back, loop, weakness))
+            return loop.conclude(lambda: self._answerer.answer(question, loop.so_far.ids[: self.answered_from]))
         if self.answer_from == "fusion":
             best = loop.fuse_rankings().ids[: self.answered_from]
             return loop.conclude(lambda: self._answerer.answer(question, best))
-        return loop.conclude(lambda: answer_from_evidence(self._answerer, loop, self.answered_from, self._passages))
+        return loop.conclude(lambda: self._read_answer(loop))
+
+    def _fall_back(self, loop: "_Gist", weakness: str) -> Step:
+        """Forget what a weak model read and thought: the search for the question alone is better."""
+        ranking = loop.first_search
+        loop.ending = f"{loop.ending}; {weakness}, so the answer is read from the search for the question alone"
+        loop.facts, loop.verdict, loop.answer, loop.premise, loop.contradicting = (), Verdict(), "", "", ()
+        return Step(number=loop.number, query=loop.question, ranking=ranking, so_far=ranking)
+
+    def _read_answer(self, loop: "_Gist") -> ReadAnswer:
+        return answer_from_evidence(self._answerer, loop, self.answered_from, self._passages, self.answer_tokens)
 
     def _step(self, loop: "_Gist") -> Step:
         query = loop.search_lines[-1]
@@ -111,6 +134,7 @@ class EvidenceAgent(AnsweringAgent):
         lists = [below.retrieve(query, self.retrieved) for query in loop.queries[-1]]
         found = [each.ids for each in lists]
         loop.searched.extend(found)
+        loop.first_search = loop.first_search or lists[0]
         return raise_passages(in_turn(found), reciprocal_rank_fusion(lists)) if len(lists) > 1 else lists[0]
 
     def _expand(self, loop: "_Gist", found: Ranking, facts: Sequence[Fact]) -> Ranking:
@@ -189,6 +213,8 @@ class _Gist(Gist):
     """What each step searches for: its query, and what the model would search for beside it."""
     searched: list[list[str]] = field(default_factory=list)
     """What each of the queries found, before any walk."""
+    first_search: Ranking = field(default_factory=Ranking)
+    """What the question itself found, before any walk."""
     seen: set[str] = field(default_factory=set)
     """Passages that a step found."""
     read: set[str] = field(default_factory=set)
@@ -217,6 +243,23 @@ class _Gist(Gist):
     def search_lines(self) -> list[str]:
         """The searches of each step on one line."""
         return list(map(" / ".join, self.queries))
+
+    def find_weakness(self) -> str:
+        """Say why the model's loop is worth less than one reading of the search; empty if it is not.
+
+        An answer whose facts are all quoted stands. A first step without facts is that reading already.
+        """
+        unquoted = [fact for fact in self.facts if fact.span is None]
+        stands = bool(self.answer or self.premise) and self.verdict.used and not set(unquoted) & set(self.verdict.used)
+        if stands or not (self.facts or len(self.steps) > 1):
+            return ""
+        if self.failure:
+            return "a reply of the model could not be used"
+        if self.repeated or self.ending == _REPEATED:
+            return "the model repeated its queries" if not self.answer else ""
+        if len(self.facts) >= _FEW_FACTS and 2 * len(unquoted) > len(self.facts):
+            return "most facts that the model noted are not in the passages"
+        return ""
 
     def is_new(self, query: str) -> bool:
         """Was nothing searched for in these words yet?"""

@@ -8,7 +8,10 @@ from triplebeam.answer import Answer, Step
 from triplebeam.methods.gear.expand import SyncGE
 from triplebeam.methods.shared.facts import evidence_first, with_sources
 from triplebeam.methods.shared.loop import ONE_STEP, Loop
-from triplebeam.methods.shared.reading import AnsweringAgent, answer_from_evidence
+from triplebeam.methods.shared.reading import AnsweringAgent, answer_from_evidence, choose_within
+
+#: Passages that are read however long they are.
+_FEWEST = 4
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -17,18 +20,20 @@ class SingleStep(AnsweringAgent):
 
     retriever: SyncGE
     retrieved: int = 20
+    read_tokens: int | None = 1300
+    """The tokens of the passages that are read, though at least four are."""
 
     def steps(self, question: str) -> Generator[Step, None, Answer]:
         """GeAR's Eq. 1 to 3, then an answer from the passages of the facts."""
         loop = Loop(question, ending=ONE_STEP)
         yield loop.take(partial(self._step, loop))
-        return loop.conclude(lambda: answer_from_evidence(self._answerer, loop, self.answered_from, self._passages))
+        return loop.conclude(lambda: answer_from_evidence(self._answerer, loop, self.answered_from))
 
     def _step(self, loop: Loop) -> Step:
         question = loop.question
         base = self.retriever.base.retrieve(question, self.retriever.base_k)
-        read = self.retriever.reader.read(question, base.ids)
-        loop.facts = with_sources(read, [self._passages[id_] for id_ in base.ids])
+        ids = choose_within(base.ids, self._passages, self.read_tokens, _FEWEST)
+        loop.facts = with_sources(self.retriever.reader.read(question, ids), [self._passages[id_] for id_ in ids])
         initial = self.retriever.link([fact.triple for fact in loop.facts])
         ranking = self.retriever.expand(question, base, initial).top(self.retrieved)
         return Step(

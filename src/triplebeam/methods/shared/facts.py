@@ -29,8 +29,8 @@ _PARTS_AND_SOURCE = (5, 6)
 _NUMBER = re.compile(r"(?<![\d-])\d{1,4}\b")
 #: From so many facts on, a remark says that most of them are not in the words that were quoted.
 _MIN_UNQUOTED = 3
-#: In characters: so much of where a fact is from is shown.
-_MAX_SOURCE_CHARACTERS = 160
+#: In characters: so much of its passage's title is shown with a fact.
+_MAX_TITLE_CHARACTERS = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +124,8 @@ def make_cited_facts(rows: Sequence[_CitedFact], passages: Sequence[Passage]) ->
 
 def _list_triples(row: _CitedFact) -> Sequence[Triple]:
     """Return the triple of a fact; where a sentence is given without one, the sentence in three pieces."""
-    return [split_statement(row.fact)] if row.fact and not all(row.triple[:3]) else filter_triples([row.triple])
+    is_whole = len(row.triple) == len(PARTS) and all(row.triple)
+    return filter_triples([row.triple]) if is_whole or not row.fact else [split_statement(row.fact)]
 
 
 def split_statement(statement: str) -> Triple:
@@ -155,16 +156,9 @@ def _add_place(fact: Fact, span: Span | None, named: Passage | None, passages: S
     if passage is None:
         return fact
     speaker = resolve_passage(passage).speaker_at(span.start) if span else ""
-    told = passage.title if passage.date or speaker or passage.origin else ""
+    told = passage.title[:_MAX_TITLE_CHARACTERS] if passage.date or speaker or passage.origin else ""
     source = "; ".join(filter(None, (told, passage.origin)))
-    return replace(
-        fact,
-        passage_id=passage.id,
-        span=span,
-        date=passage.date,
-        speaker=speaker,
-        source=source[:_MAX_SOURCE_CHARACTERS],
-    )
+    return replace(fact, passage_id=passage.id, span=span, date=passage.date, speaker=speaker, source=source)
 
 
 def find_support(triple: Triple, passages: Sequence[Passage]) -> Fact:

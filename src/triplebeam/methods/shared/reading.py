@@ -16,8 +16,6 @@ from triplebeam.retrieve.retriever import Retriever, passages_of
 
 #: Passages that an answer is read from (GeAR, Table 3).
 _MAX_PASSAGES_READ = 5
-#: The tokens of the passages that an answer is read from; those of the facts used may have more.
-_MAX_ANSWER_TOKENS = 1000
 #: A passage repeats another if they share more of all their words than this.
 _MAX_OVERLAP = 0.8
 
@@ -84,19 +82,26 @@ class AnsweringAgent(RetrievingAgent):
         return loop.conclude(lambda: self._answerer.answer(loop.question, loop.so_far.ids[: self.answered_from]))
 
 
-def answer_from_evidence(answerer: Answerer, loop: Loop, passages: int, texts: Passages | None = None) -> ReadAnswer:
+def answer_from_evidence(
+    answerer: Answerer, loop: Loop, passages: int, texts: Passages | None = None, tokens: int | None = None
+) -> ReadAnswer:
     """Read from the passages of the facts used, filled up with the best others, and the facts beside them.
 
-    With the passages' ``texts``, only those others are read that are short enough.
+    With the passages' ``texts``, others are read only as far as all fit into so many tokens.
     """
     used = min(len(passages_of_facts(loop.used)), 2 * passages)
     best = evidence_first(loop.used, loop.so_far).ids[: max(passages, used)]
-    chosen = choose_within(best, texts, _MAX_ANSWER_TOKENS, max(used, 1)) if texts else best
+    chosen = choose_within(best, texts, tokens, max(used, 1)) if texts else best
     return answerer.answer(loop.question, chosen, loop.used)
 
 
-def choose_within(passage_ids: Sequence[str], passages: Passages, tokens: int, least: int) -> list[str]:
-    """Select the best passages within so many tokens, but ``least`` in any case, and none that repeats another."""
+def choose_within(passage_ids: Sequence[str], passages: Passages, tokens: int | None, least: int) -> list[str]:
+    """Select the best passages within so many tokens, but ``least`` in any case, and none that repeats another.
+
+    Without ``tokens`` there is no limit, and repetitions stay.
+    """
+    if tokens is None:
+        return list(passage_ids)
     chosen: list[str] = []
     seen: list[set[str]] = []
     for id_ in passage_ids:

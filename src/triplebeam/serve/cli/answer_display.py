@@ -9,7 +9,7 @@ from rich.text import Text
 from triplebeam.answer import Answer, Evidence, Run, Step
 from triplebeam.explain.passages import heading, headings
 from triplebeam.explain.snippet import snippet
-from triplebeam.explain.verdict import verdict
+from triplebeam.explain.verdict import describe_fact, remarks, verdict
 from triplebeam.generate.language_model import Usage
 from triplebeam.passage import Passages
 from triplebeam.serve.cli.display import draw_indented, draw_text, draw_triple
@@ -54,7 +54,12 @@ def _draw_labelled(console: Console, label: str, paragraphs: Iterable[Text]) -> 
 
 def _read_fact(fact: Evidence, passages: Passages) -> Text:
     source = heading(passages[fact.span.passage_id]) if fact.span else _MEMORY if fact.from_memory else ""
-    return draw_triple(fact.triple).append(f"  ({source})" if source else "", style="dim")
+    return _draw_fact(fact).append(f"  ({source})" if source else "", style="dim")
+
+
+def _draw_fact(fact: Evidence) -> Text:
+    """The sentence with its speaker and its date; where there is no sentence, the triple."""
+    return Text(describe_fact(fact)) if fact.statement else draw_triple(fact.triple)
 
 
 def draw_answer(
@@ -69,7 +74,11 @@ def draw_answer(
     console.print()
     _draw_outcome(console, answer)
     if answer.evidence:
-        console.print("\n[bold]Because[/bold]" if answer.outcome == "answered" else "\n[bold]What was found[/bold]")
+        console.print(
+            "\n[bold]Because[/bold]"
+            if answer.outcome in ("answered", "false_premise")
+            else "\n[bold]What was found[/bold]"
+        )
     ranks = {id_: rank for rank, id_ in enumerate(answer.ranking.ids, start=1)}
     for number, fact in enumerate(answer.evidence, start=1):
         _draw_evidence(console, number, fact, ranks, passages)
@@ -87,6 +96,9 @@ def _draw_outcome(console: Console, answer: Answer) -> None:
     said = verdict(answer)
     if answer.outcome == "answered":
         console.print(f"[bold green]{escape(answer.text)}[/bold green]")
+    elif answer.outcome == "false_premise":
+        console.print(f"[bold]{said}[/bold]")
+        draw_indented(console, Text(answer.premise), 0)
     elif answer.outcome == "guess":
         console.print(f"[bold yellow]A guess: {escape(answer.text)}[/bold yellow]")
     elif answer.outcome == "model_failed":  # why is for stderr
@@ -97,6 +109,8 @@ def _draw_outcome(console: Console, answer: Answer) -> None:
         draw_indented(console, Text(answer.sentence), 0)
     if answer.others:
         draw_indented(console, Text(f"Other answers that fit: {'; '.join(answer.others)}"), 0)
+    for remark in remarks(answer):
+        draw_indented(console, Text(remark), 0)
     if answer.loop_text and answer.loop_text.casefold() != answer.text.casefold():
         console.print(f"[dim]The facts alone said: {escape(answer.loop_text)}[/dim]")
     if answer.text:
@@ -107,7 +121,7 @@ def _draw_outcome(console: Console, answer: Answer) -> None:
 
 def _draw_evidence(console: Console, number: int, fact: Evidence, ranks: Mapping[str, int], passages: Passages) -> None:
     """A fact, then the words it rests on and where they are."""
-    draw_indented(console, draw_triple(fact.triple), 5, label=f"  {number}")
+    draw_indented(console, _draw_fact(fact), 5, label=f"  {number}")
     if fact.span:
         draw_indented(console, Text(f"“{fact.span.text}”"), 5)
         rank, source = ranks.get(fact.span.passage_id), heading(passages[fact.span.passage_id])

@@ -79,7 +79,7 @@ def draw_hit(
     if explain:
         referred = [fact for chain in result.chains for fact in chain if is_made_by(passage, fact)]
         own = [*own_triples(index, passage.id), *referred]
-        if hop := describe_hop(passage, result.chains, own):
+        if result.rank > 1 and (hop := describe_hop(passage, result.chains, own)):
             console.print(f"      [dim]{escape(hop)}[/dim]")
         draw_chains(console, result.chains, own)
 

@@ -10,6 +10,7 @@ from triplebeam.assemble import IndexReader, context_of
 from triplebeam.explain.graph import ScoredChain
 from triplebeam.explain.passages import heading
 from triplebeam.explain.search_results import SearchResults
+from triplebeam.explain.verdict import describe_fact
 from triplebeam.passage import Passages
 from triplebeam.serve.answer_shapes import ConclusionShape, ThoughtShape, conclusion_json, thought_json
 from triplebeam.serve.shapes import TextShape, text_json
@@ -64,6 +65,7 @@ class Quote(TypedDict):
     """A fact the answer relies on, and the words that state it."""
 
     fact: Fact
+    sentence: Annotated[str, Field(description="The fact as a sentence, with its speaker and date if they are known.")]
     passage_id: Annotated[str | None, Field(description="Null if no passage was found that states it.")]
     title: Annotated[str | None, Field(description="That passage's title, with the headings above the passage.")]
     words: Annotated[str | None, Field(description="Verbatim from that passage.")]
@@ -156,6 +158,7 @@ def _make_quote(evidence: Evidence, passages: Passages) -> Quote:
     span = evidence.span
     return {
         "fact": _make_fact(evidence.triple),
+        "sentence": describe_fact(evidence),
         "passage_id": span.passage_id if span else None,
         "title": heading(passages[span.passage_id]) if span else None,
         "words": span.text if span else None,

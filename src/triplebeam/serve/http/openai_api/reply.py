@@ -7,7 +7,7 @@ from typing import Any
 from triplebeam.answer import Answer
 from triplebeam.explain.conversation import FollowUp
 from triplebeam.explain.passages import heading
-from triplebeam.explain.verdict import verdict
+from triplebeam.explain.verdict import remarks, verdict
 from triplebeam.generate.language_model import Usage
 from triplebeam.passage import Passages
 from triplebeam.serve.answer_shapes import AnswerShape
@@ -71,6 +71,9 @@ def _said(answer: Answer, marks: str) -> Iterator[str]:
     if answer.outcome == "answered":
         yield f"{answer.sentence or answer.text} {marks}".strip()
         return
+    if answer.outcome == "false_premise":
+        yield f"{verdict(answer)} {answer.premise} {marks}".strip()
+        return
     failed = "The model failed, so there is no answer. " if answer.failure else ""
     yield f"{verdict(answer)} Best guess: {answer.text}." if answer.text else failed + verdict(answer)
     yield "\n".join(dict.fromkeys(filter(None, (answer.sentence, *answer.missing))))
@@ -79,6 +82,7 @@ def _said(answer: Answer, marks: str) -> Iterator[str]:
 
 def _remarks(answer: Answer) -> Iterator[str]:
     """What to know before relying on the answer."""
+    yield from remarks(answer)
     if answer.others:
         yield f"Other answers that fit: {'; '.join(answer.others)}."
     if answer.outcome == "answered" and not answer.supported:

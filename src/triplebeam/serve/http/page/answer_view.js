@@ -30,7 +30,7 @@ function stepRow(step) {
         "ul",
         { class: "facts" },
         step.facts.map((each) =>
-          make("li", {}, fact(each.triple), each.from_memory && memory(), each.quotation && quote(each.quotation)),
+          make("li", {}, stated(each), each.from_memory && memory(), each.quotation && quote(each.quotation)),
         ),
       ),
     step.problems.map((problem) => make("p", { class: "warning" }, `A reply from the model could not be used: ${problem}`)),
@@ -38,15 +38,22 @@ function stepRow(step) {
   );
 }
 
+/** A fact as a sentence with its speaker and date, or as a triple where it has no sentence. */
+const stated = ({ fact: sentence, triple, speaker, date }) => {
+  const from = [speaker && `said by ${speaker}`, date].filter(Boolean).join(", ");
+  return sentence && sentence !== triple.join(" ")
+    ? make("p", { class: "fact" }, sentence, from && make("span", { class: "note" }, ` (${from})`))
+    : fact(triple);
+};
 const quote = (text, ...source) => make("p", { class: "quote" }, "“", inlineCode(text), "” ", source);
 const memory = () => make("p", { class: "memory" }, "the model's own knowledge: no document says it");
 
 /** The answer in a sentence, how far it can be relied on, the words it rests on, and what is missing. */
 export function showAnswer(section, result) {
-  const { outcome, answer, sentence, others, missing, supported, verdict } = result;
+  const { outcome, answer, sentence, others, missing, supported, verdict, premise, remarks } = result;
   const failed = outcome === "model_failed";
   const none = failed || outcome === "not_in_documents";
-  const said = failed ? "The model failed, so there is no answer." : none ? verdict : sentence || answer;
+  const said = failed ? "The model failed, so there is no answer." : none ? verdict : premise || sentence || answer;
   section.dataset.outcome = outcome;
   show(
     section,
@@ -56,6 +63,7 @@ export function showAnswer(section, result) {
     failed && make("p", { class: "failure" }, verdict),
     none && sentence && !missing.includes(sentence) && make("p", {}, sentence),
     answer && answer !== said && make("p", { class: "short" }, "In short: ", make("b", {}, answer)),
+    remarks.map((each) => make("p", { class: "remark" }, each)),
     others.length > 0 && make("p", { class: "others" }, "Other answers that fit: ", make("b", {}, others.join("; "))),
     !none && make("p", { class: supported ? "support yes" : "support" }, supported ? `✓ ${verdict}` : verdict),
     missing.length > 0 && [
@@ -74,7 +82,7 @@ export function showAnswer(section, result) {
 function evidenceList({ outcome, evidence, passages }) {
   if (!evidence.length) return null;
   const known = new Map(passages.map((passage) => [passage.id, passage]));
-  const rows = evidence.map(({ triple, span, note, from_memory }, index) =>
+  const rows = evidence.map(({ span, note, from_memory, ...each }, index) =>
     make(
       "li",
       {},
@@ -82,7 +90,7 @@ function evidenceList({ outcome, evidence, passages }) {
       make(
         "div",
         {},
-        fact(triple),
+        stated(each),
         note && make("p", { class: "note" }, note),
         span && quote(span.text, source(known.get(span.passage_id))),
         from_memory && memory(),
@@ -90,7 +98,7 @@ function evidenceList({ outcome, evidence, passages }) {
       ),
     ),
   );
-  const title = outcome === "answered" ? "Because" : "What was found";
+  const title = outcome === "answered" || outcome === "false_premise" ? "Because" : "What was found";
   return make("div", {}, make("h3", {}, title), make("ol", { class: "because" }, rows));
 }
 

@@ -1,0 +1,133 @@
+"""Answers that show their proof on any kind of document: dates, speakers, parts, premises; and weak models."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from scripted_facts import agent, verdict
+from scripted_loops import BAD, Table, final, reply
+from triplebeam.answer import Answer, AnswerPart
+from triplebeam.explain.verdict import remarks
+from triplebeam.generate.language_model import Completion
+from triplebeam.methods.shared.facts import split_statement
+from triplebeam.methods.shared.reading import choose_within
+from triplebeam.passage import Passage
+from triplebeam.ranking import Ranking
+from triplebeam.testing.scripted import Scripted
+from triplebeam.triple import Triple
+
+CHAT = Passage("chat", "Mira: I went to the pottery class.\nTom: I bought a kiln.", "Chat of 2024-05-03")
+NEWS = Passage("news", "The mill was sold.", "Mill", metadata={"source": "The Age", "published_at": "2023-10-22"})
+OLD = Passage("old", "The mill was not for sale.", "Mill", metadata={"published_at": "2021-01-02"}, section="Trade")
+PASSAGES: Mapping[str, Passage] = {each.id: each for each in (CHAT, NEWS, OLD)}
+
+
+class Nothing(Table):
+    """Finds no passages."""
+
+    def retrieve(self, query: str, k: int = 10) -> Ranking:
+        return Ranking()
+
+
+def noted(*rows: tuple[str, int, str]) -> Completion:
+    """Facts as sentences, each with the number of its passage and a quotation."""
+    facts = [{"fact": fact, "triple": [], "passage": number, "quotation": words} for fact, number, words in rows]
+    return reply(facts=facts)
+
+
+WENT = ("Mira went to the pottery class.", 1, "I went to the pottery class.")
+BOUGHT = ("Tom bought a kiln.", 1, "I bought a kiln.")
+SOLD = ("The mill was sold.", 2, "The mill was sold.")
+KEPT = ("The mill was not for sale.", 3, "The mill was not for sale.")
+
+
+def ask(
+    *replies: Completion, finds: Mapping[str, list[str]] | None = None, **parameters: Any
+) -> tuple[Answer, Scripted]:
+    with Scripted([*replies]) as model:
+        table = Table(finds or {"q": ["chat", "news", "old"]})
+        return agent(model, table, Nothing({}), passages=PASSAGES, **parameters).answer("q"), model
+
+
+def test_passages_and_facts_are_shown_with_section_source_date_and_speaker() -> None:
+    _, model = ask(noted(WENT, SOLD, KEPT), verdict("x", used=[1]), final("x"))
+    reading, reasoning, answering = (prompt.user for prompt in model.prompts)
+    for shown in (reading, answering):
+        assert "[2] Mill\n(source: The Age; published_at: 2023-10-22)\nThe mill was sold." in shown
+    assert "[3] Mill\n(Trade; published_at: 2021-01-02)\n" in reading
+    assert "1. Mira went to the pottery class. [Chat of 2024-05-03; said by Mira]" in reasoning
+    assert "3. The mill was not for sale. [Mill; Trade; published_at: 2021-01-02]" in reasoning
+
+
+def test_each_part_of_an_answer_needs_a_fact() -> None:
+    both = verdict("the pottery class; a kiln", used=[1, 2])
+    answer, _ = ask(noted(WENT, BOUGHT), both, final("the pottery class; a kiln"))
+    assert answer.parts == (AnswerPart("the pottery class", (1,), True), AnswerPart("a kiln", (2,), True))
+    assert (answer.supported, remarks(answer)) == (True, [])
+    assert [(fact.date, fact.speaker) for fact in answer.evidence] == [("2024-05-03", "Mira"), ("2024-05-03", "Tom")]
+    half, _ = ask(noted(WENT), verdict("the pottery class; a kiln", used=[1]), final("the pottery class; a kiln"))
+    assert not half.supported
+    assert remarks(half) == ["No fact states this part: a kiln."]
+
+
+def test_a_false_premise_is_an_outcome_of_its_own() -> None:
+    said = "The mill was not for sale."
+    answer, _ = ask(
+        noted(KEPT), verdict(used=[1], premise=said), reply(sentence=said, found=False, answer="", premise=said)
+    )
+    assert (answer.outcome, answer.premise, answer.text, answer.supported) == ("false_premise", said, "", True)
+    assert answer.ending == "the facts contradict what the question takes for granted"
+
+
+def test_contradicting_facts_are_shown_with_their_dates() -> None:
+    answer, _ = ask(noted(SOLD, KEPT), verdict("sold", used=[1], contradicting=[2]), final("sold"))
+    assert answer.supported
+    assert answer.as_of == "2023-10-22"
+    assert remarks(answer) == [
+        "As of 2023-10-22; other passages contradict it.",
+        "Contradicted by: The mill was not for sale. (2021-01-02)",
+    ]
+
+
+def test_a_list_goes_on_while_a_step_brings_new_items() -> None:
+    finds = {"q": ["chat"], "r": ["news"], "s": ["old"]}
+    answer, _ = ask(
+        noted(WENT),
+        verdict("the pottery class", used=[1], more=True, query="r"),
+        noted(("The mill was sold.", 1, SOLD[2])),
+        verdict("the pottery class", used=[1], more=True, query="s"),
+        final("the pottery class"),
+        finds=finds,
+    )
+    assert (len(answer.steps), answer.may_be_incomplete) == (2, True)
+    assert remarks(answer) == ["The list may be incomplete: your documents may name more."]
+
+
+INVENTED = [(f"Ann founded town {n}.", 1, "words that no passage has anywhere") for n in range(3)]
+
+
+def test_a_weak_model_reads_the_search_once_instead() -> None:
+    answer, model = ask(noted(*INVENTED), verdict("town 1", used=[2]), final("a kiln"))
+    assert answer.text == "a kiln"
+    assert answer.ranking.ids == ["chat", "news", "old"]
+    assert answer.ending.endswith("so the answer is read from the search for the question alone")
+    assert "Facts that were noted" not in model.prompts[-1].user
+    kept, _ = ask(noted(*INVENTED), verdict("town 1", used=[2]), final("a kiln"), fall_back=False)
+    assert "search for the question alone" not in kept.ending
+
+
+def test_an_unusable_verdict_after_facts_falls_back() -> None:
+    answer, _ = ask(noted(WENT), BAD, BAD, final("a kiln"))
+    assert "a reply of the model could not be used" in answer.ending
+    assert (answer.text, answer.evidence) == ("a kiln", ())
+
+
+def test_a_step_reads_what_fits_and_nothing_twice() -> None:
+    long = {str(n): Passage(str(n), f"{n} words {n} " * 50 * (n + 1)) for n in range(4)}
+    long["same"] = Passage("same", long["0"].text)
+    assert choose_within(["0", "same", "1", "2", "3"], long, 500, 1) == ["0", "1"]
+    assert choose_within(["0", "same"], long, None, 1) == ["0", "same"]
+
+
+def test_a_sentence_without_a_triple_is_split_into_one() -> None:
+    assert split_statement("Mira went to the pottery class.") == Triple("Mira", "went to the", "pottery class")
+    assert str(split_statement("Rain.")) == "Rain. is so"
