@@ -20,14 +20,14 @@ from langchain_core.embeddings import Embeddings
 from langchain_core.vectorstores import InMemoryVectorStore
 
 from triplebeam import demo
+from triplebeam.adapters.langchain import from_langchain
+from triplebeam.adapters.retriever import from_function
 from triplebeam.assemble import Index, open_index
 from triplebeam.evaluate.ask_all import ask_all
 from triplebeam.evaluate.questions import Question, find_gold, read_questions
 from triplebeam.evaluate.run import Evaluation, Run
 from triplebeam.passage import Passage
 from triplebeam.retrieve.retriever import Retriever
-from triplebeam.serve.langchain import from_langchain
-from triplebeam.serve.own_retriever import from_function
 from triplebeam.settings import read_settings
 from triplebeam_research.experiments.output import render_across
 from triplebeam_research.experiments.results_file import add_results
@@ -99,7 +99,7 @@ def compared(collection: Index, questions: list[Question]) -> Evaluation:
         base = make(collection)
         for method, retriever in {name: base, f"{name}+naive_ge": collection.expand(base)}.items():
             runs.append(Run(method=method, results=ask_all(method, retriever, questions)))
-    manifest = collection.snapshot.manifest
+    manifest = collection.status
     triples = ", ".join(f"{count:,} by {name}" for name, count in manifest.triples_by_extractor.items())
     facts = {"embedder": manifest.embedder.name, "triples": triples}
     return Evaluation(title="Bring your own retriever", questions=questions, runs=runs, facts=facts)

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from triplebeam import open as open_index
-from triplebeam.assemble import Index
+from triplebeam.assemble import Index, context_of
 from triplebeam.evaluate.questions import read_questions
 
 _METHODS = ("bm25", "dense", "hybrid", "hybrid+naive_ge", "gnn_ret", "hipporag2", "blend")
@@ -24,21 +24,21 @@ def main() -> None:
     arguments = _arguments()
     index = open_index(arguments.index)
     questions = [question.question for question in read_questions(arguments.questions)[: arguments.limit]]
-    index.embedder.embed(questions, kind="query")
+    context_of(index).embedder.embed(questions, kind="query")
     whole = _searches(index, arguments.method, questions)
-    print(f"{len(index):,} passages, {len(index.triples):,} triples, {len(questions)} questions")
+    print(f"{len(index):,} passages, {len(context_of(index).triples):,} triples, {len(questions)} questions")
     _print("no filter", whole, whole)
     for where in arguments.where:
         view: Index | None = None
 
         def make(where: str = where) -> None:
             nonlocal view
-            view = index.where(where)
+            view = index.filter(where)
 
         first = _seconds(make)
         assert view is not None
-        print(f"{where}: {len(view):,} passages, {len(view.triples):,} triples; the view is made in {first:.2f} s")
-        print(f"  found again in {_seconds(lambda where=where: index.where(where)) * 1000:.2f} ms")  # type: ignore[misc]
+        print(f"{where}: {len(view):,} passages, {len(context_of(view).triples):,} triples; made in {first:.2f} s")
+        print(f"  found again in {_seconds(lambda where=where: index.filter(where)) * 1000:.2f} ms")  # type: ignore[misc]
         _print(where, _searches(view, arguments.method, questions), whole)
 
 
@@ -58,8 +58,8 @@ def _searches(index: Index, methods: list[str], questions: list[str]) -> dict[st
     """By method: the seconds of the first search, which builds what is built once, and the median of the others."""
     found = {}
     for method in methods:
-        first = _seconds(lambda method=method: index.search(questions[0], method))  # type: ignore[misc]
-        later = [_seconds(lambda q=q, method=method: index.search(q, method)) for q in questions[1:]]  # type: ignore[misc]
+        first = _seconds(lambda method=method: index.search(questions[0], method=method))  # type: ignore[misc]
+        later = [_seconds(lambda q=q, method=method: index.search(q, method=method)) for q in questions[1:]]  # type: ignore[misc]
         found[method] = first, statistics.median(later)
     return found
 

@@ -123,9 +123,9 @@ def measure(folder: Path, questions: Iterator[str], arguments: argparse.Namespac
 
         own = time.process_time
         ways = {
-            "in process, the search alone": (lambda asked: index.search(asked, method, k), 1, own),
+            "in process, the search alone": (lambda asked: index.search(asked, method=method, k=k), 1, own),
             "in process, as it is shown": (
-                lambda asked: index.search(asked, method, k).explain(),
+                lambda asked: index.search(asked, method=method, k=k).explain(),
                 1,
                 own,
             ),

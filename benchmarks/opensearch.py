@@ -91,10 +91,10 @@ def measure(index: Index, method: str, questions: Sequence[dict[str, Any]], cloc
     """Mean recall, median seconds per question, and what was found."""
     recalls: dict[int, list[float]] = {5: [], 15: []}
     found, spent = [], []
-    index.search("a first question", method, 15)  # what is loaded once
+    index.search("a first question", method=method, k=15)  # what is loaded once
     for question in questions:
         with clock.running():
-            ids = index.search(question["question"], method, 15).ids
+            ids = index.search(question["question"], method=method, k=15).ids
         spent.append(clock.seconds)
         found.append(set(ids))
         gold = set(question["gold"])

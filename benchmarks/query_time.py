@@ -58,7 +58,7 @@ def show_ratios(measured: dict[str, Measured], collection: assemble.Index, quest
     for method in measured:
         if (factor := speed_up_of_many(collection, method, questions)) is not None:
             table.add_row(f"{_plain(method)} without encoding: one at a time / many at once", f"{factor:.2f}")
-    building, encoding = build_again(collection, collection.embedder)
+    building, encoding = build_again(collection, assemble.context_of(collection).embedder)
     table.add_row("building an index of given triples / encoding alone", f"{building / encoding:.2f}")
     CONSOLE.print(table)
 

@@ -58,7 +58,7 @@ def read_rows(path: Path) -> list[dict[str, Any]]:
 
 def build_index(folder: Path, data: Path, passages: int) -> Any:
     """Index the first passages of a dataset."""
-    index = triplebeam.create(folder, embedder=HashedWords(64))
+    index = triplebeam.Index(folder, embedder=HashedWords(64))
     rows = read_rows(data / "corpus.jsonl.gz")[:passages]
     rows = [row | {"half": "even" if number % 2 == 0 else "odd"} for number, row in enumerate(rows)]
     known = {row["id"] for row in rows}
@@ -66,9 +66,9 @@ def build_index(folder: Path, data: Path, passages: int) -> Any:
         triples = folder.parent / "triples.jsonl"
         lines = (json.dumps(row) for row in read_rows(data / TRIPLES) if row["passage_id"] in known)
         triples.write_text("\n".join(lines), encoding="utf-8")
-        index.add(rows, triples=triples)
+        index.add_documents(rows, triples=triples)
     else:
-        index.add(rows, extractor="local")
+        index.add_documents(rows, extractor="local")
     return index
 
 
@@ -76,7 +76,7 @@ def rank_questions(index: Any, questions: list[str]) -> Iterator[tuple[str, list
     """Yield the 15 best passages of every question by every method, whole and under a filter."""
     for method in METHODS:
         yield method, [rank(index, question, method) for question in questions]
-    view = index.where('half = "even"')
+    view = index.filter('half = "even"')
     yield "blend, filtered", [rank(view, question, "blend") for question in questions]
 
 

@@ -11,7 +11,7 @@ from collections import Counter
 from datetime import UTC, datetime
 from pathlib import Path
 
-from triplebeam.assemble import open_index
+from triplebeam.assemble import context_of, open_index
 from triplebeam.evaluate.questions import find_gold, read_questions
 from triplebeam.index.manifest import MAX_PASSAGES
 from triplebeam.retrieve.token_budget import TOKENS, retrieve_within
@@ -28,7 +28,7 @@ def main() -> None:
 def measure(folder: Path, dataset: str, path: Path, method: str) -> dict[str, object]:
     """Return a row of the results."""
     index = open_index(folder)
-    snapshot = index.snapshot
+    snapshot = context_of(index).snapshot
     questions = find_gold(read_questions(path), snapshot.passages)
     retriever = index.retriever(method)
     asked, found = Counter[int](), Counter[int]()

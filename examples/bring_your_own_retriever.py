@@ -3,7 +3,7 @@
 import sys
 
 import triplebeam
-from triplebeam.serve.own_retriever import from_function
+from triplebeam.adapters.retriever import from_function
 
 
 def my_search(query: str, k: int) -> list[str]:
@@ -13,5 +13,5 @@ def my_search(query: str, k: int) -> list[str]:
 
 index = triplebeam.open(sys.argv[1])
 multi_hop = index.expand(from_function(my_search, index))
-for hit in multi_hop.retrieve("Where was the discoverer of Uranus born?", k=3):
-    print(hit.passage_id, hit.chains[:1])
+for result in index.search("Where was the discoverer of Uranus born?", method=multi_hop, k=3):
+    print(result.passage.id, result.chains[:1])

@@ -7,7 +7,7 @@ from haystack.components.retrievers.in_memory import InMemoryBM25Retriever
 from haystack.document_stores.in_memory import InMemoryDocumentStore
 
 import triplebeam
-from triplebeam.serve.haystack import TriplebeamRetriever, from_haystack
+from triplebeam.adapters.haystack import TriplebeamRetriever, from_haystack
 
 QUESTION = "Where was the discoverer of Uranus born?"
 

@@ -6,7 +6,7 @@ from langchain_core.documents import Document
 from langchain_core.retrievers import BaseRetriever
 
 import triplebeam
-from triplebeam.serve.langchain import TriplebeamRetriever, from_langchain
+from triplebeam.adapters.langchain import TriplebeamRetriever, from_langchain
 
 QUESTION = "Where was the discoverer of Uranus born?"
 

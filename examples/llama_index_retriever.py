@@ -6,7 +6,7 @@ from llama_index.core.base.base_retriever import BaseRetriever
 from llama_index.core.schema import NodeWithScore, TextNode
 
 import triplebeam
-from triplebeam.serve.llama_index import TriplebeamRetriever, from_llama_index
+from triplebeam.adapters.llama_index import TriplebeamRetriever, from_llama_index
 
 QUESTION = "Where was the discoverer of Uranus born?"
 

@@ -11,8 +11,7 @@ from pathlib import Path
 from fastapi.testclient import TestClient
 
 from serve.http.small_server import job_ended
-from triplebeam.assemble import create_index
-from triplebeam.assemble.index import Index
+from triplebeam.assemble import Index
 from triplebeam.serve.http.app import make_app
 from triplebeam.serve.http.keys import Keys
 from triplebeam.serve.library import Library
@@ -41,9 +40,9 @@ def row(number: int) -> dict[str, object]:
 
 def in_python(index: Index) -> None:
     def search(where: str, method: str) -> list[str]:
-        return index.search("which pump is blue?", method, where=where).ids
+        return index.search("which pump is blue?", method=method, where=where).ids
 
-    search_all(search, lambda: index.add([row(FILTERS)], extractor="none"))
+    search_all(search, lambda: index.add_documents([row(FILTERS)], extractor="none"))
 
 
 def over_http(folder: Path) -> None:
@@ -66,8 +65,8 @@ def over_http(folder: Path) -> None:
 
 
 def main(folder: Path, way: str) -> None:
-    index = create_index(folder / "i.index", embedder=HashedWords())
-    index.add([row(number) for number in range(FILTERS)], extractor="none")
+    index = Index(folder / "i.index", embedder=HashedWords())
+    index.add_documents([row(number) for number in range(FILTERS)], extractor="none")
     resource.setrlimit(resource.RLIMIT_NOFILE, (FILES, FILES))
     if way == "python":
         in_python(index)

@@ -8,7 +8,10 @@ from tables import read_table
 from triplebeam.answer import Agent
 from triplebeam.assemble import (
     EXTRACTORS,
+    Context,
     Index,
+    IndexReader,
+    context_of,
     make_embedder,
     make_extractor,
     make_model,
@@ -29,13 +32,13 @@ from triplebeam.testing.scripted import Scripted
 
 @pytest.fixture(scope="module")
 def collection(world: Snapshot, words: Embedder) -> Index:
-    return Index.of(world, Settings(), words)
+    return IndexReader(Context(world, Settings(), words))
 
 
 @pytest.mark.parametrize("base", ["bm25", "dense", "hybrid", "bm25@triples", "dense@passages", "hybrid@triples"])
 @pytest.mark.parametrize("behind", ["", "+naive_ge", "+naive_ge[scorer=exact]", "+naive_ge+naive_ge[scorer=pooled]"])
 def test_every_method_can_be_asked(collection: Index, base: str, behind: str) -> None:
-    assert "film" in collection.search("Laughter in Hell", base + behind, k=5).ids
+    assert "film" in collection.search("Laughter in Hell", method=base + behind, k=5).ids
 
 
 def test_parameters_arrive(collection: Index) -> None:
@@ -65,7 +68,7 @@ def test_a_wrong_name_is_reported_in_one_line(collection: Index, method: str, wo
 
 
 def test_what_needs_a_model_says_how_to_get_one(world: Snapshot, words: Embedder) -> None:
-    collection = Index.of(world, Settings(model=None), words)
+    collection = IndexReader(Context(world, Settings(model=None), words))
     for make in (lambda: collection.retriever("hybrid+sync_ge"), lambda: collection.agent("agent")):
         with pytest.raises(ModelMissingError, match="no language model is configured: set TRIPLEBEAM_MODEL"):
             make()
@@ -90,12 +93,12 @@ def test_what_needs_a_model_says_how_to_get_one(world: Snapshot, words: Embedder
     ],
 )
 def test_every_agent_has_its_name(world: Snapshot, words: Embedder, method: str) -> None:
-    collection = Index.of(world, Settings(), words, Scripted([]))
+    collection = IndexReader(Context(world, Settings(), words, Scripted([])))
     assert isinstance(collection.agent(method), Agent)
 
 
 def test_an_agents_parameters_and_base_arrive(world: Snapshot, words: Embedder) -> None:
-    agent = Index.of(world, Settings(), words, Scripted([])).agent("agent[max_steps=2]:bm25")
+    agent = IndexReader(Context(world, Settings(), words, Scripted([]))).agent("agent[max_steps=2]:bm25")
     assert isinstance(agent, EvidenceAgent)
     assert agent.max_steps == 2
     assert isinstance(agent.retriever, SyncGE)
@@ -110,7 +113,7 @@ def test_a_wrong_agent_is_reported(
     world: Snapshot, words: Embedder, method: str, words_of_the_message: list[str]
 ) -> None:
     with pytest.raises(BadInputError) as error:
-        Index.of(world, Settings(), words, Scripted([])).agent(method)
+        IndexReader(Context(world, Settings(), words, Scripted([]))).agent(method)
     assert all(part in str(error.value) for part in words_of_the_message)
 
 
@@ -130,10 +133,10 @@ def test_of_a_long_text_only_what_is_near_a_broken_byte_is_quoted(collection: In
 
 
 def test_no_model_is_loaded_for_terms_alone(world: Snapshot, tmp_path: Path) -> None:
-    nothing_installed = Index.of(world, Settings(home=tmp_path, offline=True, embedder="minilm"))
-    assert nothing_installed.search("lake", "bm25").ids[0] == "lake"
+    nothing_installed = IndexReader(Context(world, Settings(home=tmp_path, offline=True, embedder="minilm")))
+    assert nothing_installed.search("lake", method="bm25").ids[0] == "lake"
     with pytest.raises(ModelMissingError):
-        nothing_installed.search("lake", "dense")
+        nothing_installed.search("lake", method="dense")
 
 
 def test_another_embedder_than_the_indexs_is_refused(world: Snapshot, words: Embedder) -> None:
@@ -153,7 +156,7 @@ def test_extractors_by_name(tmp_path: Path) -> None:
     offline = Settings(home=tmp_path, offline=True)
     assert make_extractor("none", None, offline) is None
     assert isinstance(make_extractor("local", tmp_path / "triples.jsonl", offline), TriplesFile)
-    with pytest.raises(ModelMissingError, match="fetching is turned off"):
+    with pytest.raises(ModelMissingError, match="downloads are turned off"):
         make_extractor("local", None, offline)
     with pytest.raises(ModelMissingError, match="TRIPLEBEAM_MODEL"):
         make_extractor("llm", None, offline)
@@ -185,13 +188,15 @@ def test_an_embedder_behind_an_endpoint(tmp_path: Path) -> None:
 def test_the_calls_of_a_users_own_model_are_counted(world: Snapshot, words: Embedder) -> None:
     replies = ['{"facts": []}', '{"found": true, "answer": "1963", "sentence": "In 1963."}']
     with Scripted(replies) as model:
-        answer = Index.of(world, Settings(), words, model).agent("single_step").answer("When did he die?")
+        answer = IndexReader(Context(world, Settings(), words, model)).agent("single_step").answer("When did he die?")
     assert answer.usage.calls == 2
 
 
 def test_reading_shares_the_client_unless_it_has_its_own(world: Snapshot, words: Embedder, tmp_path: Path) -> None:
     main = Settings(model="big", completions=tmp_path / "c.sqlite")
-    shared = Index.of(world, main, words)
-    assert shared.reading_model is shared.model
-    apart = Index.of(world, Settings(model="big", reading_model="quick", completions=tmp_path / "c.sqlite"), words)
-    assert (apart.model.name, apart.reading_model.name) == ("big", "quick")
+    shared = IndexReader(Context(world, main, words))
+    assert context_of(shared).reading_model is context_of(shared).model
+    apart = IndexReader(
+        Context(world, Settings(model="big", reading_model="quick", completions=tmp_path / "c.sqlite"), words)
+    )
+    assert (context_of(apart).model.name, context_of(apart).reading_model.name) == ("big", "quick")

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from small_world import TRIPLES, WORLD, TableExtractor
-from triplebeam.assemble import Index
+from triplebeam.assemble import Context, Index, IndexReader
 from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError
 from triplebeam.index.build.build import IndexBuilder
@@ -31,7 +31,7 @@ PARTS = ["messages", "triples", "names", "titles", "owners", "tail"]
 
 def blend_of(world: Snapshot, words: Embedder, **parameters: Any) -> Blend:
     brackets = ",".join(f"{name}={value}" for name, value in parameters.items())
-    blend = Index.of(world, Settings(), words).retriever(f"blend[{brackets}]")
+    blend = IndexReader(Context(world, Settings(), words)).retriever(f"blend[{brackets}]")
     assert isinstance(blend, Blend)
     return blend
 
@@ -162,11 +162,11 @@ class TestBlendContract(RetrieverContract):
 
     @pytest.fixture
     def retriever(self, world: Snapshot, words: Embedder) -> Retriever:
-        return Index.of(world, Settings(), words).retriever("blend")
+        return IndexReader(Context(world, Settings(), words)).retriever("blend")
 
 
 def test_the_shipped_blend_finds_both_hops_and_says_why(world: Snapshot, words: Embedder) -> None:
-    ranking = Index.of(world, Settings(), words).search(QUESTION, k=4)
+    ranking = IndexReader(Context(world, Settings(), words)).search(QUESTION, k=4)
     by_id = {hit.passage.id: hit for hit in ranking}
     assert {"film", "director"} <= set(by_id)
     assert "titles" in by_id["director"].ranks
@@ -183,7 +183,7 @@ def test_each_part_can_be_left_out(world: Snapshot, words: Embedder, part: str) 
 
 def test_a_part_that_is_not_there(world: Snapshot, words: Embedder) -> None:
     with pytest.raises(BadInputError, match="did you mean 'titles'"):
-        Index.of(world, Settings(), words).retriever("blend[without=title]")
+        IndexReader(Context(world, Settings(), words)).retriever("blend[without=title]")
 
 
 @pytest.fixture
@@ -193,7 +193,7 @@ def search(tmp_path: Path, words: Embedder) -> Callable[..., Ranking]:
     def run(question: str, documents: list[Document], extractor: TableExtractor | None) -> Ranking:
         folder = tmp_path / "my.index"
         IndexBuilder(folder=folder, embedder=words, extractor=extractor).build(documents)
-        return Index(Folder(folder), Settings(), words).retriever().retrieve(question)
+        return Index(Folder(folder), settings=Settings(), embedder=words).retriever().retrieve(question)
 
     return run
 

@@ -7,11 +7,13 @@ import threading
 from collections.abc import Sequence
 from copy import deepcopy
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import triplebeam
 from small_world import TRIPLES, TableExtractor
+from triplebeam.assemble import Method, context_of
 from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError, IndexMissingError
 from triplebeam.generate.language_model import Completion, Prompt
@@ -28,38 +30,40 @@ REPLIES = [json.dumps({"facts": []}), json.dumps({"found": True, "answer": "1963
 
 @pytest.fixture
 def empty(tmp_path: Path, words: Embedder) -> triplebeam.Index:
-    return triplebeam.create(tmp_path / "my.index", embedder=words, settings=Settings(home=tmp_path))
+    return triplebeam.Index(tmp_path / "my.index", embedder=words, settings=Settings(home=tmp_path))
 
 
 @pytest.fixture
 def index(empty: triplebeam.Index) -> triplebeam.Index:
-    empty.add(ROWS, extractor=TableExtractor(TRIPLES))
+    empty.add_documents(ROWS, extractor=TableExtractor(TRIPLES))
     return empty
 
 
 class TestDocumentsIn:
     def test_rows_keep_their_ids_titles_and_other_fields(self, index: triplebeam.Index) -> None:
-        assert index.documents() == ["director", "film"]
+        assert list(index.passages.document_ids) == ["director", "film"]
         assert index.passages["film"].title == "Laughter in Hell"
         assert index.passages["film"].metadata == {"year": "1933"}
         assert len(index) == 2
         assert [passage.id for passage in index] == ["director", "film"]
 
     def test_the_same_object_sees_what_is_added(self, index: triplebeam.Index) -> None:
-        assert index.search("Great Lakes", "bm25").ids == []
-        index.add([{"id": "lake", "text": "Lake Michigan is one of the Great Lakes."}], extractor="none")
-        assert index.search("Great Lakes", "bm25").ids == ["lake"]
-        assert triplebeam.open(index.folder, embedder=index.embedder).documents() == ["director", "film", "lake"]
+        assert index.search("Great Lakes", method="bm25").ids == []
+        index.add_documents([{"id": "lake", "text": "Lake Michigan is one of the Great Lakes."}], extractor="none")
+        assert index.search("Great Lakes", method="bm25").ids == ["lake"]
+        again = triplebeam.open(index.location, embedder=context_of(index).embedder)
+        assert list(again.passages.document_ids) == ["director", "film", "lake"]
 
     def test_texts_are_numbered_and_go_on_counting(self, empty: triplebeam.Index) -> None:
-        empty.add(["The first text.", "The second."], extractor="none")
-        empty.add([{"text": "A row without an id."}, "And a third text."], extractor="none")
-        assert empty.documents() == ["text-1", "text-2", "text-3", "text-4"]
-        assert empty.search("third", "bm25")[0].passage.text == "And a third text."
+        empty.add_texts(["The first text.", "The second."], extractor="none")
+        empty.add_documents([{"text": "A row without an id."}], extractor="none")
+        empty.add_texts("And a third text.", extractor="none")
+        assert list(empty.passages.document_ids) == ["text-1", "text-2", "text-3", "text-4"]
+        assert empty.search("third", method="bm25")[0].passage.text == "And a third text."
 
     def test_a_text_that_is_too_long_for_the_name_of_a_file(self, empty: triplebeam.Index) -> None:
-        empty.add(["The lake is deep. " * 20], extractor="none")
-        assert empty.documents() == ["text-1"]
+        empty.add_texts(["The lake is deep. " * 20], extractor="none")
+        assert list(empty.passages.document_ids) == ["text-1"]
 
     def test_a_path_a_list_of_paths_and_documents(
         self, empty: triplebeam.Index, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -69,11 +73,11 @@ class TestDocumentsIn:
         (tmp_path / "docs" / "a.txt").write_text("The lake is deep.")
         (tmp_path / "b.txt").write_text("The city is large.")
         empty.add("docs/", extractor="none")
-        empty.add([Path("b.txt")], extractor="none")
-        empty.add(triplebeam.Document(id="c", text="The film is short."), extractor="none")
-        assert empty.documents() == ["b.txt", "c", "docs/a.txt"]
+        empty.add(["b.txt"], extractor="none")
+        empty.add_documents(triplebeam.Document(id="c", text="The film is short."), extractor="none")
+        assert list(empty.passages.document_ids) == ["b.txt", "c", "docs/a.txt"]
         empty.remove("./docs/a.txt", Path("b.txt"))
-        assert empty.documents() == ["c"]
+        assert list(empty.passages.document_ids) == ["c"]
 
     def test_what_cannot_be_read_is_in_the_report_and_logged(
         self, empty: triplebeam.Index, tmp_path: Path, caplog: pytest.LogCaptureFixture
@@ -91,7 +95,10 @@ class TestDocumentsIn:
         ("given", "said"),
         [
             ("nowhere/", "there is no file or folder 'nowhere'"),
-            ("Some text to be indexed.", "if it is a text, put it into a list"),
+            (
+                "Some text to be indexed.",
+                "there is no file or folder 'Some text to be indexed.': check the path; add_texts takes texts",
+            ),
             ([{"id": "a"}], 'row 1 cannot be indexed: its "text" is missing or empty'),
             ([{"text": "x", "when": {1, 2}}], "row 1 cannot be indexed"),
             ([{"text": "x", "metadata": "y"}], 'its "metadata" is not a JSON object'),
@@ -101,17 +108,18 @@ class TestDocumentsIn:
             ([Document(id="a", text="x", metadata={"year": 1999})], "its 'year' is int: give a string"),  # type: ignore[dict-item]
             ([Document(id="a", text="x", metadata=["y"])], "its metadata is list: give a dict"),  # type: ignore[arg-type]
             ([Document(id="a", text=b"x")], "its 'text' is bytes: give a string"),  # type: ignore[arg-type]
-            (["  "], "item 1 is an empty text"),
-            ([3], "item 1 is int: give paths, rows"),
-            (["/"], "a file or folder that exists: write Path('/')"),
+            (["  "], "text 1 is empty"),
+            ([3], "item 1 is int: give rows"),
             ([{"id": "a", "text": "x"}, {"id": "a", "text": "y"}], "two documents have the id 'a'"),
         ],
     )
     def test_what_is_no_document_is_refused_before_anything_is_written(
         self, empty: triplebeam.Index, given: object, said: str
     ) -> None:
+        texts = isinstance(given, list) and isinstance(given[0], str)
+        add: Any = empty.add if isinstance(given, str) else empty.add_texts if texts else empty.add_documents
         with pytest.raises(BadInputError, match=said.replace("(", r"\(").replace(")", r"\)")):
-            empty.add(given, extractor="none")  # type: ignore[arg-type]
+            add(given, extractor="none")
         assert len(empty) == 0
 
 
@@ -119,8 +127,8 @@ class TestDocumentsOut:
     def test_removed_documents_are_found_no_more(self, index: triplebeam.Index) -> None:
         report = index.remove("film")
         assert report.documents_changed == 1
-        assert index.documents() == ["director"]
-        assert "film" not in index.search("Laughter in Hell", "bm25").ids
+        assert list(index.passages.document_ids) == ["director"]
+        assert "film" not in index.search("Laughter in Hell", method="bm25").ids
 
     def test_an_unknown_document_is_an_error_with_the_nearest_and_nothing_is_removed(
         self, index: triplebeam.Index
@@ -131,28 +139,30 @@ class TestDocumentsOut:
 
     def test_the_last_document_leaves_an_empty_index(self, index: triplebeam.Index) -> None:
         index.remove("film", "director")
-        assert (len(index), index.documents(), list(index)) == (0, [], [])
+        assert (len(index), list(index)) == (0, [])
         with pytest.raises(BadInputError, match="is empty"):
             index.remove("film")
-        index.add(["Something new."], extractor="none")
-        assert index.search("new", "bm25").ids == ["text-1#0"]
+        index.add_texts(["Something new."], extractor="none")
+        assert index.search("new", method="bm25").ids == ["text-1#0"]
 
 
 class TestCreateAndOpen:
     def test_an_empty_index_says_so_instead_of_finding_nothing(self, empty: triplebeam.Index) -> None:
         assert (len(empty), bool(empty), list(empty)) == (0, True, [])
-        for index in (empty, triplebeam.open(empty.folder)):
-            with pytest.raises(IndexMissingError, match="is empty: add documents to it first"):
-                index.search("anything")
+        with pytest.raises(IndexMissingError, match="there is no index at"):
+            empty.search("anything")
+        assert not empty.location.state.exists(), "the first document creates it"
 
-    def test_create_refuses_an_index_that_is_there(self, index: triplebeam.Index) -> None:
-        with pytest.raises(BadInputError, match=r"there is an index at .* already: open it with triplebeam\.open"):
-            triplebeam.create(index.folder)
+    def test_an_index_is_opened_or_created_by_its_path(self, index: triplebeam.Index, words: Embedder) -> None:
+        assert len(triplebeam.Index(str(index.location), embedder=words)) == 2
+        index.remove("film", "director")
+        with pytest.raises(IndexMissingError, match="is empty: add documents to it first"):
+            triplebeam.open(index.location, embedder=words).search("anything")
 
     def test_create_refuses_a_folder_of_other_things(self, tmp_path: Path) -> None:
         (tmp_path / "letter.txt").write_text("Dear …")
         with pytest.raises(BadInputError, match=r"is no index and holds other files, such as 'letter\.txt'"):
-            triplebeam.create(tmp_path)
+            triplebeam.Index(tmp_path).add_texts(["x"], extractor="none")
 
     def test_open_refuses_what_is_no_index(self, tmp_path: Path) -> None:
         with pytest.raises(IndexMissingError, match="there is no index at"):
@@ -179,43 +189,43 @@ class TestSearch:
         assert copied.chains == director.chains
         assert copied.to_dict() == director.to_dict()
         assert [each["id"] for each in hits.to_dict()["passages"]] == hits.ids  # type: ignore[attr-defined]
-        monkeypatch.setattr("triplebeam.explain.search_results.explain_hits", pytest.fail)
+        monkeypatch.setattr("triplebeam.explain.hits.explain_hits", pytest.fail)
         assert hits[0].chains == hits[0].chains
         assert index.search(question) == hits
 
     def test_a_method_may_be_parsed_before(self, index: triplebeam.Index) -> None:
-        method = triplebeam.Method.parse("hybrid+naive_ge")
-        assert index.search("Edward Cahn", method) == index.search("Edward Cahn", "naive_ge")
+        method = Method.parse("hybrid+naive_ge")
+        assert index.search("Edward Cahn", method=method) == index.search("Edward Cahn", method="naive_ge")
 
 
 class TestAsk:
     @pytest.fixture
     def asked(self, index: triplebeam.Index, words: Embedder) -> triplebeam.Index:
-        return triplebeam.open(index.folder, embedder=words, model=Scripted(REPLIES), settings=index.settings)
+        return triplebeam.open(index.location.state, embedder=words, model=Scripted(REPLIES), settings=index.settings)
 
     def test_an_answer_has_its_steps(self, asked: triplebeam.Index) -> None:
         answer = asked.ask("When did Edward Cahn die?")
         assert (answer.text, answer.sentence, len(answer.steps)) == ("1963", "In 1963.", 1)
 
     def test_the_steps_as_they_happen_then_the_answer(self, asked: triplebeam.Index) -> None:
-        *steps, answer = asked.ask_steps("When did Edward Cahn die?")
+        *steps, answer = asked.ask_stream("When did Edward Cahn die?")
         assert [type(step) for step in steps] == [triplebeam.Step]
         assert isinstance(answer, triplebeam.Answer)
         assert answer.text == "1963"
 
     def test_from_asyncio(self, asked: triplebeam.Index) -> None:
         async def both() -> tuple[list[str], str]:
-            hits = await asked.search_async("Edward Cahn died", k=1)
-            return hits.ids, (await asked.ask_async("When did Edward Cahn die?")).text
+            hits = await asked.asearch("Edward Cahn died", k=1)
+            return hits.ids, (await asked.aask("When did Edward Cahn die?")).text
 
         assert asyncio.run(both()) == (["director"], "1963")
 
     def test_a_cancelled_question_calls_no_model_any_more(self, index: triplebeam.Index, words: Embedder) -> None:
         model = Held()
-        asked = triplebeam.open(index.folder, embedder=words, model=model, settings=index.settings)
+        asked = triplebeam.open(index.location.state, embedder=words, model=model, settings=index.settings)
 
         async def cancelled() -> None:
-            task = asyncio.create_task(asked.ask_async("When did Edward Cahn die?", "single_step"))
+            task = asyncio.create_task(asked.aask("When did Edward Cahn die?", method="single_step"))
             await asyncio.to_thread(model.called.wait)
             task.cancel()
             with pytest.raises(asyncio.CancelledError):

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from tables import read_table
-from triplebeam.assemble import Index, Method
+from triplebeam.assemble import Context, Index, IndexReader, Method
 from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError
 from triplebeam.index.folder.snapshot import Snapshot
@@ -20,7 +20,7 @@ from triplebeam_research.training.weights import write_weights
 
 @pytest.fixture(scope="module")
 def collection(world: Snapshot, words: Embedder) -> Index:
-    return Index.of(world, Settings(), words)
+    return IndexReader(Context(world, Settings(), words))
 
 
 def gnn_ret(collection: Index, method: str) -> GNNRet:
@@ -49,16 +49,18 @@ def test_every_base_with_scores(collection: Index, base: str, kind: type, distan
     found = gnn_ret(collection, f"{base}+gnn_ret[relevant=1]")
     assert isinstance(found.base, kind)
     assert found.distance == distance
-    ranking = collection.search("Laughter in Hell drama film directed", f"{base}+gnn_ret[relevant=1]", k=6)
+    ranking = collection.search("Laughter in Hell drama film directed", method=f"{base}+gnn_ret[relevant=1]", k=6)
     assert "film" in ranking.ids
     assert any(hit.chains for hit in ranking), "what a message brought shows why"
-    without = collection.search("Laughter in Hell drama film directed", f"{base}+gnn_ret[relevant=1,chains=no]", k=6)
+    without = collection.search(
+        "Laughter in Hell drama film directed", method=f"{base}+gnn_ret[relevant=1,chains=no]", k=6
+    )
     assert without.ids == ranking.ids
     assert not any(hit.chains for hit in without)
 
 
 def test_it_can_be_expanded_further(collection: Index) -> None:
-    assert "film" in collection.search("Laughter in Hell", "scaled_hybrid+gnn_ret+naive_ge", k=3).ids
+    assert "film" in collection.search("Laughter in Hell", method="scaled_hybrid+gnn_ret+naive_ge", k=3).ids
 
 
 def test_it_is_known_as_a_graph_without_a_model() -> None:

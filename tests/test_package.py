@@ -52,7 +52,7 @@ def test_naming_open_imports_what_opening_needs_and_little_else() -> None:
 def test_adding_a_sentence_passes_through_few_modules(tmp_path: Path) -> None:
     (tmp_path / "a.md").write_text("The lake is deep.", encoding="utf-8")
     for name in ("first", "second"):  # the first imports; what is called then is not counted
-        index = triplebeam.create(tmp_path / name, embedder=HashedWords())
+        index = triplebeam.Index(tmp_path / name, embedder=HashedWords())
         with entered_modules() as entered:
             index.add(tmp_path / "a.md", extractor="none")
     assert len(entered) <= MAX_ENTERED_BY_ADD, sorted(entered)
@@ -106,11 +106,28 @@ def test_help_loads_no_model_and_no_index() -> None:
 
 
 def test_a_search_needs_no_extra() -> None:
-    assert not loaded_after("import triplebeam.assemble, triplebeam.serve.own_retriever") & set(EXTRAS)
+    assert not loaded_after("import triplebeam.assemble, triplebeam.adapters.retriever") & set(EXTRAS)
 
 
 def test_the_contracts_need_no_pytest() -> None:
     assert "pytest" not in loaded_after("import triplebeam.testing.contracts")
+
+
+def test_the_public_names_are_few() -> None:
+    assert triplebeam.__all__ == [
+        *("Answer", "Document", "Evidence", "Index", "Passage", "SearchResult", "SearchResults", "Settings", "Step"),
+        *("Triple", "TriplebeamError", "open"),
+    ]
+    assert [name for name in dir(triplebeam.Index) if not name.startswith("_")] == [
+        *("aask", "add", "add_documents", "add_texts", "agent", "asearch", "ask", "ask_stream", "correct", "expand"),
+        *("filter", "filter_text", "find_fault", "passages", "purge", "remove", "retriever", "search", "search_many"),
+        *("status", "sync"),
+    ]
+
+
+def test_what_follows_a_question_is_named(tmp_path: Path) -> None:
+    with pytest.raises(TypeError, match="takes 2 positional arguments but 3 were given"):
+        triplebeam.Index(tmp_path).search("Which lake?", 5)  # type: ignore[misc]
 
 
 @pytest.mark.parametrize("name", triplebeam.__all__)

@@ -10,7 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 from small_world import TRIPLES, TableExtractor, world_documents
-from triplebeam.assemble import Index, tuning
+from triplebeam.assemble import Context, IndexReader, tuning
 from triplebeam.assemble.tuning import SHARES, measure_shares
 from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError
@@ -38,21 +38,23 @@ def _noisy(mean: float, count: int) -> np.ndarray:
 
 def test_a_share_that_is_better_on_both_halves_is_chosen(world: Snapshot, recall: dict[float, float]) -> None:
     recall[0.25] = 0.8
-    found = measure_shares(Index.of(world, Settings()), QUESTIONS)
+    found = measure_shares(IndexReader(Context(world, Settings())), QUESTIONS)
     assert found.own == pytest.approx(OWN)
     assert found.chosen == 0.25
     assert found.difference.mean == pytest.approx(0.3)
 
 
 def test_chance_changes_nothing(world: Snapshot, recall: dict[float, float]) -> None:
-    assert measure_shares(Index.of(world, Settings()), QUESTIONS).chosen is None
+    assert measure_shares(IndexReader(Context(world, Settings())), QUESTIONS).chosen is None
     recall[0.25] = 0.8
-    assert measure_shares(Index.of(world, Settings()), QUESTIONS[:3]).chosen is None, "three questions are too few"
+    assert measure_shares(IndexReader(Context(world, Settings())), QUESTIONS[:3]).chosen is None, (
+        "three questions are too few"
+    )
 
 
 def test_questions_without_gold_are_refused(world: Snapshot) -> None:
     with pytest.raises(BadInputError, match="0 questions have gold passages: tuning needs two or more"):
-        measure_shares(Index.of(world, Settings()), [Question(id="q", question="Who?")])
+        measure_shares(IndexReader(Context(world, Settings())), [Question(id="q", question="Who?")])
 
 
 def test_every_share_is_measured(world: Snapshot, words: Embedder) -> None:
@@ -60,7 +62,7 @@ def test_every_share_is_measured(world: Snapshot, words: Embedder) -> None:
         Question(id="one", question="Who directed Laughter in Hell?", gold=("film", "director")),
         Question(id="two", question="On which lake is Milwaukee?", gold=("city",)),
     ]
-    found = measure_shares(Index.of(world, Settings(), words), asked)
+    found = measure_shares(IndexReader(Context(world, Settings(), words)), asked)
     assert list(found.recall) == pytest.approx(sorted([*SHARES, OWN]))
     assert all(0 < recall <= 1 for recall in found.recall.values())
 

@@ -4,7 +4,7 @@ import pytest
 
 from small_world import WORLD
 from triplebeam.answer import Answer, Evidence, Span
-from triplebeam.assemble.index import Index
+from triplebeam.assemble import Context, Index, IndexReader
 from triplebeam.embed.embedder import Embedder
 from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.settings import Settings
@@ -16,7 +16,7 @@ DIED = Triple("Edward Cahn", "died on", "25 August 1963")
 
 @pytest.fixture
 def index(world: Snapshot, words: Embedder) -> Index:
-    return Index.of(world, Settings(), words)
+    return IndexReader(Context(world, Settings(), words))
 
 
 def span(passage_id: str, start: int = 0, end: int | None = None, text: str | None = None) -> Span:

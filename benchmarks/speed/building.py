@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from speed.clock import RecordingEmbedder, clocked, now
-from triplebeam.assemble import Index
+from triplebeam.assemble import Index, context_of
 from triplebeam.embed.embedder import Embedder
 from triplebeam.extract.extractor import Extraction
 from triplebeam.index.build.build import IndexBuilder
@@ -21,7 +21,7 @@ class _TriplesOf:
     name = "benchmark:1"
 
     def __init__(self, collection: Index) -> None:
-        self._triples = collection.triples
+        self._triples = context_of(collection).triples
 
     def extract(self, passages: Iterable[Passage]) -> Iterator[Extraction]:
         for passage in passages:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from speed.clock import seconds
-from triplebeam.assemble import Index
+from triplebeam.assemble import Index, context_of
 from triplebeam.methods.gear import Pooled
 from triplebeam.methods.gear.beam_search import DiverseTripleBeamSearch
 from triplebeam.retrieve.bm25 import BM25
@@ -35,9 +35,9 @@ class Compared(NamedTuple):
 def compare(collection: Index, questions: list[str]) -> Iterator[Compared]:
     """Every comparison; the slow ones over a few questions."""
     yield _bm25(collection, questions)
-    vectors = collection.embedder.embed(questions, kind="query")
-    passages, triples = collection.snapshot.passage_vectors.rows, collection.snapshot.triples
-    dense = Dense.over_passages(collection.snapshot, collection.embedder)
+    vectors = context_of(collection).embedder.embed(questions, kind="query")
+    passages, triples = context_of(collection).snapshot.passage_vectors.rows, context_of(collection).snapshot.triples
+    dense = Dense.over_passages(context_of(collection).snapshot, context_of(collection).embedder)
     yield _dense("NumPy, passages", np.array(passages), lambda q, v: dense.retrieve(q, K), questions, vectors)
     everything = triples.vectors(np.arange(len(triples)))
     yield _dense("NumPy, triples", everything, lambda q, v: triples.search(v, K), questions, vectors)
@@ -51,7 +51,7 @@ def _bm25(collection: Index, questions: list[str]) -> Compared:
     passages = [collection.passages.at(row) for row in range(len(collection.passages))]
     theirs = bm25s.BM25(method="lucene", k1=1.2, b=0.75)
     theirs.index([text_words(passage.term_text) for passage in passages], show_progress=False)
-    ours = BM25.over_passages(collection.snapshot)
+    ours = BM25.over_passages(context_of(collection).snapshot)
 
     def search(question: str) -> list[str]:
         rows, _ = theirs.retrieve([query_words(question)], k=min(K, len(passages)), show_progress=False)
@@ -143,8 +143,8 @@ def _pagerank(collection: Index, questions: list[str]) -> Iterator[Compared]:
 def _beam_search(collection: Index, questions: list[str]) -> Compared:
     from oracles.diverse_triple_beam_search import diverse_triple_beam_search
 
-    store, width = collection.triples, 10
-    scorer = Pooled(triples=store, embedder=collection.embedder)
+    store, width = context_of(collection).triples, 10
+    scorer = Pooled(triples=store, embedder=context_of(collection).embedder)
     search = DiverseTripleBeamSearch(triples=store, scorer=scorer, width=width)
     vectors = store.vectors(np.arange(len(store)))
     of_entity: dict[str, list[int]] = defaultdict(list)
@@ -168,7 +168,9 @@ def _beam_search(collection: Index, questions: list[str]) -> Compared:
     base = collection.retriever("hybrid")
     starts = [
         (query, store.triples_of(base.retrieve(question, 15).ids))
-        for question, query in zip(questions, collection.embedder.embed(questions, kind="query"), strict=True)
+        for question, query in zip(
+            questions, context_of(collection).embedder.embed(questions, kind="query"), strict=True
+        )
     ]
     same = [
         len(set(plainly(q, s.tolist())) & set(map(tuple, search.search(q, s).chains.tolist()))) / width

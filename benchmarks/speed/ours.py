@@ -59,8 +59,11 @@ class Measured:
 
 def exact_search(collection: assemble.Index, question: str) -> float:
     """Seconds of one exact dense search over the triples' vectors, plainly in NumPy."""
-    everything = np.arange(len(collection.triples))
-    vectors, (query,) = collection.triples.vectors(everything), collection.embedder.embed([question], kind="query")
+    everything = np.arange(len(assemble.context_of(collection).triples))
+    vectors, (query,) = (
+        assemble.context_of(collection).triples.vectors(everything),
+        assemble.context_of(collection).embedder.embed([question], kind="query"),
+    )
     runs = [seconds(lambda: np.argpartition(-(vectors @ query), K)[:K]) for _ in range(_YARDSTICKS)]
     return median(runs)
 

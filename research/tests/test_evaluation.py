@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from triplebeam.assemble import Index, Method
-from triplebeam.assemble.context import Context
+from triplebeam.assemble import Context, IndexReader, Method
 from triplebeam.assemble.evaluation import OpenedCorpus
 from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError
@@ -208,7 +207,7 @@ def test_an_index_that_was_built_in_another_way_is_refused(
 
 def test_gold_is_known_in_an_evaluation_only(world: Snapshot, words: Embedder) -> None:
     with pytest.raises(BadInputError, match="triplebeam bench"):
-        Index.of(world, Settings(), words).retriever("gold")
+        IndexReader(Context(world, Settings(), words)).retriever("gold")
 
 
 def test_the_bound_is_measured_and_is_no_method_to_recommend(

@@ -2,7 +2,7 @@
 
     import triplebeam
 
-    index = triplebeam.create("my.index")
+    index = triplebeam.Index("my.index")  # opens it, or creates it
     index.add("docs/")
     for hit in index.search("When did the director of Laughter in Hell die?", k=5):
         print(hit.score, hit.passage.title, hit.snippet.text)

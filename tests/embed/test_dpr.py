@@ -9,7 +9,7 @@ import pytest
 from numpy.typing import NDArray
 from tiny_model import CONFIG, random_weights, tokenizer
 
-from triplebeam.assemble import Index
+from triplebeam.assemble import Context, IndexReader
 from triplebeam.embed import load_embedder
 from triplebeam.embed.embedder import Embedder
 from triplebeam.embed.model_folder import ModelFolder
@@ -96,11 +96,11 @@ def test_a_folder_may_say_how_it_pools(tmp_path: Path, name: str) -> None:
 def test_an_index_searches_by_dot_product(pair: TwoEncoders, name: str, tmp_path: Path) -> None:
     documents = [Document(id=text, title="", text=text, is_passage=True) for text in TEXTS]
     IndexBuilder(folder=tmp_path / "my.index", embedder=pair).build(documents)
-    index = Index.of(Snapshot.open(tmp_path / "my.index"), Settings(home=tmp_path))
+    index = IndexReader(Context(Snapshot.open(tmp_path / "my.index"), Settings(home=tmp_path)))
     for question in ("the river", "north flows"):
         best = np.argsort(-dot_products(pair, question, TEXTS), kind="stable")
-        assert index.search(question, "dense", k=6).ids == [TEXTS[place] for place in best]
-        assert index.search(question, "gnn_ret", k=6).ids, "any base with scores serves GNN-Ret"
+        assert index.search(question, method="dense", k=6).ids == [TEXTS[place] for place in best]
+        assert index.search(question, method="gnn_ret", k=6).ids, "any base with scores serves GNN-Ret"
 
 
 def test_unrelated_passages_are_not_alike(pair: TwoEncoders) -> None:

@@ -13,7 +13,7 @@ import pytest
 from patience import SECONDS
 from scripted_loops import Table
 from triplebeam.answer import Agent, Answer, Step
-from triplebeam.assemble import Index
+from triplebeam.assemble import Context, IndexReader
 from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import EndpointError
 from triplebeam.evaluate.ask_all import CountingEmbedder, ask_all
@@ -162,14 +162,14 @@ def test_interrupted_and_started_again_nothing_is_asked_twice(tmp_path: Path) ->
 def test_a_question_is_encoded_once_and_counted(world: Snapshot, words: Embedder, method: str, encodings: int) -> None:
     """Also the first, though the method was warmed, and though several of its parts ask for the same vector."""
     counting = CountingEmbedder(words)
-    retriever = Index.of(world, Settings(), counting).retriever(method)
+    retriever = IndexReader(Context(world, Settings(), counting)).retriever(method)
     results = ask_all(method, retriever, QUESTIONS, encoded=lambda: counting.encoded)
     assert [result.encodings for result in results] == [encodings, encodings]
 
 
 def test_chains_are_counted_too(world: Snapshot, words: Embedder) -> None:
     counting = CountingEmbedder(words)
-    retriever = Index.of(world, Settings(), counting).retriever("hybrid+naive_ge[scorer=exact,width=3]")
+    retriever = IndexReader(Context(world, Settings(), counting)).retriever("hybrid+naive_ge[scorer=exact,width=3]")
     assert ask_all("exact", retriever, QUESTIONS, encoded=lambda: counting.encoded)[0].encodings > 1
 
 

@@ -130,9 +130,9 @@ def test_nothing_to_average(empty: list[float]) -> None:
 def test_what_cannot_be_asked_for() -> None:
     with pytest.raises(BadInputError, match="2 values cannot be compared with 3"):
         compare_paired([0, 1], [0, 1, 1])
-    with pytest.raises(BadInputError, match="one resample or more, not 0"):
+    with pytest.raises(BadInputError, match="resamples must be at least 1, got 0"):
         interval([0, 1], resamples=0)
-    with pytest.raises(BadInputError, match="between 0 and 1, 95 does not"):
+    with pytest.raises(BadInputError, match="between 0 and 1, got 95"):
         interval([0, 1], confidence=95)
     with pytest.raises(BadInputError, match="between 0 and 1"):
         holm([0.5, math.nan])

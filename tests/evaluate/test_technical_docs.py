@@ -32,3 +32,10 @@ def test_what_is_quoted_is_short(name: str) -> None:
         each for question in read_questions(FOLDER / f"{name}.jsonl") for entry in question.unresolved for each in entry
     ]
     assert all(isinstance(place, Place) and place.file and 2 < len(place.phrase.split()) < 20 for place in places)
+
+
+def test_the_questions_on_process_managers_need_two_files_or_one() -> None:
+    questions = read_questions(FOLDER.parent / "process-manuals" / "questions.jsonl")
+    two = [question for question in questions if question.hops == 2]
+    assert (len(two), len(questions)) == (63, 93)
+    assert all(not files(first) & files(second) for first, second in (question.unresolved for question in two))

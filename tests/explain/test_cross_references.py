@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from small_world import WordEmbedder
-from triplebeam.assemble import Index, open_index
-from triplebeam.explain.cross_references import CrossReferences, called, is_made_by, telling_facts
+from triplebeam.assemble import Index, context_of, open_index
+from triplebeam.explain.cross_references import CrossReferences, called, describe_hop, is_made_by, telling_facts
 from triplebeam.explain.graph import around_entity
 from triplebeam.explain.search_results import SearchResults
 from triplebeam.extract.extractor import Extraction
@@ -48,7 +48,7 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Index:
 
 def shown(index: Index, question: str, *ids: str) -> list[tuple[Chain, ...]]:
     hits = [Hit(id_, 1.0 / n) for n, id_ in enumerate(ids, 1)]
-    return [each.chains for each in SearchResults(index.source, question, "", hits)]
+    return [each.chains for each in SearchResults(context_of(index).source, question, "", hits)]
 
 
 def test_the_first_hit_leads_to_what_it_names_or_links_to(index: Index) -> None:
@@ -88,11 +88,30 @@ def test_headings_are_not_looked_for_in_the_passage() -> None:
 
 
 def test_one_hit_needs_no_reference(index: Index) -> None:
-    assert CrossReferences(index.snapshot, "How many?", [index.passages["lmtp#0"]]).chains(0) == ()
+    assert CrossReferences(context_of(index).snapshot, "How many?", [index.passages["lmtp#0"]]).chains(0) == ()
 
 
 def test_a_term_without_facts_is_drawn_with_its_passages(index: Index) -> None:
-    drawn = around_entity(index.source, index.embedder, "batch_max", limit=10)
+    drawn = around_entity(context_of(index).source, context_of(index).embedder, "batch_max", limit=10)
     assert [node.id for node in drawn.nodes] == ["e:batch max", "p:batching#0", "p:lmtp#0"]
     assert [(edge.source, edge.predicate) for edge in drawn.edges] == [("p:batching#0", None), ("p:lmtp#0", None)]
-    assert around_entity(index.source, index.embedder, "batch_max", limit=1).truncated
+    assert around_entity(context_of(index).source, context_of(index).embedder, "batch_max", limit=1).truncated
+
+
+DISCOVERED, BORN = Triple("Herschel", "discovered", "Uranus"), Triple("Herschel", "was born in", "Hanover")
+
+
+@pytest.mark.parametrize(
+    ("chains", "own", "said"),
+    [
+        ([(DISCOVERED, BORN)], [BORN], "second hop: through Herschel from Uranus"),
+        ([(Triple("Sun", "attracts", "Uranus"), DISCOVERED, BORN)], [BORN], "third hop: through Herschel from Uranus"),
+        ([(Triple("Bath", "mentions", "Herschel"),)], [], "second hop: through Herschel from Bath"),
+        ([(BORN,)], [BORN], ""),
+        ([(BORN, DISCOVERED)], [BORN], ""),  # it leads away from the passage
+        ([(Triple("Sun", "is", "hot"), BORN)], [BORN], ""),
+        ([], [], ""),
+    ],
+)
+def test_a_hop_is_named_by_what_it_leads_through(chains: list[Chain], own: list[Triple], said: str) -> None:
+    assert describe_hop(Passage("herschel", "", "Herschel"), chains, own) == said

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from small_world import TableExtractor, WordEmbedder
-from triplebeam.assemble import Index, open_index
+from triplebeam.assemble import Index, context_of, open_index
 from triplebeam.explain.explanation import Explanation
 from triplebeam.explain.passages import headings
 from triplebeam.explain.search_results import SearchResults
@@ -49,7 +49,9 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Index:
 @pytest.fixture
 def shows(index: Index) -> Callable[..., bool]:
     def shown(*chain: Triple, hit: str = "people", question: str = QUESTION) -> bool:
-        return Explanation(index.snapshot, question).chains(Hit(hit, 1.0, (chain,)), index.passages[hit]) == (chain,)
+        return Explanation(context_of(index).snapshot, question).chains(
+            Hit(hit, 1.0, (chain,)), index.passages[hit]
+        ) == (chain,)
 
     return shown
 
@@ -103,7 +105,7 @@ def test_a_chain_that_has_nothing_of_the_question_is_not_shown(shows: Shows) -> 
 
 def test_hits_show_only_such_chains(index: Index) -> None:
     hits = [Hit("people", 1.0, ((LEADS, BORN), (WROTE, BORN))), Hit("ledger", 0.5)]
-    first, second = SearchResults(index.source, QUESTION, "", hits)
+    first, second = SearchResults(context_of(index).source, QUESTION, "", hits)
     assert first.chains == ((WROTE, BORN),)
     assert second.chains == ()
     assert headings([first.passage, second.passage]) == ["Handbook (people.md)", "Handbook (ledger.md)"]
@@ -123,20 +125,24 @@ def reached(
             reached(Hop("ledger", "Debian"), found_by=(("owners", 3), ("plain", 9))),
             (("Handbook", "mentions", "Debian"), ("Debian", "is described in", "dpkg")),
         ),
+        (
+            reached(Hop("ledger", "dpkg"), found_by=(("titles", 20), ("terms", 1), ("plain", 14))),
+            (("Handbook", "mentions", "dpkg"),),
+        ),
         (reached(Hop("ledger", "dpkg"), found_by=(("titles", 2), ("plain", 1))), ()),  # plain search shows it anyway
         (reached(Hop("ledger", "dpkg"), found_by=()), (("Handbook", "mentions", "dpkg"),)),
         (reached(), ()),
     ],
 )
 def test_a_link_that_was_followed_explains_a_hit_without_a_chain(index: Index, hit: Hit, chains: Chain) -> None:
-    (shown,) = SearchResults(index.source, "How tall is the mast?", "", [hit])
+    (shown,) = SearchResults(context_of(index).source, "How tall is the mast?", "", [hit])
     assert shown.chains == ((tuple(Triple(*fact) for fact in chains),) if chains else ())
 
 
 def test_the_fact_that_was_followed_explains_more_than_that_it_is_mentioned(index: Index) -> None:
     fact = Triple("Handbook", "is installed by", "dpkg")
     hit = reached(Hop("ledger", "dpkg"), chains=((LEADS,), (fact,)))
-    (shown,) = SearchResults(index.source, "How tall is the mast?", "", [hit])
+    (shown,) = SearchResults(context_of(index).source, "How tall is the mast?", "", [hit])
     assert shown.chains == ((fact,),)
 
 
@@ -155,7 +161,7 @@ def test_the_third_hop_is_explained(tmp_path: Path) -> None:
     documents = [Document(id=title, title=title, text=text, is_passage=True) for title, text in pages.items()]
     IndexBuilder(folder=tmp_path, embedder=WordEmbedder(), extractor=TableExtractor(table)).build(documents)
     index, question = open_index(tmp_path, embedder=WordEmbedder()), "Whom do we call about what Harbour Dairy uses?"
-    shown = {each.passage.id: each.chains for each in index.search(question, "blend[share=1]", 43)}
+    shown = {each.passage.id: each.chains for each in index.search(question, method="blend[share=1]", k=43)}
     assert shown["Vento"] == ((Triple("Kestrel", "is made by", "Vento"),),)
 
 
@@ -182,5 +188,5 @@ def test_the_demo_keeps_its_chain(tmp_path: Path) -> None:
     chain = (table["uranus"][0], table["herschel"][0])
     index = open_index(tmp_path, embedder=WordEmbedder())
     hits = [Hit("herschel", 1.0, (chain,))]
-    (shown,) = SearchResults(index.source, "Where was the discoverer of Uranus born?", "", hits)
+    (shown,) = SearchResults(context_of(index).source, "Where was the discoverer of Uranus born?", "", hits)
     assert shown.chains == (chain,)

@@ -39,7 +39,8 @@ def notes(tmp_path_factory: pytest.TempPathFactory) -> Index:
 
 
 def show(index: Index, capsys: pytest.CaptureFixture[str], *, as_json: bool) -> str:
-    show_passages(index, "quorum queues initial support", "bm25", 4, explain=False, as_json=as_json)
+    results = index.search("quorum queues initial support", method="bm25", k=4)
+    show_passages(index, results, explain=False, as_json=as_json)
     return capsys.readouterr().out
 
 
@@ -56,4 +57,4 @@ def test_programs_see_all_of_them(notes: Index, capsys: pytest.CaptureFixture[st
     assert [each.get("like") for each in others] == [first["id"]] * 2
     assert "like" not in first
     assert "like" not in guide
-    assert len(notes.search("quorum queues initial support", "bm25", 4)) == 4
+    assert len(notes.search("quorum queues initial support", method="bm25", k=4)) == 4

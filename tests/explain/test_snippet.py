@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from small_world import WordEmbedder
 from triplebeam.answer import Answer
-from triplebeam.assemble import create_index
+from triplebeam.assemble import Index, context_of
+from triplebeam.explain.hits import find_stemmers
 from triplebeam.explain.layout import blocks, filled
-from triplebeam.explain.search_results import find_stemmers
 from triplebeam.explain.snippet import WIDTH, Snippet, snippet
 from triplebeam.passage import Passage
 from triplebeam.ranking import Ranking
@@ -112,16 +112,18 @@ GERMAN = {
 def test_the_language_of_a_passage_is_the_one_it_was_indexed_with(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    index = create_index(tmp_path / "small.index", embedder=WordEmbedder())
-    index.add([{"id": id_, "text": text} for id_, text in GERMAN.items()], extractor="none")
+    index = Index(tmp_path / "small.index", embedder=WordEmbedder())
+    index.add_documents([{"id": id_, "text": text} for id_, text in GERMAN.items()], extractor="none")
     monkeypatch.setattr(words, "detect_foreign_language", pytest.fail)
-    shown = index.search("Schule", "bm25")
+    shown = index.search("Schule", method="bm25")
     assert [each.stemmer for each in shown] == ["german", "german"]
     assert [highlighted(each.snippet) for each in shown] == [["Schulen"], ["Schulen"]]
     assert shown.remark == ""
-    assert index.search("Quarz", "hybrid").remark
+    assert index.search("Quarz", method="hybrid").remark
     answer = Answer(question="Schule", text="", ranking=Ranking.from_scores({"ascii": 1.0}))
-    [passage] = answer_json(answer, index.passages, stemmers=find_stemmers(index.source, ["ascii"]))["passages"]
+    [passage] = answer_json(answer, index.passages, stemmers=find_stemmers(context_of(index).source, ["ascii"]))[
+        "passages"
+    ]
     assert passage["snippet"]["highlights"] == [(4, 11)]
 
 

@@ -55,7 +55,7 @@ def test_a_small_file_does_not_fill_the_memory(tmp_path: Path, monkeypatch: pyte
     monkeypatch.setattr(triples_file, "_ANY_RATIO_UP_TO", 1000)
     path = tmp_path / "triples.jsonl.gz"
     path.write_bytes(gzip.compress(b" " * 100_000))
-    with pytest.raises(BadInputError, match=r"jsonl.gz inflates to more than .* bytes, which looks like a trap"):
+    with pytest.raises(BadInputError, match=r"jsonl.gz inflates to more than .* bytes, like a zip bomb"):
         TriplesFile(path).name  # noqa: B018
 
 

@@ -165,6 +165,6 @@ def test_one_prompt_needs_no_thread() -> None:
 
 
 def test_no_thread_is_refused() -> None:
-    with pytest.raises(BadInputError, match="concurrency is 0"):
+    with pytest.raises(BadInputError, match="concurrency must be at least 1, got 0"):
         Concurrent(model=Faulty({}), concurrency=0)
     assert replace(Concurrent(model=Faulty({})), concurrency=2).name == "faulty"

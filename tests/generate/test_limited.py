@@ -106,5 +106,5 @@ def test_threads_share_a_limit() -> None:
 
 @pytest.mark.parametrize("limit", [0, -1, float("nan")])
 def test_a_limit_that_lets_nothing_through_is_refused(limit: float) -> None:
-    with pytest.raises(BadInputError, match="lets nothing through"):
+    with pytest.raises(BadInputError, match="must be above 0"):
         Limited.per_minute(Scripted([]), limit)

@@ -203,5 +203,5 @@ def test_a_server_that_was_there_may_come_back(unused_port: int) -> None:
 
 def test_settings_and_the_name_within() -> None:
     assert Retrying(model=Scripted([], name="toy")).name == "toy"
-    with pytest.raises(BadInputError, match="attempts is 0"):
+    with pytest.raises(BadInputError, match="attempts must be at least 1, got 0"):
         Retrying(model=Scripted([]), attempts=0)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from triplebeam.assemble.index import Index
+from triplebeam.assemble import Context, Index, IndexReader, context_of
 from triplebeam.errors import BadInputError
 from triplebeam.index.build.build import IndexBuilder
 from triplebeam.index.build.purge import purge
@@ -107,8 +107,8 @@ def test_a_question_may_use_any_name_of_a_merged_entity(folder: Path) -> None:
     correct(folder, MERGE)
     entities = Snapshot.open(folder).entities
     assert entities.numbers["w herschel"] == entities.numbers["william herschel"]
-    index = Index.of(Snapshot.open(folder), Settings(), HashedWords())
-    found = index.search("Where did W. Herschel live?", "hipporag[entities=verbatim]")
+    index = IndexReader(Context(Snapshot.open(folder), Settings(), HashedWords()))
+    found = index.search("Where did W. Herschel live?", method="hipporag[entities=verbatim]")
     assert set(found.ids) == {"a#0", "b#0"}
 
 
@@ -246,8 +246,6 @@ def test_a_view_is_an_index_of_its_passages_with_the_same_corrections(folder: Pa
     ]
     assert (some.entities.weights(with_passages=True) != alone.entities.weights(with_passages=True)).nnz == 0
     assert some.manifest.corrections is None
-    with pytest.raises(BadInputError, match="this is a view"):
-        Index.of(whole, Settings(), HashedWords()).where('document = "b"').corrections()
 
 
 @pytest.mark.parametrize("hidden", ["Codename X", "Bath W", "Herschel"])
@@ -316,7 +314,7 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
 
 def test_a_dry_run_needs_no_lock_and_changes_nothing(folder: Path) -> None:
     before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
-    index = Index.of(Snapshot.open(folder), Settings(), HashedWords())
+    index = Index(folder, settings=Settings(), embedder=HashedWords())
     with open_for_write(folder):
         lines = index.correct([DROP, ADD, MERGE, {"drop": ["x", "y", "z"]}], dry_run=True)
     assert [(each.line, each.kind, each.triples, each.matches) for each in lines] == [
@@ -325,7 +323,7 @@ def test_a_dry_run_needs_no_lock_and_changes_nothing(folder: Path) -> None:
         (3, "merge", 1, True),
         (4, "drop", 0, False),
     ]
-    assert index.corrections() == ""
+    assert read_index_corrections(folder).text == ""
     assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == before
 
 
@@ -339,22 +337,22 @@ def test_a_dry_run_needs_no_lock_and_changes_nothing(folder: Path) -> None:
 )
 def test_what_is_no_list_of_rows_is_refused(folder: Path, rows: Any, said: str) -> None:
     with pytest.raises(BadInputError, match=said):
-        Index.of(Snapshot.open(folder), Settings(), HashedWords()).correct(rows)
+        Index(folder, settings=Settings(), embedder=HashedWords()).correct(rows)
 
 
 def test_what_no_file_can_hold_is_refused_before_it_is_kept(folder: Path) -> None:
-    index = Index.of(Snapshot.open(folder), Settings(), HashedWords())
+    index = Index(folder, settings=Settings(), embedder=HashedWords())
     with pytest.raises(BadInputError, match=r"the corrections, line 2: .* lone surrogate"):
         index.correct([DROP, {**ADD, "add": ["\ud800", "is", "x"]}])
-    assert index.corrections() == ""
+    assert read_index_corrections(folder).text == ""
     builder(folder).build([Document(id="c", text="Bath | is | a city")])
     assert len(triples(folder)) == 4
 
 
 def test_the_front_door(folder: Path) -> None:
-    index = Index.of(Snapshot.open(folder), Settings(), HashedWords())
+    index = Index(folder, settings=Settings(), embedder=HashedWords())
     index.correct([DROP])
-    assert len(index.triples) == 2
-    assert json.loads(index.corrections()) == DROP
+    assert len(context_of(index).triples) == 2
+    assert json.loads(read_index_corrections(folder).text) == DROP
     index.correct([])
-    assert (len(index.triples), index.corrections()) == (3, "")
+    assert (len(context_of(index).triples), read_index_corrections(folder).text) == (3, "")

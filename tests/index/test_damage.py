@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from small_world import TRIPLES, TableExtractor, WordEmbedder, world_documents
-from triplebeam.assemble import Index
+from triplebeam.assemble import Context, IndexReader
 from triplebeam.errors import IndexDamagedError
 from triplebeam.index.build.build import IndexBuilder
 from triplebeam.index.build.checking import check_index
@@ -77,7 +77,7 @@ def test_one_file_that_is_too_large_to_be_checked_hides_no_other(folder: Path, m
     generation = generation_folder(folder, read_manifest(folder).generation)
     for name in [name for name, size in sizes.items() if 0 < size < largest]:
         flip(generation / name, 0.9)
-        with pytest.raises(IndexDamagedError, match=f"{name} is not as it was written"):
+        with pytest.raises(IndexDamagedError, match=f"{name} is corrupted"):
             Snapshot.open(folder)
         flip(generation / name, 0.9)
 
@@ -91,9 +91,9 @@ def use_all(folder: Path) -> None:
 
 def search_all(folder: Path) -> list[object]:
     """What methods find, with its texts and explanations."""
-    index = Index.of(Snapshot.open(folder), Settings(model=None), WordEmbedder())
+    index = IndexReader(Context(Snapshot.open(folder), Settings(model=None), WordEmbedder()))
     methods = ("bm25", "dense", "hybrid+naive_ge", "gnn_ret", "hipporag2", "blend")
-    return [index.search(question, method).to_dict() for question in QUESTIONS for method in methods]
+    return [index.search(question, method=method).to_dict() for question in QUESTIONS for method in methods]
 
 
 def outcome(folder: Path) -> list[object] | str:

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from triplebeam.assemble.index import Index
+from triplebeam.assemble import Context, IndexReader
 from triplebeam.generate.language_model import Completion, Prompt
 from triplebeam.index.build.build import IndexBuilder
 from triplebeam.index.build.purge import purge
@@ -92,7 +92,7 @@ def files(folder: Path) -> dict[str, bytes]:
 
 
 def rankings(folder: Path) -> dict[tuple[str, str], list[tuple[str, float]]]:
-    index = Index.of(Snapshot.open(folder), Settings(), HashedWords())
+    index = IndexReader(Context(Snapshot.open(folder), Settings(), HashedWords()))
     return {
         (method, question): [(hit.passage_id, hit.score) for hit in index.retriever(method).retrieve(question, 10)]
         for method in METHODS
@@ -172,7 +172,7 @@ def test_agents_over_the_graph_forget(
     found = []
     for name in ("a", "ab"):
         snapshot = Snapshot.open(folder / name)
-        agent = Index.of(snapshot, Settings(), HashedWords(), Obliging()).agent("rgnn_ret")
+        agent = IndexReader(Context(snapshot, Settings(), HashedWords(), Obliging())).agent("rgnn_ret")
         rankings = [agent.answer(question).ranking for question in QUESTIONS]
         found.append([[(hit.passage_id, hit.score) for hit in ranking] for ranking in rankings])
     assert found[0] == found[1]

@@ -10,6 +10,7 @@ from typing import ClassVar
 
 import pytest
 
+from triplebeam.assemble import context_of
 from triplebeam.assemble.index import Index
 from triplebeam.errors import IndexDamagedError
 from triplebeam.extract.extractor import Extraction
@@ -56,9 +57,9 @@ def index(tmp_path: Path) -> Index:
     (tmp_path / "docs" / "bath.md").write_text(HARMLESS)
     (tmp_path / "docs" / "vexmoor.md").write_text(SECRET)
     settings = Settings(home=tmp_path, completions=tmp_path / "completions.sqlite")
-    index = Index(Folder(tmp_path / "my.index"), settings, HashedWords(64))
+    index = Index(Folder(tmp_path / "my.index"), settings=settings, embedder=HashedWords(64))
     sync(index)
-    assert len(index.snapshot.triples) == 3
+    assert len(context_of(index).snapshot.triples) == 3
     return index
 
 
@@ -69,7 +70,7 @@ def extracting(index: Index, work: Callable[[LLMExtractor], object]) -> None:
 
 
 def sync(index: Index) -> None:
-    docs = index.folder.parent / "docs"
+    docs = index.location.state.parent / "docs"
     extracting(index, lambda extractor: index.sync(docs, docs / "bath.md", extractor=extractor))
 
 
@@ -83,7 +84,7 @@ def traces(index: Index) -> list[str]:
     numbers = [row.tobytes() for form in forms for row in form]
     keys = [hash_texts(embedder.fingerprint, text) for text in texts]
     found = []
-    for path in sorted(index.folder.parent.rglob("*")):
+    for path in sorted(index.location.state.parent.rglob("*")):
         if path.is_file() and path.parent.name != "docs":
             content = path.read_bytes()
             lowered = content.lower()
@@ -100,28 +101,28 @@ def test_it_is_found_while_it_is_there(index: Index) -> None:
 
 
 def test_nothing_is_left_of_a_removed_document(index: Index) -> None:
-    (removed,) = [id_ for id_ in index.documents() if id_.endswith("vexmoor.md")]
+    (removed,) = [id_ for id_ in index.passages.document_ids if id_.endswith("vexmoor.md")]
     index.remove(removed)
-    done = index.compact()
+    done = index.purge()
     assert done.completions_removed == 1
     assert done.bytes_after <= done.bytes_before
     assert traces(index) == []
-    assert len(index.search("river Avon", "bm25")) == 1
+    assert len(index.search("river Avon", method="bm25")) == 1
 
 
 def test_nothing_is_left_of_a_file_that_is_gone(index: Index) -> None:
-    (index.folder.parent / "docs" / "vexmoor.md").unlink()
+    (index.location.state.parent / "docs" / "vexmoor.md").unlink()
     sync(index)
-    index.compact()
+    index.purge()
     assert traces(index) == []
 
 
 def test_nothing_is_left_of_a_text_that_was_changed(index: Index) -> None:
-    path = index.folder.parent / "docs" / "vexmoor.md"
+    path = index.location.state.parent / "docs" / "vexmoor.md"
     path.write_text("Nothing to see here.")
     os.utime(path, (1, 1))
     sync(index)
-    index.compact()
+    index.purge()
     left = [trace for trace in traces(index) if "vexmoor" not in trace]  # the file still has its name
     assert left == []
 
@@ -131,44 +132,44 @@ def killed(*_: object) -> None:
 
 
 def test_nothing_is_left_of_what_was_encoded_and_never_published(index: Index, monkeypatch: pytest.MonkeyPatch) -> None:
-    (removed,) = [id_ for id_ in index.documents() if id_.endswith("vexmoor.md")]
+    (removed,) = [id_ for id_ in index.passages.document_ids if id_.endswith("vexmoor.md")]
     index.remove(removed)
-    builder = IndexBuilder(folder=index.folder, embedder=HashedWords(64))
+    builder = IndexBuilder(folder=index.location.state, embedder=HashedWords(64))
     with monkeypatch.context() as patched:
         patched.setattr(
             "triplebeam.index.stores.publish_generation", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt)
         )
         with pytest.raises(KeyboardInterrupt):
-            builder.sync(FolderFiles.of([index.folder.parent / "docs"], SourceNames({})))
-    assert (index.folder / "encoded.sqlite").is_file()
+            builder.sync(FolderFiles.of([index.location.state.parent / "docs"], SourceNames({})))
+    assert (index.location.state / "encoded.sqlite").is_file()
     builder.take_back([removed])
-    index.compact()
+    index.purge()
     assert traces(index) == []
 
 
 def test_a_generation_that_was_left_behind_goes(index: Index) -> None:
-    old = index.folder / "generations" / "000000"
+    old = index.location.state / "generations" / "000000"
     old.mkdir()
     (old / "passage_texts.utf8").write_text(SECRET)
-    index.remove(*[id_ for id_ in index.documents() if id_.endswith("vexmoor.md")])
-    index.compact()
+    index.remove(*[id_ for id_ in index.passages.document_ids if id_.endswith("vexmoor.md")])
+    index.purge()
     assert traces(index) == []
 
 
 def test_replies_about_other_documents_stay(index: Index) -> None:
-    index.remove(*[id_ for id_ in index.documents() if id_.endswith("vexmoor.md")])
-    index.compact()
+    index.remove(*[id_ for id_ in index.passages.document_ids if id_.endswith("vexmoor.md")])
+    index.purge()
     assert index.settings.completions
     with CompletionStore(index.settings.completions) as store:
         assert store.count() == 1
 
 
 def test_a_damaged_index_is_refused_and_keeps_what_is_whole(index: Index) -> None:
-    [generation] = (index.folder / "generations").iterdir()
+    [generation] = (index.location.state / "generations").iterdir()
     (generation / "passage_references.npy").unlink()
     before = sorted(path.name for path in generation.iterdir())
     with pytest.raises(IndexDamagedError, match="repair"):
-        index.compact()
+        index.purge()
     assert sorted(path.name for path in generation.iterdir()) == before
 
 
@@ -180,16 +181,16 @@ def forgotten(index: Index) -> set[int]:
         lines.update(gone)
         return 0
 
-    purge(index.folder, forget)
+    purge(index.location.state, forget)
     return lines
 
 
 def test_what_the_new_version_or_another_document_still_has_is_not_forgotten(index: Index) -> None:
-    docs = index.folder.parent / "docs"
+    docs = index.location.state.parent / "docs"
     (docs / "avon.md").write_text("The river Avon flows through Bath.\n\nIt is 134 km long.")
     (docs / "vexmoor.md").write_text(SECRET.replace("His sister", "His aunt"))
     sync(index)
-    index.remove(*[id_ for id_ in index.documents() if id_.endswith("avon.md")])
+    index.remove(*[id_ for id_ in index.passages.document_ids if id_.endswith("avon.md")])
     gone = forgotten(index)
     first, _, second = SECRET.splitlines()
     assert line_numbers([second, "It is 134 km long."]) <= gone
@@ -197,12 +198,12 @@ def test_what_the_new_version_or_another_document_still_has_is_not_forgotten(ind
 
 
 def test_a_reply_about_an_unchanged_text_stays(index: Index) -> None:
-    docs = index.folder.parent / "docs"
+    docs = index.location.state.parent / "docs"
     (docs / "copy.md").write_text(HARMLESS)
     sync(index)
-    index.remove(*[id_ for id_ in index.documents() if id_.endswith("copy.md")])
+    index.remove(*[id_ for id_ in index.passages.document_ids if id_.endswith("copy.md")])
     before = completions(index)
-    assert index.compact().completions_removed == before - 2  # the copy's own prompt had its title
+    assert index.purge().completions_removed == before - 2  # the copy's own prompt had its title
     assert completions(index) == 2
 
 
@@ -213,7 +214,7 @@ def completions(index: Index) -> int:
 
 
 def test_a_title_that_was_changed_is_forgotten(index: Index) -> None:
-    builder = IndexBuilder(folder=index.folder, embedder=HashedWords(64))
+    builder = IndexBuilder(folder=index.location.state, embedder=HashedWords(64))
     builder.build([Document(id="d", title="Operation Vexmoor", text="It rained.")])
     builder.build([Document(id="d", title="Weather", text="It rained.")])
     gone = forgotten(index)
@@ -237,8 +238,8 @@ def test_a_fact_that_was_extracted_again_is_forgotten_with_its_document(tmp_path
 
 
 def test_a_reply_that_quoted_a_replaced_fact_is_forgotten(index: Index) -> None:
-    builder = IndexBuilder(folder=index.folder, embedder=HashedWords(64))
-    with open_for_write(index.folder) as store, store.transaction():
+    builder = IndexBuilder(folder=index.location.state, embedder=HashedWords(64))
+    with open_for_write(index.location.state) as store, store.transaction():
         numbers = {passage.text: number for number, passage in store.passages()}
         now = Extraction(passage_id="", triples=(Triple(*FACTS[0]),))
         store.extractions.put(numbers[SECRET], now, "local:now")
@@ -266,22 +267,22 @@ def test_nothing_is_left_of_what_an_agent_repeated_from_an_earlier_reading(index
     assert index.settings.completions
     with CompletionStore(index.settings.completions) as store:
         model = Concurrent(Cached(model=Retelling(), store=store))
-        asking = Index(index.location, index.settings, HashedWords(64), model)
-        assert asking.ask("Who hid violins near Vexmoor?", "gear:bm25").text == "the Quarkwright man"
+        asking = Index(index.location, settings=index.settings, embedder=HashedWords(64), model=model)
+        assert asking.ask("Who hid violins near Vexmoor?", method="gear:bm25").text == "the Quarkwright man"
     with closing(sqlite3.connect(index.settings.completions)) as db:
         assert ("published/reason",) in db.execute("SELECT template FROM completion").fetchall()
-    index.remove(*[id_ for id_ in index.documents() if id_.endswith("vexmoor.md")])
-    index.compact()
+    index.remove(*[id_ for id_ in index.passages.document_ids if id_.endswith("vexmoor.md")])
+    index.purge()
     assert traces(index) == []
     assert completions(index) == 1
 
 
 def test_of_two_documents_with_the_same_text_the_last_takes_the_replies_with_it(index: Index) -> None:
     other = Document(id="other", title="vexmoor", text=SECRET)
-    extracting(index, lambda extractor: index.add([other], extractor=extractor))
+    extracting(index, lambda extractor: index.add_documents([other], extractor=extractor))
     assert completions(index) == 2  # the prompts are the same
-    index.remove(*[id_ for id_ in index.documents() if id_.endswith("vexmoor.md")])
-    assert index.compact().completions_removed == 0
+    index.remove(*[id_ for id_ in index.passages.document_ids if id_.endswith("vexmoor.md")])
+    assert index.purge().completions_removed == 0
     index.remove("other")
-    assert index.compact().completions_removed == 1
+    assert index.purge().completions_removed == 1
     assert traces(index) == []

@@ -72,7 +72,7 @@ def test_an_array_that_is_not_as_it_was_written_is_named(tmp_path: Path) -> None
     some = FolderArrays(tmp_path, FolderArrays(tmp_path).checksums())
     some.verify("numbers", some.array("numbers"))
     np.save(tmp_path / "numbers.npy", np.zeros((2, 3), np.int64))
-    with pytest.raises(IndexDamagedError, match=r"numbers\.npy is not as it was written"):
+    with pytest.raises(IndexDamagedError, match=r"numbers\.npy is corrupted"):
         some.verify("numbers", some.array("numbers"))
 
 
@@ -150,7 +150,7 @@ def test_codes_that_are_damaged_are_reported(tmp_path: Path) -> None:
     query = vectors(tmp_path, 1000, exact_up_to=10).get_vectors(np.array([17]))[0]
     codes = tmp_path / "v.codes"
     codes.write_bytes(b"what" + codes.read_bytes()[4:])
-    with pytest.raises(IndexDamagedError, match=r"v\.codes is not as it was written"):
+    with pytest.raises(IndexDamagedError, match=r"v\.codes is corrupted"):
         VectorIndex(FolderArrays(tmp_path), "v").nearest(query, 5)
 
 
@@ -163,7 +163,7 @@ def test_one_wrong_byte_of_the_codes_is_reported(tmp_path: Path, place: int) -> 
     content[place] ^= 0x11
     codes.write_bytes(content)
     index = VectorIndex(FolderArrays(tmp_path, expected), "v")
-    with pytest.raises(IndexDamagedError, match=r"v\.codes is not as it was written"):
+    with pytest.raises(IndexDamagedError, match=r"v\.codes is corrupted"):
         index.nearest(query, 5)
 
 
@@ -172,7 +172,7 @@ def test_codes_of_other_vectors_are_reported(tmp_path: Path) -> None:
     query = vectors(tmp_path, 1000, exact_up_to=10).get_vectors(np.array([17]))[0]
     vectors(tmp_path / "other", 900, exact_up_to=10)
     (tmp_path / "other" / "v.codes").replace(tmp_path / "v.codes")
-    with pytest.raises(IndexDamagedError, match=r"v\.codes is not as it was written"):
+    with pytest.raises(IndexDamagedError, match=r"v\.codes is corrupted"):
         VectorIndex(FolderArrays(tmp_path), "v").nearest(query, 5)
 
 

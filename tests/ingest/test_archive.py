@@ -33,7 +33,7 @@ def test_a_bomb_is_refused_by_its_declared_size_and_the_rest_goes_on(tmp_path: P
 
 
 def test_a_dense_archive_is_refused_from_some_size_on(tmp_path: Path) -> None:
-    with pytest.raises(SourceError, match="looks like a trap"):
+    with pytest.raises(SourceError, match="looks like a zip bomb"):
         check_zip(zipped(tmp_path / "dense.docx", 20 * MEGABYTE))
     check_zip(zipped(tmp_path / "small.docx", 5 * MEGABYTE))
 
@@ -71,7 +71,10 @@ def test_lines_are_read_while_they_look_like_text(tmp_path: Path, monkeypatch: p
     monkeypatch.setattr(archive, "MAX_LINE_BYTES", 1000)
     monkeypatch.setattr(archive, "MAX_INFLATED_BYTES", 5000)
     path = tmp_path / "rows.jsonl.gz"
-    for rows, reason in ((b" " * 2000, "a line of more than 1,000 bytes"), (b" \n" * 500_000, "looks like a trap")):
+    for rows, reason in (
+        (b" " * 2000, "a line of more than 1,000 bytes"),
+        (b" \n" * 500_000, "looks like a zip bomb"),
+    ):
         path.write_bytes(gzip.compress(b'{"text": "Fine."}\n' + rows))
         fine, refused = read_sources([path])
         assert not isinstance(fine, Unreadable)
@@ -82,7 +85,7 @@ def test_lines_are_read_while_they_look_like_text(tmp_path: Path, monkeypatch: p
 def test_gzip_bombs_and_damaged_gzip(tmp_path: Path) -> None:
     path = tmp_path / "rows.jsonl.gz"
     path.write_bytes(gzip.compress(b"\0" * (20 * MEGABYTE)))
-    with pytest.raises(SourceError, match="looks like a trap"):
+    with pytest.raises(SourceError, match="looks like a zip bomb"):
         check_gzip(path)
     path.write_bytes(gzip.compress(b"{}")[:-3])
     with pytest.raises(SourceError, match="damaged"):

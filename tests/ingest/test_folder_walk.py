@@ -12,7 +12,7 @@ from triplebeam.errors import BadInputError
 from triplebeam.ingest import FolderFiles, Skipped, SourceNames, Unreadable, read_sources, scan_sources
 from triplebeam.passage import Document
 
-LEAVES = "it leads out of the folder{}: allow that with --follow-links (in Python follow_links=True)"
+LEAVES = "it links outside the folder{}: allow that with --follow-links (in Python follow_links=True)"
 
 
 def write(path: Path, text: str = "Some words.") -> Path:
@@ -83,7 +83,7 @@ def test_links_inside_the_folder_work_without_loops_and_copies(docs: Path) -> No
     (docs / "self.txt").symlink_to(docs / "self.txt")
     ids, said = read(docs)
     assert ids == ["a/one.txt", "z.txt", "current/new.txt"]
-    assert said == [f"{docs / 'self.txt'}: it is no regular file, but a broken link, a pipe or a device"]
+    assert said == [f"{docs / 'self.txt'}: it is not a regular file, but a broken link, a pipe or a device"]
 
 
 def test_a_file_that_a_link_was_read_for_is_not_read_again(docs: Path) -> None:
@@ -103,7 +103,7 @@ def test_a_corpus_that_is_a_link_out_of_its_folder(docs: Path, tmp_path: Path) -
 def test_a_folder_of_nothing_but_such_links(tmp_path: Path) -> None:
     (tmp_path / "docs").mkdir()
     (tmp_path / "docs" / "b.txt").symlink_to(write(tmp_path / "secret.txt"))
-    with pytest.raises(BadInputError, match=r"no file to read in .*b\.txt: it leads out of the folder"):
+    with pytest.raises(BadInputError, match=r"no file to read in .*b\.txt: it links outside the folder"):
         FolderFiles.of([tmp_path / "docs"], SourceNames({}))
 
 
@@ -131,7 +131,7 @@ def test_nothing_outside_is_read_and_nothing_twice_whatever_the_links(seed: int,
         ("a/b.md", "a/site-packages", "it holds installed packages, not documents"),
         ("go.mod.txt", "package-lock.json", "it is a lock file, which a package manager writes"),
         ("a.yaml", "a/pnpm-lock.yaml", "it is a lock file, which a package manager writes"),
-        ("a.js", "a/a.min.js", "it is a packed script"),
+        ("a.js", "a/a.min.js", "it is a minified script"),
     ],
 )
 def test_what_a_package_manager_wrote_is_left_out(tmp_path: Path, kept: str, left_out: str, reason: str) -> None:
@@ -163,6 +163,6 @@ def test_a_script_of_very_long_lines_is_skipped(tmp_path: Path) -> None:
     bundle, long = read_sources([tmp_path])
     assert isinstance(long, Document)
     assert str(bundle) == (
-        f"{tmp_path / 'bundle.js'}: it is a packed script: most of it is in lines of over 1,000 characters"
+        f"{tmp_path / 'bundle.js'}: it is a minified script: most of it is in lines of over 1,000 characters"
     )
     assert isinstance(bundle, Skipped)

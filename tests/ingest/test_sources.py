@@ -107,7 +107,7 @@ def test_deep_folders_are_read(tmp_path: Path) -> None:
 
 def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe.txt")
-    assert "no regular file" in reason(tmp_path / "pipe.txt")
+    assert "not a regular file" in reason(tmp_path / "pipe.txt")
 
 
 @pytest.mark.parametrize(
@@ -117,9 +117,9 @@ def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
         ("script.html", b"<script>x</script>", "there is no text in it"),
         ("cyrillic.txt", b"\xf0\xd2\xc9\xd7\xc5\xd4" * 9, "byte 0 is not UTF-8; save the file as UTF-8, or give its"),
         ("false.pdf", b"no pdf", "the PDF is damaged"),
-        ("false.docx", b"no docx", "it is no docx file"),
-        ("table.xlsx", b"x", "it is no xlsx file"),
-        ("false.rtf", b"x", "it is no rtf file"),
+        ("false.docx", b"no docx", "it is not a docx file"),
+        ("table.xlsx", b"x", "it is not a xlsx file"),
+        ("false.rtf", b"x", "it is not an RTF file"),
         ("false.ipynb", b"[]", "it is no notebook"),
         ("false.json", b"{", "it is not JSON"),
         ("false.txt.gz", b"x", "the gzip file is damaged"),

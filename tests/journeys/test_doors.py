@@ -18,7 +18,7 @@ from patience import SECONDS
 from serve.asking.served_world import events_in, on_loopback
 from serve.page.served_page import Complaints, blank_page, browsing
 from triplebeam import demo
-from triplebeam.assemble import Index
+from triplebeam.assemble import Index, context_of
 from triplebeam.demo import Recorded, read_recordings
 from triplebeam.serve.http.app import make_app
 from triplebeam.serve.http.keys import Keys
@@ -46,7 +46,7 @@ def index(settings: Settings, tmp_path_factory: pytest.TempPathFactory) -> Index
 def address(index: Index, settings: Settings, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """A server over the demo's index, with the demo's recorded completions for a model."""
     recorded = Recorded(read_recordings(files(demo.__name__).joinpath("completions.json").read_text("utf-8")))
-    library = Library([index.folder], settings, embedder=index.embedder, model=recorded)
+    library = Library([index.location.state], settings, embedder=context_of(index).embedder, model=recorded)
     with on_loopback(make_app(library, keys=Keys(tmp_path_factory.mktemp("keys") / "keys.json"))) as address:
         yield address
 
@@ -62,7 +62,7 @@ def anyio_backend() -> str:
 
 
 def test_the_command_line(index: Index, tmp_path: Path, home: Path) -> None:
-    found = runner(tmp_path, home)("search", index.folder, QUESTION, "--json", "-k", "5")
+    found = runner(tmp_path, home)("search", index.location.state, QUESTION, "--json", "-k", "5")
     assert {passage["id"] for passage in json.loads(found.stdout)["passages"]} >= BOTH_HOPS
 
 
@@ -103,7 +103,7 @@ def test_an_openai_client(address: str) -> None:
 async def test_mcp_over_stdio(index: Index, home: Path) -> None:
     serving = StdioServerParameters(
         command=sys.executable,
-        args=["-m", "triplebeam", "mcp", str(index.folder)],
+        args=["-m", "triplebeam", "mcp", str(index.location.state)],
         env={"TRIPLEBEAM_HOME": str(home), "TRIPLEBEAM_OFFLINE": "1"},
     )
     async with Client(serving) as client:
@@ -122,14 +122,14 @@ async def test_mcp_over_http(address: str) -> None:
 
 
 def test_langchain(index: Index) -> None:
-    from triplebeam.serve.langchain import TriplebeamRetriever
+    from triplebeam.adapters.langchain import TriplebeamRetriever
 
     documents = TriplebeamRetriever(index=index, k=5).invoke(QUESTION)
     assert {document.metadata["id"] for document in documents} >= BOTH_HOPS
 
 
 def test_llama_index(index: Index) -> None:
-    from triplebeam.serve.llama_index import TriplebeamRetriever
+    from triplebeam.adapters.llama_index import TriplebeamRetriever
 
     nodes = TriplebeamRetriever(index, similarity_top_k=5).retrieve(QUESTION)
     assert {node.node.node_id for node in nodes} >= BOTH_HOPS

@@ -145,7 +145,7 @@ def test_links_out_of_the_folder_need_an_option(
     said = quick(*arguments)[2]
     skipped = [line for line in said.splitlines() if line.startswith("skipped: ")]
     assert [line.endswith("(in Python follow_links=True)") for line in skipped] == [True], said
-    assert "zlink: it leads out of the folder" in skipped[0]
+    assert "zlink: it links outside the folder" in skipped[0]
 
     def find() -> str:
         return quick("search", "my.index", "Kumquatius", "--method", "bm25", "--json")[1]

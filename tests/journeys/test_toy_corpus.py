@@ -101,7 +101,9 @@ def test_search_for_people(run: Run) -> None:
     assert "╰▶" not in plain
     assert "╰▶" in explained
     assert "●" in explained
-    assert "found by messages" in explained
+    assert " hop: through " in explained
+    assert "found by" not in explained
+    assert "found by messages" in run("search", "my.index", SHOWN.question, "-k", "3", "--verbose").stdout
 
 
 def test_the_graph_finds_what_the_hybrid_misses(run: Run) -> None:

@@ -116,7 +116,7 @@ def test_status_checks_everything_on_request(small_index: Path, quick: Quick) ->
     assert quick("status", small_index)[0] == 0
     code, _, stderr = quick("status", small_index, "--deep")
     assert code == 2
-    assert "not as they were written (triple_vectors.npy): run `triplebeam index`" in stderr
+    assert "are corrupted (triple_vectors.npy): run `triplebeam index`" in stderr
     assert quick("repair", small_index)[0] == 0
     assert quick("status", small_index, "--deep")[0] == 0
 

@@ -8,7 +8,7 @@ import pytest
 
 from llama.brief import Brief
 from llama.test_llama_server import MODEL, SHORT_EXTRACT
-from triplebeam.assemble import Index
+from triplebeam.assemble import Context, IndexReader
 from triplebeam.embed.embedder import Embedder
 from triplebeam.extract.llm import LLMExtractor
 from triplebeam.extract.quote import extract_sample
@@ -24,7 +24,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("llama")]
 
 def test_the_agent_runs_end_to_end(llama: str, world: Snapshot, words: Embedder) -> None:
     model = Brief(connect(MODEL, base_url=llama, timeout=300.0, concurrency=1))
-    agent = Index.of(world, Settings(), words, model).agent("agent[max_steps=2,read=3]:bm25")
+    agent = IndexReader(Context(world, Settings(), words, model)).agent("agent[max_steps=2,read=3]:bm25")
     answer = agent.answer("When did the director of Laughter in Hell die?")
     assert 1 <= len(answer.steps) <= 2
     assert answer.ending

@@ -9,7 +9,7 @@ import pytest
 
 from llama.brief import Brief
 from llama.test_llama_server import MODEL
-from triplebeam.assemble import Index
+from triplebeam.assemble import Context, IndexReader
 from triplebeam.embed.embedder import Embedder
 from triplebeam.generate.connect import connect
 from triplebeam.index.folder.snapshot import Snapshot
@@ -28,7 +28,7 @@ GRAPH = {"triplets": [["Laughter in Hell", "director", "name: #1"]], "target": [
 def test_it_runs_end_to_end(llama: str, world: Snapshot, words: Embedder) -> None:
     connected = connect(MODEL, base_url=llama, timeout=300.0, concurrency=1, seed=0)
     model = Brief(connected, given={"ge_reasoning/question_graph": json.dumps(GRAPH)})
-    answer = Index.of(world, Settings(), words, model).agent(METHOD).answer(QUESTION)
+    answer = IndexReader(Context(world, Settings(), words, model)).agent(METHOD).answer(QUESTION)
     assert answer.ending
     assert answer.ranking.ids
     assert answer.usage.calls > sum(step.usage.calls for step in answer.steps) > 3, "the answer is one more"

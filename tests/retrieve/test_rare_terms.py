@@ -72,5 +72,5 @@ def test_passages_beside_a_hit_in_its_document_do_not_count(index: Snapshot) -> 
     assert len(chapters) >= 5
     found = rare_terms(index).follow("?", chapters[:1])
     assert {link.row for link in found} == {
-        row for row in chapters[3:] if "zymurgi" in text_words(index.passages.at(row).text)
+        row for row in chapters[3:] if "zymurgi" in text_words(index.passages.read_row(row).text)
     }

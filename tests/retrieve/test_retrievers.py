@@ -9,7 +9,7 @@ from pathlib import Path
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from triplebeam.assemble import Index, open_index
+from triplebeam.assemble import Context, Index, IndexReader, open_index
 from triplebeam.embed.embedder import Embedder
 from triplebeam.extract.triples_file import TriplesFile
 from triplebeam.index.build.build import IndexBuilder
@@ -52,10 +52,10 @@ def test_an_index_opened_again_answers_as_before(
     words: Embedder, corpus: dict[str, tuple[str, list[list[str]]]], query: str
 ) -> None:
     with collection(corpus, words) as first:
-        second = open_index(first.folder, embedder=words, settings=Settings())
+        second = open_index(first.location, embedder=words, settings=Settings())
         for method in METHODS:
-            ranking = first.search(query, method)
-            assert ranking == second.search(query, method)
+            ranking = first.search(query, method=method)
+            assert ranking == second.search(query, method=method)
             assert set(ranking.ids) <= set(corpus)
 
 
@@ -67,9 +67,9 @@ def test_fewer_are_the_head_of_more(
     """Up to the depth of the base; also where passages tie, since one rule settles every tie."""
     with collection(corpus, words) as opened:
         for method in METHODS:
-            longest = opened.search(query, method, BASE_DEPTH)
+            longest = opened.search(query, method=method, k=BASE_DEPTH)
             for k in (1, 2, 3, 5, 8):
-                assert tuple(opened.search(query, method, k)) == longest[:k]
+                assert tuple(opened.search(query, method=method, k=k)) == longest[:k]
 
 
 def test_ties_at_the_border_go_by_id_and_not_by_row(tmp_path: Path, words: Embedder) -> None:
@@ -99,7 +99,7 @@ def test_none_wanted_is_none_given() -> None:
 
 
 def test_a_repr_names_the_experiment(world: Snapshot, words: Embedder) -> None:
-    opened = Index.of(world, Settings(), words)
+    opened = IndexReader(Context(world, Settings(), words))
     text = repr(opened.retriever("hybrid[depth=7]+naive_ge[width=3]"))
     assert text.startswith("NaiveGE(base=Hybrid(sparse=BM25(over='passages'), dense=Dense(over='passages'), depth=7")
     assert "width=3" in text

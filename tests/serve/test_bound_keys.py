@@ -205,7 +205,7 @@ def test_an_index_that_is_published_again_and_again_is_opened_again(
     changing = chain(repeat(IndexChangedError("it has changed"), changes), repeat(DEFAULT))
     monkeypatch.setattr("triplebeam.assemble.context.view", Mock(wraps=view, side_effect=changing))
     with nullcontext() if found else pytest.raises(IndexChangedError):
-        assert len(library.index("papers", WHERE).documents()) == 4
+        assert len(library.index("papers", WHERE).passages.document_ids) == 4
 
 
 def test_a_filter_holds_for_what_is_published_meanwhile(tmp_path: Path) -> None:

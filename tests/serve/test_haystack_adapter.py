@@ -13,31 +13,31 @@ from haystack.document_stores.in_memory import InMemoryDocumentStore
 
 from serve.adapted import GRAPH, QUESTION
 from small_world import WORLD
+from triplebeam.adapters.haystack import TriplebeamRetriever, from_haystack
 from triplebeam.assemble import Index
 from triplebeam.errors import BadInputError
 from triplebeam.index.folder.snapshot import Snapshot
-from triplebeam.serve.haystack import TriplebeamRetriever, from_haystack
 
 
 def test_in_a_pipeline(index: Index) -> None:
     pipeline = Pipeline()
     pipeline.add_component("retriever", TriplebeamRetriever(index, GRAPH))
     documents = pipeline.run({"retriever": {"query": QUESTION, "top_k": 6}})["retriever"]["documents"]
-    ranking = index.search(QUESTION, GRAPH, 6)
+    ranking = index.search(QUESTION, method=GRAPH, k=6)
     assert [(each.id, each.score) for each in documents] == [(hit.passage.id, hit.score) for hit in ranking]
 
 
 def test_a_pipeline_is_saved_and_opened_again(world: Snapshot) -> None:
     pipeline = Pipeline()
     pipeline.add_component("retriever", TriplebeamRetriever(world.folder, "bm25", 1))
-    again = Pipeline.from_dict(pipeline.to_dict(), allowed_modules=["triplebeam.serve.haystack"])
+    again = Pipeline.from_dict(pipeline.to_dict(), allowed_modules=["triplebeam.adapters.haystack"])
     assert [each.id for each in again.run({"retriever": {"query": "lake"}})["retriever"]["documents"]] == ["lake"]
 
 
 def test_a_filter_is_saved_with_it(world: Snapshot, index: Index) -> None:
     for retriever in (
         TriplebeamRetriever(world.folder, "bm25", where="document = 'lake'"),
-        TriplebeamRetriever(index.where("title exists").where("document = 'lake'"), "bm25"),
+        TriplebeamRetriever(index.filter("title exists").filter("document = 'lake'"), "bm25"),
     ):
         again = TriplebeamRetriever.from_dict(retriever.to_dict())
         assert [each.id for each in again.run("Milwaukee lies on Lake Michigan")["documents"]] == ["lake"]
@@ -64,7 +64,7 @@ def test_a_retriever_of_theirs_as_base(index: Index, kind: str) -> None:
     ]
     base = from_haystack(in_memory(*documents), index)
     assert base.retrieve("Laughter in Hell directed", 1).ids == ["film"]
-    assert "director" in index.expand(base, "naive_ge[base_k=1]").retrieve("Laughter in Hell directed").ids
+    assert "director" in index.expand(base, expansion="naive_ge[base_k=1]").retrieve("Laughter in Hell directed").ids
 
 
 def test_a_document_that_is_no_passage_is_reported(index: Index) -> None:

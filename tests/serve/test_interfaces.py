@@ -21,12 +21,12 @@ os.environ["HAYSTACK_TELEMETRY_ENABLED"] = "false"  # read when Haystack is impo
 from serve.adapted import GRAPH, QUESTION, Watched
 from serve.asking.served_world import app_over
 from small_world import WORLD
-from triplebeam.assemble import Index
+from triplebeam.adapters import haystack, langchain, llama_index
+from triplebeam.assemble import Context, Index, IndexReader
 from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import IndexMissingError, TriplebeamError
 from triplebeam.generate.language_model import LanguageModel
 from triplebeam.index.folder.snapshot import Snapshot
-from triplebeam.serve import haystack, langchain, llama_index
 from triplebeam.serve.cli.app import app
 from triplebeam.serve.library import Library
 from triplebeam.serve.limits import UNLIMITED
@@ -66,8 +66,8 @@ class Served(NamedTuple):
 
     def index(self, request: Request) -> Index:
         snapshot = Snapshot.open(self.folder.with_name(f"{request.index}.index"))
-        opened = Index.of(snapshot, Settings(model=None), self.words, self.model)
-        return opened if request.where is None else opened.where(request.where)
+        opened = IndexReader(Context(snapshot, Settings(model=None), self.words, self.model))
+        return opened if request.where is None else opened.filter(request.where)
 
     def http(self, path: str, body: Mapping[str, Any]) -> Any:
         client = TestClient(app_over(self.folder, self.scratch, model=self.model), base_url="http://127.0.0.1")
@@ -140,7 +140,9 @@ def ids(found: Any) -> list[str]:
 
 ADAPTERS = {"langchain": by_langchain, "llama_index": by_llama_index, "haystack": by_haystack}
 SEARCHES: Mapping[str, Callable[[Served, Request], list[str]]] = {
-    "python": lambda served, request: served.index(request).search(request.question, request.method, request.k).ids,
+    "python": lambda served, request: (
+        served.index(request).search(request.question, method=request.method, k=request.k).ids
+    ),
     "cli": by_cli,
     "http": lambda served, request: ids(served.http(f"/api/indexes/{request.index}/search", request.body())),
     "mcp": lambda served, request: ids(served.mcp("search", {**request.body(), "index": request.index})),
@@ -150,7 +152,7 @@ SEARCHES: Mapping[str, Callable[[Served, Request], list[str]]] = {
     "haystack": lambda served, request: [each.id for each in by_haystack(served.index(request), request)],
 }
 ASKS: Mapping[str, Callable[[Served, str, str], object]] = {
-    "python": lambda served, question, method: served.index(Request()).ask(question, method),
+    "python": lambda served, question, method: served.index(Request()).ask(question, method=method),
     "http": lambda served, *asked: served.http(
         "/api/indexes/world/ask", dict(zip(("question", "method"), asked, strict=True))
     ),
@@ -178,7 +180,7 @@ def said(call: Callable[[], object]) -> str:
 
 @pytest.mark.parametrize("by", SEARCHES)
 def test_a_search_finds_the_same(served: Served, index: Index, by: str) -> None:
-    expected = index.search("Milwaukee lies on Lake Michigan", "bm25", 3).ids
+    expected = index.search("Milwaukee lies on Lake Michigan", method="bm25", k=3).ids
     assert search(served, by) == expected == search(served, "python")
     assert search(served, by, k=1) == expected[:1]
 
@@ -252,7 +254,7 @@ def test_without_a_model_it_says_how_to_get_one(served: Served, by: str) -> None
 
 @pytest.mark.parametrize("by", ADAPTERS)
 def test_an_adapter_says_what_a_passage_is_and_why_it_is_here(by: str, index: Index) -> None:
-    documents, ranking = ADAPTERS[by](index, Request(QUESTION, GRAPH, 6)), index.search(QUESTION, GRAPH, 6)
+    documents, ranking = ADAPTERS[by](index, Request(QUESTION, GRAPH, 6)), index.search(QUESTION, method=GRAPH, k=6)
     assert [(each.id, each.score) for each in documents] == [(hit.passage.id, hit.score) for hit in ranking]
     film = documents[ranking.ids.index("film")]
     assert (film.text, film.fields["title"]) == (WORLD["film"][1], "Laughter in Hell")

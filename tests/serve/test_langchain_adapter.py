@@ -13,10 +13,10 @@ from pydantic import ValidationError
 
 from serve.adapted import QUESTION
 from small_world import WORLD
+from triplebeam.adapters.langchain import TriplebeamRetriever, from_langchain
 from triplebeam.assemble import Index
 from triplebeam.errors import BadInputError
 from triplebeam.retrieve.retriever import Retriever
-from triplebeam.serve.langchain import TriplebeamRetriever, from_langchain
 from triplebeam.testing.contracts import RetrieverContract
 
 

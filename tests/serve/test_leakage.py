@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from planted_secrets import QUESTION, WHERE, Curious, build, leaked
-from triplebeam.assemble import Index
+from triplebeam.assemble import Context, Index, IndexReader, context_of
 from triplebeam.assemble.table import ask_methods, list_agents, list_retrievers, search_methods
 from triplebeam.errors import BadInputError
 from triplebeam.explain.graph import around_entity, around_passage, find_entity, follow
@@ -45,15 +45,15 @@ def asked(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str | None
 
     def opened(where: str | None) -> tuple[Index, Curious]:
         model = Curious()
-        index = Index.of(Snapshot.open(folder), Settings(), HashedWords(), model)
-        return (index if where is None else index.where(where)), model
+        index = IndexReader(Context(Snapshot.open(folder), Settings(), HashedWords(), model))
+        return (index if where is None else index.filter(where)), model
 
     return opened
 
 
 def shown(index: Index, method: str) -> list[object]:
     """All that a search shows, to people and to programs."""
-    results = index.search(QUESTION, method, 10)
+    results = index.search(QUESTION, method=method, k=10)
     return [repr(results), results.to_dict()]
 
 
@@ -68,10 +68,10 @@ def test_no_search_leaks(asked: Callable[[str | None], tuple[Index, Curious]], m
 @pytest.mark.parametrize("method", ANSWERS)
 def test_no_agent_leaks(asked: Callable[[str | None], tuple[Index, Curious]], method: str) -> None:
     index, model = asked(None)
-    answer_json(index.ask(QUESTION, method), index.passages)
+    answer_json(index.ask(QUESTION, method=method), index.passages)
     assert bool(leaked(model.said())) == (method not in WITHOUT_PASSAGES)
     index, model = asked(WHERE)
-    run = index.run(QUESTION, method)
+    run = index.agent(method).run(QUESTION)
     steps = list(run.steps)
     assert model.prompts
     assert not leaked(repr(steps), repr(run.answer), answer_json(run.answer, index.passages), model.said())
@@ -79,16 +79,16 @@ def test_no_agent_leaks(asked: Callable[[str | None], tuple[Index, Curious]], me
 
 def test_nothing_else_of_an_index_leaks(asked: Callable[[str | None], tuple[Index, Curious]]) -> None:
     index, _ = asked(WHERE)
-    snapshot = index.snapshot
-    number = find_entity(index.snapshot, index.embedder, "Mill Harbour")
+    snapshot = context_of(index).snapshot
+    number = find_entity(context_of(index).snapshot, context_of(index).embedder, "Mill Harbour")
     assert not leaked(
         *(repr(passage) for passage in index),
         *(passage_json(index, passage) for passage in index),
-        *(document_json(index, id_) for id_ in index.documents()),
+        *(document_json(index, id_) for id_ in list(index.passages.document_ids)),
         *(repr(around_passage(snapshot, passage.id, 100)) for passage in index),
-        *(repr(around_entity(snapshot, index.embedder, name, 100)) for name in snapshot.entities.names),
-        repr(follow(snapshot, index.embedder, number, QUESTION, 4, 50)),
-        repr([index.triples.triple(number) for number in range(len(index.triples))]),
+        *(repr(around_entity(snapshot, context_of(index).embedder, name, 100)) for name in snapshot.entities.names),
+        repr(follow(snapshot, context_of(index).embedder, number, QUESTION, 4, 50)),
+        repr([context_of(index).triples.triple(number) for number in range(len(context_of(index).triples))]),
         list(snapshot.entities.names),
         list(snapshot.passage_terms.words) + list(snapshot.triple_terms.words),
         snapshot.manifest.model_dump_json(),
@@ -101,12 +101,12 @@ def test_nothing_else_of_an_index_leaks(asked: Callable[[str | None], tuple[Inde
 def test_no_error_leaks(asked: Callable[[str | None], tuple[Index, Curious]], wrong: str) -> None:
     index, _ = asked(WHERE)
     with pytest.raises(BadInputError) as refused:
-        index.where(wrong)
+        index.filter(wrong)
     assert not leaked(str(refused.value).replace(wrong, "").replace("zqxfield", ""))
     for passage_id in ("zqx-first.md#0", "zqx"):
         with pytest.raises(BadInputError) as refused:
             index.passages[passage_id]
         assert not leaked(str(refused.value).replace(passage_id, ""))
     with pytest.raises(BadInputError) as refused:
-        find_entity(index.snapshot, index.embedder, "zqxvaul")
+        find_entity(context_of(index).snapshot, context_of(index).embedder, "zqxvaul")
     assert not leaked(str(refused.value).replace("zqxvaul", "", 1))

@@ -6,10 +6,10 @@ from llama_index.core.schema import Document, MetadataMode, NodeWithScore, Query
 
 from serve.adapted import QUESTION
 from small_world import WORLD
+from triplebeam.adapters.llama_index import TriplebeamRetriever, from_llama_index
 from triplebeam.assemble import Index
 from triplebeam.errors import BadInputError
 from triplebeam.retrieve.retriever import Retriever
-from triplebeam.serve.llama_index import TriplebeamRetriever, from_llama_index
 from triplebeam.testing.contracts import RetrieverContract
 
 

@@ -84,7 +84,7 @@ async def test_every_tool_says_what_it_takes_and_gives_and_that_it_changes_nothi
 async def test_search_gives_passages_and_chains(served: Served, index: Index) -> None:
     found = await structured(served(), "search", question=QUESTION, method=GRAPH, k=4)
     assert found["method"] == GRAPH
-    assert [passage["id"] for passage in found["passages"]] == index.search(QUESTION, GRAPH, 4).ids
+    assert [passage["id"] for passage in found["passages"]] == index.search(QUESTION, method=GRAPH, k=4).ids
     chains = [chain for passage in found["passages"] for chain in passage["chains"]]
     assert "Laughter in Hell – directed by → Edward Cahn" in " ".join(chains)
 

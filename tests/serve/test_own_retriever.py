@@ -12,6 +12,7 @@ from patience import SECONDS
 from scripted_loops import final, reply
 from small_world import WORLD
 from tables import read_table
+from triplebeam.adapters.retriever import KnownPassages, from_function
 from triplebeam.assemble import Index, open_index
 from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError, ExtraMissingError, install_command
@@ -20,7 +21,6 @@ from triplebeam.methods.agent import EvidenceAgent
 from triplebeam.methods.gear import NaiveGE, SyncGE
 from triplebeam.passage import Passage
 from triplebeam.retrieve.retriever import Retriever
-from triplebeam.serve.own_retriever import KnownPassages, from_function
 from triplebeam.testing.contracts import RetrieverContract
 from triplebeam.testing.scripted import Scripted
 
@@ -40,7 +40,7 @@ class TestAFunction(RetrieverContract):
 class TestAFunctionExpanded(RetrieverContract):
     @pytest.fixture
     def retriever(self, index: Index) -> Retriever:
-        return index.expand(from_function(longest, index), "naive_ge[scorer=exact]")
+        return index.expand(from_function(longest, index), expansion="naive_ge[scorer=exact]")
 
 
 def test_a_passage_that_comes_twice_counts_once(index: Index) -> None:
@@ -60,9 +60,9 @@ def test_an_id_that_the_index_does_not_have_is_reported(index: Index) -> None:
 
 def test_an_expansion_of_no_such_name_is_reported(index: Index) -> None:
     with pytest.raises(BadInputError, match="did you mean 'naive_ge'"):
-        index.expand(from_function(longest, index), "naive")
+        index.expand(from_function(longest, index), expansion="naive")
     with pytest.raises(BadInputError, match="a score for every passage"):
-        index.expand(from_function(longest, index), "gnn_ret")
+        index.expand(from_function(longest, index), expansion="gnn_ret")
 
 
 class TestAgentsOverYourOwn:
@@ -91,7 +91,7 @@ class TestAgentsOverYourOwn:
 
     def test_what_is_expanded_already_is_taken_as_it_is(self, asked: Index) -> None:
         base = from_function(longest, asked)
-        walked = asked.expand(base, "naive_ge")
+        walked = asked.expand(base, expansion="naive_ge")
         agent = asked.agent("agent[max_steps=2]", base=walked)
         assert isinstance(agent, EvidenceAgent)
         assert agent.retriever is walked

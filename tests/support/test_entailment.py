@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from tables import read_table
-from triplebeam.assemble.index import Index
+from triplebeam.assemble import Context, IndexReader
 from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import ModelMissingError
 from triplebeam.index.folder.snapshot import Snapshot
@@ -113,7 +113,7 @@ def test_missing_weights_are_found_out_before_a_model_is_asked(
 ) -> None:
     monkeypatch.setattr("triplebeam.support.prepare", prepare)
     model = Scripted([])
-    index = Index.of(world, Settings(home=tmp_path, offline=True), words, model)
+    index = IndexReader(Context(world, Settings(home=tmp_path, offline=True), words, model))
     with pytest.raises(ModelMissingError, match=r"granite.* is not complete"):
         index.ask("Who directed Laughter in Hell?")
 

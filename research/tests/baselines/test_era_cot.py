@@ -114,7 +114,7 @@ def test_what_is_given_no_score_is_put_aside_and_reported() -> None:
     with Scripted(replies) as model:
         [step] = agent(model).answer(QUESTION).steps
     assert read_by(step) == (Triple(*DIED), Triple(*OUTLIVED))
-    assert step.problems == ("1 of 2 inferred relations were given no score and are put aside",)
+    assert step.problems == ("1 of 2 inferred relations have no score and are ignored",)
 
 
 def test_replies_that_cannot_be_used_are_reported_and_do_not_stop_it() -> None:

@@ -89,7 +89,7 @@ def test_json(tmp_path: Path, musique: Path) -> None:
 def test_nothing_is_overwritten_without_force(tmp_path: Path, musique: Path) -> None:
     out = tmp_path / "out"
     run("musique", musique, out)
-    with pytest.raises(BadInputError, match=r"corpus.jsonl is there already: .* --force"):
+    with pytest.raises(BadInputError, match=r"corpus.jsonl already exists: .* --force"):
         run("musique", musique, out)
     table = tmp_path / "bamboogle.csv"
     table.write_text("Question,Answer\nWho?,Ann\n")

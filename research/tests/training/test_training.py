@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from triplebeam.assemble import Index
+from triplebeam.assemble import Context, IndexReader
 from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError
 from triplebeam.index.folder.snapshot import Snapshot
@@ -43,7 +43,7 @@ QUESTIONS = [
 @pytest.fixture
 def trainer(world: Snapshot, words: Embedder) -> Trainer:
     settings = replace(GNN_RET, relevant=1, competitors=4, max_steps=20)
-    return Trainer(index=Index.of(world, Settings(), words), settings=settings)
+    return Trainer(index=IndexReader(Context(world, Settings(), words)), settings=settings)
 
 
 @pytest.fixture

@@ -1,94 +1,73 @@
-"""What Python gives to `Index.add`: paths, rows, texts and documents."""
+"""What Python adds to an index: paths, texts, rows and documents."""
 
 import logging
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import partial
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 from triplebeam.errors import BadInputError, SourceError
 from triplebeam.ingest import Reading, check_plain_fields, read_sources, row_document, scan_sources
 from triplebeam.passage import Document
 from triplebeam.text.characters import replace_unstorable
 
-#: A path to read, a row with "text" (and "id", "title", whatever else), a text, or a document.
-Given: TypeAlias = Path | Mapping[str, Any] | str | Document
-
 _NUMBERED = re.compile(r"text-([0-9]+)")
 
 
-def read_given(
-    listed: list[Given],
-    known: Iterable[str],
-    encoding: str | None = None,
-    name: Callable[[Path], str] | None = None,
-    *,
-    follow_links: bool = False,
-) -> Iterable[Reading]:
-    """What is given, as documents. Rows and texts are all checked before anything is written.
+def list_paths(paths: str | Path | Iterable[str | Path]) -> list[Path]:
+    """Return paths as a list; one that is a text by mistake is an error."""
+    listed = [paths] if isinstance(paths, str | Path) else list(paths)
+    for each in listed:
+        if not isinstance(each, str | Path):
+            raise BadInputError(f"a path is {type(each).__name__}: add_documents takes documents and rows.")
+        if any(map(str.isspace, str(each))) and not os.path.exists(each):  # noqa: PTH110 (False for what is too long)
+            raise BadInputError(
+                f"there is no file or folder {str(each)[:80]!r}: check the path; add_texts takes texts."
+            )
+    return [Path(each) for each in listed]
 
-    Texts and rows without an id are numbered: text-1, text-2 and so on, above those that are ``known`` already. Files
-    are called what ``name`` returns.
-    """
-    paths = [each for each in listed if isinstance(each, Path)]
+
+def read_paths(
+    paths: Sequence[Path], encoding: str | None, name: Callable[[Path], str], *, follow_links: bool
+) -> Iterable[Reading]:
+    """Read files and folders; files are called what ``name`` returns."""
     for line in scan_sources(paths, follow_links=follow_links).describe_skipped():
         logging.getLogger("triplebeam").info("skipped: %s", line)
-    read_paths = partial(read_sources, encoding=encoding, name=name, follow_links=follow_links)
-    if len(paths) == len(listed):
-        return read_paths(paths)
-    numbers = _free_numbers(known)
-    read = [
-        reading
-        for place, each in enumerate(listed, 1)
-        for reading in (read_paths([each]) if isinstance(each, Path) else _read(each, place, numbers))
-    ]
-    _check_ids(read)
-    return read
+    return read_sources(paths, encoding=encoding, name=name, follow_links=follow_links)
 
 
-def as_list(given: str | Given | Iterable[Given]) -> list[Given]:
-    """A string by itself is a path; in a list it is a text."""
-    if isinstance(given, str):
-        return [_path(given)]
-    return [given] if isinstance(given, Path | Document | Mapping) else list(given)
+def read_texts(texts: str | Iterable[str], known: Iterable[str]) -> list[Document]:
+    """Make documents of texts, numbered text-1, text-2 and so on, above those that are ``known`` already."""
+    numbers, documents = _free_numbers(known), []
+    for place, text in enumerate([texts] if isinstance(texts, str) else texts, 1):
+        if not isinstance(text, str):
+            raise BadInputError(f"text {place} is {type(text).__name__}: add takes paths, add_documents rows.")
+        if not text.strip():
+            raise BadInputError(f"text {place} is empty: leave it out.")
+        documents.append(Document(id=next(numbers), text=replace_unstorable(text)))
+    return documents
 
 
-def _read(given: object, place: int, numbers: Iterator[str]) -> Iterable[Reading]:
-    match given:
-        case Document():
-            _check_document(given, place)
-            return [given]
-        case str():
-            return [_text(given, place, numbers)]
-        case Mapping():
-            return [_row(given, place, numbers)]
-        case _:
+def read_documents(
+    given: Document | Mapping[str, object] | Iterable[Document | Mapping[str, object]], known: Iterable[str]
+) -> list[Document]:
+    """Check documents and rows, all before anything is written; rows without an id are numbered as texts are."""
+    numbers, documents = _free_numbers(known), []
+    for place, each in enumerate([given] if isinstance(given, Document | Mapping) else given, 1):
+        if isinstance(each, Document):
+            _check_document(each, place)
+            documents.append(each)
+        elif isinstance(each, Mapping):
+            documents.append(_row(each, place, numbers))
+        else:
             raise BadInputError(
-                f'item {place} is {type(given).__name__}: give paths, rows with a "text", texts, or Documents.'
+                f'item {place} is {type(each).__name__}: give rows with a "text", or Documents; add takes paths, and'
+                " add_texts texts."
             )
-
-
-def _path(text: str) -> Path:
-    path = Path(text)
-    if not os.path.exists(path) and any(character.isspace() for character in text):  # noqa: PTH110
-        raise BadInputError(
-            f"there is no file or folder {text[:80]!r}: check the path; if it is a text, put it into a list."
-        )
-    return path
-
-
-def _text(text: str, place: int, numbers: Iterator[str]) -> Document:
-    if not text.strip():
-        raise BadInputError(f"item {place} is an empty text: leave it out.")
-    if "\n" not in text and os.path.exists(text):  # noqa: PTH110 (unlike Path.exists, False for what is too long)
-        raise BadInputError(
-            f"item {place} is {text!r}, a file or folder that exists: write Path({text!r}) to read it, or"
-            " Document(id=…, text=…) for those very words."
-        )
-    return Document(id=next(numbers), text=replace_unstorable(text))
+    _check_ids(documents)
+    return documents
 
 
 def _row(row: Mapping[str, Any], place: int, numbers: Iterator[str]) -> Document:
@@ -124,10 +103,9 @@ def _free_numbers(known: Iterable[str]) -> Iterator[str]:
         yield f"text-{number}"
 
 
-def _check_ids(read: Iterable[Reading]) -> None:
+def _check_ids(documents: Iterable[Document]) -> None:
     seen: set[str] = set()
-    for each in read:
-        if isinstance(each, Document):
-            if each.id in seen:
-                raise BadInputError(f"two documents have the id {each.id!r}: give each its own.")
-            seen.add(each.id)
+    for each in documents:
+        if each.id in seen:
+            raise BadInputError(f"two documents have the id {each.id!r}: give each its own.")
+        seen.add(each.id)

@@ -46,7 +46,7 @@ def index_builder(
     settings: Settings,
     *,
     extractor: str | Extractor | None = None,
-    triples: Path | None = None,
+    triples: str | Path | None = None,
     keywords: bool = False,
     replace_triples: bool = False,
     passage_tokens: int = IndexBuilder.passage_tokens,
@@ -68,7 +68,7 @@ def index_builder(
     location = parse_location(place, settings.state)
     folder = location.state
     if extractor is None or isinstance(extractor, str):
-        choice = choose(folder, extractor, triples=triples, keywords=keywords, again=again)
+        choice = choose(folder, extractor, triples=Path(triples) if triples else None, keywords=keywords, again=again)
         made = make_chosen(location, choice, settings, progress, refresh=again)
     else:
         made = extractor
@@ -85,7 +85,7 @@ def index_builder(
         source_names=names.known if names else {},
         triples_in_context=settings.triples_in_context,
         keyword_passages=settings.keyword_passages,
-        overwrite=_overwrite_policy(replace_triples, named=extractor is not None or triples is not None),
+        overwrite=_overwrite_policy(replace_triples, named=extractor is not None or bool(triples)),
         progress=progress,
         publisher=publisher_of(location),
     )

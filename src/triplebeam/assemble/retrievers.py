@@ -119,11 +119,11 @@ def blend(context: Context, *, without: BlendedPart | None = None, share: float 
 
 
 def _tail(context: Context) -> Tail:
-    """Places for rare terms, where their statistics are here, and for other documents."""
-    passages, terms = context.snapshot.passages, context.snapshot.passage_terms
-    return Tail(
-        terms=RareTerms(terms=terms, passages=passages) if isinstance(terms, TermIndex) else None, passages=passages
-    )
+    """Places for other documents, and for rare terms where those of all passages are here and not too many."""
+    index = context.snapshot
+    terms = index.passage_terms if not index.passage_vectors.is_large else None
+    rare = RareTerms(terms=terms, passages=index.passages) if isinstance(terms, TermIndex) else None
+    return Tail(terms=rare, passages=index.passages)
 
 
 def _plain(context: Context, near: CachedScores) -> ScoringRetriever:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from triplebeam.assemble.index import Index
+from triplebeam.assemble.reader import IndexReader
 from triplebeam.errors import BadInputError
 from triplebeam.evaluate.compare import MAX_P_VALUE, Difference, compare_paired
 from triplebeam.evaluate.measures import values
@@ -43,12 +43,12 @@ class Tuning:
         return max(self.recall, key=self.recall.__getitem__) if better else None
 
 
-def measure_shares(index: Index, questions: Sequence[Question]) -> Tuning:
+def measure_shares(index: IndexReader, questions: Sequence[Question]) -> Tuning:
     """The default search with every share, on the questions that have gold passages."""
     asked = [question for question in find_gold(questions, index.passages) if question.gold]
     if len(asked) < 2:
         raise BadInputError(f"{len(asked)} questions have gold passages: tuning needs two or more, better a hundred.")
-    own = index.source.manifest.ownership.share
+    own = index.status.ownership.share
     recall = {share: _recall(index, share, asked) for share in sorted({*SHARES, own})}
     return Tuning(
         own,
@@ -57,7 +57,7 @@ def measure_shares(index: Index, questions: Sequence[Question]) -> Tuning:
     )
 
 
-def _recall(index: Index, share: float, questions: Sequence[Question]) -> NDArray[np.float64]:
+def _recall(index: IndexReader, share: float, questions: Sequence[Question]) -> NDArray[np.float64]:
     blend = index.retriever("blend")
     assert isinstance(blend, Blend)
     found = retrieve_many(replace(blend, share=share), [question.question for question in questions], _DEPTH)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from triplebeam.answer import Run
-from triplebeam.assemble import DEFAULT_METHOD, Index, open_index
+from triplebeam.assemble import DEFAULT_METHOD, Context, Index, IndexReader, context_of, open_index
 from triplebeam.assemble.indexing import index_builder
 from triplebeam.errors import BadInputError, EndpointError
 from triplebeam.generate.language_model import Completion, Prompt, Usage
@@ -115,5 +115,6 @@ def asked_through_agent(collection: Index) -> tuple[str, Run]:
     if collection.settings.model:
         return f"the model {collection.settings.model}", collection.agent("agent").run(question)
     recordings = read_recordings(files(__name__).joinpath("completions.json").read_text("utf-8"))
-    recorded = Index.of(collection.snapshot, collection.settings, collection.given_embedder, Recorded(recordings))
+    context = context_of(collection)
+    recorded = IndexReader(Context(context.source, context.settings, context.given_embedder, Recorded(recordings)))
     return "completions recorded with the demo", recorded.agent("agent").run(question)

@@ -16,7 +16,7 @@ class CachedEmbedder:
 
     def __init__(self, embedder: Embedder, size: int = 1024) -> None:
         if size < 1:
-            raise BadInputError(f"A cache of {size} query vectors holds nothing: give at least 1.")
+            raise BadInputError(f"the size of the query cache must be at least 1, got {size}.")
         self._embedder = embedder
         self._size = size
         self._vectors: OrderedDict[str, NDArray[np.float32]] = OrderedDict()

@@ -43,7 +43,7 @@ class OpenAICompatibleEmbedder:
     def __post_init__(self) -> None:
         self._endpoint  # noqa: B018 - a bad address is refused here
         if self.batch < 1:
-            raise BadInputError(f"The batch is {self.batch} texts: it must be at least 1.")
+            raise BadInputError(f"batch must be at least 1, got {self.batch}.")
 
     @property
     def name(self) -> str:

@@ -66,7 +66,7 @@ def compare_paired(
 def holm(p_values: Sequence[float]) -> list[float]:
     """Apply Holm's adjustment, in the order given: below 0.05, the chance of any false finding among all is too."""
     if not all(0 <= p_value <= 1 for p_value in p_values):
-        raise BadInputError(f"P-values lie between 0 and 1, not all of {list(p_values)} do.")
+        raise BadInputError(f"p-values must be between 0 and 1, got {list(p_values)}.")
     adjusted, largest = [0.0] * len(p_values), 0.0
     for rank, position in enumerate(np.argsort(p_values, kind="stable")):
         largest = max(largest, min(1.0, (len(p_values) - rank) * p_values[position]))
@@ -85,7 +85,7 @@ def _drop_missing(values: NDArray[np.float64]) -> NDArray[np.float64]:
 
 def _resample_means(values: NDArray[np.float64], resamples: int, seed: int) -> NDArray[np.float64]:
     if resamples < 1:
-        raise BadInputError(f"A bootstrap takes one resample or more, not {resamples}.")
+        raise BadInputError(f"resamples must be at least 1, got {resamples}.")
     distinct, first, counts = np.unique(values, return_index=True, return_counts=True)
     # In the order they come, so that swapping two methods makes the same draws.
     order = np.argsort(first)
@@ -100,7 +100,7 @@ def _resample_means(values: NDArray[np.float64], resamples: int, seed: int) -> N
 
 def _bounds(means: NDArray[np.float64], confidence: float) -> tuple[float, float]:
     if not 0 < confidence < 1:
-        raise BadInputError(f"A confidence lies between 0 and 1, {confidence} does not: try 0.95.")
+        raise BadInputError(f"confidence must be between 0 and 1, got {confidence}: use 0.95.")
     low, high = np.quantile(means, [(1 - confidence) / 2, (1 + confidence) / 2])
     return float(low), float(high)
 

@@ -63,7 +63,7 @@ def recommend(evaluation: Evaluation, k: int = 5, default: str = "") -> Recommen
     graph = [run for run in evaluation.runs if run.graph is True]
     if not plain or not graph:
         missing = "a graph" if plain else "no graph"
-        raise BadInputError(f"whether a graph is needed cannot be said: no method with {missing} was measured.")
+        raise BadInputError(f"cannot say whether a graph is needed: no method with {missing} was measured.")
     found = {run.method: values(measure, evaluation.questions, run.results) for run in [*plain, *graph]}
     best_plain, best_graph = _choose_best(plain, found), _choose_best(graph, found)
     difference = _adjust_gain(found, best_plain, best_graph, graph)

@@ -6,7 +6,7 @@ or which refers to the first, by the reference. References between other hits ar
 point.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain, islice
@@ -16,6 +16,7 @@ import numpy as np
 
 from triplebeam.index.content.definitions import find_defined_terms, is_code
 from triplebeam.index.content.references import LINK
+from triplebeam.index.folder.passages import title_keys
 from triplebeam.passage import Passage
 from triplebeam.text.names import entity_key
 from triplebeam.triple import Chain, Triple
@@ -94,6 +95,21 @@ def is_made_by(passage: Passage, fact: Triple) -> bool:
     """Does a fact say of a passage what it refers to, or what it describes?"""
     own = fact.object if fact.predicate == DESCRIBED_IN else fact.subject
     return fact.predicate in (MENTIONS, DESCRIBED_IN, LINKS_TO) and own == called(passage)
+
+
+def describe_hop(passage: Passage, chains: Iterable[Chain], own: Container[Triple]) -> str:
+    """Return which hop leads to a passage, such as "second hop: through William Herschel from Uranus"; empty if none.
+
+    ``own`` are the facts of the passage itself, which are no hop.
+    """
+    for chain_ in chains:
+        fact, last = chain_[-2:][0], chain_[-1]
+        ends = title_keys(passage.title) if fact is last else [entity_key(last.subject), entity_key(last.object)]
+        for name, start in ((fact.subject, fact.object), (fact.object, fact.subject)):
+            if fact not in own and entity_key(name) in ends:
+                number = {1: "second", 2: "second", 3: "third"}.get(len(chain_), f"{len(chain_)}th")
+                return f"{number} hop: through {name} from {start}"
+    return ""
 
 
 def called(passage: Passage) -> str:

@@ -4,47 +4,40 @@ What explains a result (its chains, its snippet) takes about a quarter of the ti
 results together, when it is first read.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple, overload
+from typing import TYPE_CHECKING, overload
 
-from triplebeam.explain.cross_references import CrossReferences, telling_facts
-from triplebeam.explain.explanation import Explanation
-from triplebeam.explain.passages import first_alike, place_dict
-from triplebeam.explain.snippet import Snippet, snippet
 from triplebeam.index.protocols import Source
 from triplebeam.passage import Passage
 from triplebeam.ranking import Hit
 from triplebeam.text.terms import query_stems, query_words, text_words
 from triplebeam.triple import Chain
 
-
-class Explained(NamedTuple):
-    """What explains a result."""
-
-    chains: tuple[Chain, ...]
-    snippet: Snippet
-    stemmer: str
-    like: str | None
+if TYPE_CHECKING:
+    from triplebeam.explain.hits import Explained
+    from triplebeam.explain.snippet import Snippet
 
 
 class Explanations:
     """What explains the hits of a question, once it is asked for; results share it, and so keep the source open."""
 
     def __init__(self, source: Source, question: str, hits: Sequence[Hit], passages: Sequence[Passage]) -> None:
-        self._explain: Callable[[], list[Explained]] | None = lambda: explain_hits(source, question, hits, passages)
+        self._hits: tuple[Source, str, Sequence[Hit], Sequence[Passage]] | None = (source, question, hits, passages)
         self._explained: list[Explained] = []
 
-    def compute(self) -> list[Explained]:
+    def compute(self) -> "list[Explained]":
         """Return one per hit."""
-        if explain := self._explain:
-            self._explained = explain()
-            self._explain = None
+        from triplebeam.explain.hits import explain_hits  # imported when it is needed
+
+        if hits := self._hits:
+            self._explained = explain_hits(*hits)
+            self._hits = None
         return self._explained
 
     def __getstate__(self) -> dict[str, object]:
         """Leave out the index, so that results can be copied and pickled."""
-        return {"_explained": self.compute(), "_explain": None}
+        return {"_explained": self.compute(), "_hits": None}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,7 +59,7 @@ class SearchResult:
         return self._explained.chains
 
     @property
-    def snippet(self) -> Snippet:
+    def snippet(self) -> "Snippet":
         """The part of the passage that matches best, and where in it the matches are."""
         return self._explained.snippet
 
@@ -82,6 +75,8 @@ class SearchResult:
 
     def to_dict(self) -> dict[str, object]:
         """Return it as JSON values, as ``triplebeam search --json`` prints them."""
+        from triplebeam.explain.passages import place_dict  # imported when it is needed
+
         return {
             **place_dict(self.passage),
             "score": self.score,
@@ -92,7 +87,7 @@ class SearchResult:
         }
 
     @property
-    def _explained(self) -> Explained:
+    def _explained(self) -> "Explained":
         return self._explanations.compute()[self.rank - 1]
 
     def __repr__(self) -> str:
@@ -172,30 +167,6 @@ class SearchResults(Sequence[SearchResult]):
 
     def __repr__(self) -> str:
         return f"SearchResults({list(self._results)!r})"
-
-
-def explain_hits(source: Source, question: str, hits: Sequence[Hit], passages: Sequence[Passage]) -> list[Explained]:
-    """Explain the hits of a question, whose passages are given."""
-    if not hits:
-        return []
-    starts = (hop.passage_id for hit in hits for hop in hit.hops[:1])
-    graph = source.graph(passages=[*(hit.passage_id for hit in hits), *starts])
-    explanation, references = Explanation(graph, question), CrossReferences(graph, question, passages)
-    stemmers = find_stemmers(graph, [passage.id for passage in passages])
-    alike = first_alike([each.text for each in passages])
-    explained = []
-    for place, (hit, passage) in enumerate(zip(hits, passages, strict=True)):
-        chains = explanation.chains(hit, passage) or references.chains(place) or explanation.links(hit, passage)
-        stemmer, first = stemmers[passage.id], alike[place]
-        shown = snippet(passage, question, telling_facts(chains), stemmer)
-        explained.append(Explained(chains, shown, stemmer, None if first is None else passages[first].id))
-    return explained
-
-
-def find_stemmers(source: Source, passage_ids: Sequence[str]) -> dict[str, str]:
-    """Return the stemmer of each of these passages, by id, as its words were indexed."""
-    rows = source.passages.rows(passage_ids)
-    return dict(zip(passage_ids, source.passage_terms.stemmers_of(rows), strict=True))
 
 
 def _has_word(question: str, passage: Passage, stemmer: str) -> bool:

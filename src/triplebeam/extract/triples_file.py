@@ -59,7 +59,7 @@ class TriplesFile:
             content = file.read(most + 1)
         if len(content) > most:
             raise BadInputError(
-                f"{self.path} inflates to more than {most:,} bytes, which looks like a trap: unpack it, if it is none."
+                f"{self.path} inflates to more than {most:,} bytes, like a zip bomb: unpack it, if it is none."
             )
         return content
 

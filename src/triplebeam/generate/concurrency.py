@@ -34,7 +34,7 @@ class Concurrent(Wrapper):
 
     def __post_init__(self) -> None:
         if self.concurrency < 1:
-            raise BadInputError(f"The concurrency is {self.concurrency}: it must be at least 1.")
+            raise BadInputError(f"concurrency must be at least 1, got {self.concurrency}.")
 
     def complete(self, prompts: Sequence[Prompt]) -> list[Completion]:
         """Return one completion per prompt, in order; the first error in order is raised when the batch is done."""

@@ -33,7 +33,7 @@ class OpenAICompatible:
     def __post_init__(self) -> None:
         self._endpoint  # noqa: B018 - a bad address is refused here
         if not self.timeout > 0:
-            raise BadInputError(f"The timeout is {self.timeout:g} seconds: it must be above 0.")
+            raise BadInputError(f"timeout must be above 0 seconds, got {self.timeout:g}.")
 
     @property
     def name(self) -> str:

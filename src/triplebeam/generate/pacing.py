@@ -26,7 +26,7 @@ class Bucket:
 
     def __init__(self, per_minute: float, clock: Callable[[], float] = time.monotonic) -> None:
         if not per_minute > 0:
-            raise BadInputError(f"A limit of {per_minute:g} per minute lets nothing through: give a number above 0.")
+            raise BadInputError(f"a limit per minute must be above 0, got {per_minute:g}.")
         self._capacity = self._level = float(per_minute)
         self._clock = clock
         self._filled_at = clock()

@@ -42,7 +42,7 @@ def check_zip(file: Path | IO[bytes], kind: str = "docx") -> None:
                 _check(inflated, size)
                 _check_tags(tags)
     except (zipfile.BadZipFile, *DAMAGE) as error:
-        raise SourceError(f"it is no {kind} file, or is protected by a password; save it again as {kind}") from error
+        raise SourceError(f"it is not a {kind} file, or is password-protected: save it again as {kind}") from error
 
 
 def check_gzip(file: Path | IO[bytes]) -> None:
@@ -106,6 +106,6 @@ def _check_ratio(inflated: int, compressed: int) -> None:
 
 def _make_bomb_error(inflated: int, compressed: int) -> SourceError:
     return SourceError(
-        f"its {compressed:,} bytes inflate to {inflated:,} or more, which looks like a trap: save its text in"
+        f"its {compressed:,} bytes inflate to {inflated:,} or more, which looks like a zip bomb: save its text in"
         f" another format, or in parts of less than {MAX_INFLATED_BYTES:,} bytes"
     )

@@ -48,7 +48,7 @@ class FolderWalk:
             also = f", as do {others:,} other links" if others > 1 else ", as does 1 other link" if others else ""
             yield Skipped(
                 str(self._leaving[0]),
-                f"it leads out of the folder{also}: allow that with --follow-links (in Python follow_links=True)",
+                f"it links outside the folder{also}: allow that with --follow-links (in Python follow_links=True)",
             )
 
     def is_allowed(self, path: Path) -> bool:

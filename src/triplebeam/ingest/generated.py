@@ -36,7 +36,7 @@ def reason_to_skip_file(path: Path) -> str:
     """Return why a file is left out by its name, or nothing."""
     if path.name in _LOCK_FILES:
         return "it is a lock file, which a package manager writes"
-    return "it is a packed script" if _PACKED.search(path.name) else ""
+    return "it is a minified script" if _PACKED.search(path.name) else ""
 
 
 def check_written_by_hand(script: str) -> None:
@@ -44,5 +44,5 @@ def check_written_by_hand(script: str) -> None:
     packed = sum(len(line) for line in script.split("\n") if len(line) > _MAX_LINE_CHARACTERS)
     if len(script) > _MIN_SCRIPT_CHARACTERS and 2 * packed > len(script):
         raise NoDocumentError(
-            f"it is a packed script: most of it is in lines of over {_MAX_LINE_CHARACTERS:,} characters"
+            f"it is a minified script: most of it is in lines of over {_MAX_LINE_CHARACTERS:,} characters"
         )

@@ -104,7 +104,7 @@ def _check_size(rows: int, cells: int, characters: int) -> None:
 def read_rtf(data: bytes) -> Content:
     """Read the text of a Rich Text file, paragraph by paragraph."""
     if not _RTF.match(data):
-        raise SourceError("it is no rtf file, whatever its name says")
+        raise SourceError("it is not an RTF file")
     rtf = import_extra("striprtf.striprtf", _EXTRA)
     composer = Composer()
     try:

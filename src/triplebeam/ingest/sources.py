@@ -116,7 +116,7 @@ def read_file(path: Path, name: str, encoding: str | None, seen: set[str]) -> It
 def _outcomes(path: Path, name: str, encoding: str | None) -> Iterator[tuple[int | None, Document | Skipped | str]]:
     ending = find_ending(path)
     if not path.is_file():  # opening a pipe would wait for ever
-        raise SourceError("it is no regular file, but a broken link, a pipe or a device")
+        raise SourceError("it is not a regular file, but a broken link, a pipe or a device")
     if path.stat().st_size == 0:
         yield None, Skipped(str(path), "the file is empty")
     elif ending is not None and ending in LINE_READERS:

@@ -37,7 +37,7 @@ def split(document: Document, limit: int = PASSAGE_TOKENS, *, force: bool = Fals
     the same for all of them. A document that is a passage already stays whole, with its own id, unless ``force``.
     """
     if limit < 1:
-        raise BadInputError(f"A passage of at most {limit} tokens holds nothing; give a limit of 1 or more.")
+        raise BadInputError(f"the limit of tokens per passage must be at least 1, got {limit}: 200 is usual.")
     whole = trim_span(document.text, 0, len(document.text))
     if document.is_passage and not force:
         return [] if whole is None else [_passage(document, document.id, 0, whole)]

@@ -9,8 +9,9 @@ Passages beside a hit in its document share its terms because they go on about t
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -21,6 +22,9 @@ from triplebeam.index.folder.terms import TermIndex
 from triplebeam.ranking import Hop
 from triplebeam.retrieve.bounds import check_fields
 from triplebeam.text.terms import locate_words, query_words, text_words
+
+#: Letters at the beginning of a word that its stem has, too.
+_MIN_STEM = 2
 
 
 class RareLink(NamedTuple):
@@ -72,22 +76,40 @@ class RareTerms:
 
     def _follow_one(self, sender: int, asked: frozenset[str]) -> list[RareLink]:
         """The links of one hit."""
-        (stemmer,) = self.terms.stemmers_of([sender])
         shared: dict[int, list[tuple[float, str]]] = {}
-        for term in set(text_words(self.passages.read_row(sender).term_text, stemmer)) - asked:
-            rows = self.terms.postings(term).rows
-            if 2 <= len(rows) <= self.max_passages and not term.isdigit():
-                rarity = self.terms.rarity(len(rows)) / math.log1p(len(self.terms))
-                for row in rows.tolist():
-                    if self._is_elsewhere(sender, row):
-                        shared.setdefault(row, []).append((rarity, term))
+        starts, places = self._rare_words
+        for place in places[starts[sender] : starts[sender + 1]].tolist():
+            term = self.terms.words[place]
+            if term in asked or term.isdigit():
+                continue
+            rows: list[int] = self.terms.rows[self.terms.starts[place] : self.terms.starts[place + 1]].tolist()
+            rarity = self.terms.rarity(len(rows)) / math.log1p(len(self.terms))
+            for row in rows:
+                if self._is_elsewhere(sender, row):
+                    shared.setdefault(row, []).append((rarity, term))
         return [self._make_link(row, sender, terms) for row, terms in shared.items()]
 
+    @cached_property
+    def _rare_words(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The places of the rare words of all passages, one passage after the other, and where each begins."""
+        counts = np.diff(self.terms.starts)
+        rare = (counts >= 2) & (counts <= self.max_passages)
+        rows = self.terms.rows[np.repeat(rare, counts)]
+        places = np.repeat(np.flatnonzero(rare), counts[rare])[np.argsort(rows, kind="stable")]
+        return np.append(0, np.cumsum(np.bincount(rows, minlength=len(self.terms)))), places
+
     def _make_link(self, row: int, sender: int, terms: Sequence[tuple[float, str]]) -> RareLink:
-        (stemmer,) = self.terms.stemmers_of([row])
-        heading = set(text_words(f"{self.passages.titles[row]}\n{self.passages.sections[row]}", stemmer))
+        heading = self._find_heading_words(row, terms)
         rarity, term = max(((rarity, term) for rarity, term in terms if term in heading), default=(0.0, ""))
         return RareLink(row, sender, term or max(terms)[1], sum(each for each, _ in terms), rarity)
+
+    def _find_heading_words(self, row: int, terms: Sequence[tuple[float, str]]) -> Collection[str]:
+        """The words of a passage's title and heading; none, and quickly, where no term can be one of them."""
+        heading = f"{self.passages.titles[row]}\n{self.passages.sections[row]}"
+        lower = heading.lower()
+        if heading.isascii() and not any(term[:_MIN_STEM] in lower for _, term in terms):
+            return ()
+        return text_words(heading, *self.terms.stemmers_of([row]))
 
     def _is_elsewhere(self, sender: int, row: int) -> bool:
         """In another document, or far away in the same one; rows of one title are of one document."""

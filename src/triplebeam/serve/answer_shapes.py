@@ -212,14 +212,14 @@ def step_json(step: Step) -> StepShape:
     return written
 
 
-def price_of_answer(answer: Answer, index: "assemble.Index") -> float | None:
+def price_of_answer(answer: Answer, index: "assemble.IndexReader") -> float | None:
     """US dollars; None where the model's price is not known.
 
     A usage does not say which model's tokens it counts, so an answer by two models has no price.
     """
-    if index.model.name != index.reading_model.name:
+    if assemble.context_of(index).model.name != assemble.context_of(index).reading_model.name:
         return None
-    return compute_cost(answer.usage, index.model.name, index.settings.prices)
+    return compute_cost(answer.usage, assemble.context_of(index).model.name, index.settings.prices)
 
 
 def _ranked_passage(hit: Hit, answer: Answer, passage: Passage, stemmer: str) -> RankedPassageShape:

@@ -14,7 +14,7 @@ from functools import cached_property, partial
 from pathlib import Path
 from secrets import token_hex
 
-from triplebeam.assemble import Index, make_embedder
+from triplebeam.assemble import Context, IndexReader, context_of, make_embedder
 from triplebeam.embed.embedder import Embedder
 from triplebeam.embed.lazy import LazyEmbedder
 from triplebeam.errors import (
@@ -65,14 +65,14 @@ class _Opened:
     """An open index, and the version of what was published at the time."""
 
     version: object
-    index: Index
+    index: IndexReader
 
     @cached_property
     def documents(self) -> dict[str, DocumentRow]:
         return _documents(self.index)
 
 
-def _documents(index: Index) -> dict[str, DocumentRow]:
+def _documents(index: IndexReader) -> dict[str, DocumentRow]:
     passages = index.passages
     titles = dict(zip(passages.documents, passages.titles, strict=True))
     return {id_: DocumentRow(id_, titles[id_], count) for id_, count in Counter(passages.documents).items()}
@@ -165,26 +165,26 @@ class Library:
         """What is in an index, as far as it may be seen."""
         location = self.location(name)
         if self.is_bound or not isinstance(location, Folder):
-            return self.index(name).source.manifest
+            return self.index(name).status
         return retry_on_publish(location.path, lambda: read_manifest(location.path))
 
-    def index(self, name: str, where: str | None = None) -> Index:
+    def index(self, name: str, where: str | None = None) -> IndexReader:
         """The index of that name, of the generation that is published now; or a view of it."""
         for _ in range(_RETRIES):
             with suppress(IndexChangedError):  # published between opening and filtering
                 return self._view(name, where)
         return self._view(name, where)
 
-    def _view(self, name: str, where: str | None) -> Index:
+    def _view(self, name: str, where: str | None) -> IndexReader:
         index = self._open(name).index
         if self._where is not None:
             index = self._visible(name, index, self._where)
-        return index if where is None else index.where(where)
+        return index if where is None else index.filter(where)
 
-    def _visible(self, name: str, index: Index, where: str) -> Index:
+    def _visible(self, name: str, index: IndexReader, where: str) -> IndexReader:
         """What is wrong with the filter must not be said: it would name fields and values that are not to be seen."""
         try:
-            return index.where(where)
+            return index.filter(where)
         except BadInputError:
             raise NothingVisibleError(
                 f"nothing of the index {name!r} may be seen here: ask whoever runs this server."
@@ -276,7 +276,7 @@ class Library:
             if known is None or known.version != version:
                 source = self._source(name, location)
                 embedder = LazyEmbedder(partial(self.embedder, self.settings.embedder or source.manifest.embedder.name))
-                index = Index.of(source, self.settings, embedder, self._given_model)
+                index = IndexReader(Context(source, self.settings, embedder, self._given_model))
                 known = self._opened[name] = _Opened(version, index)
             return known
 
@@ -286,12 +286,12 @@ class Library:
     def _source(self, name: str, location: Location) -> Source:
         """Open the published generation. Where too many files are open, views and the generation before it go."""
         if known := self._opened.get(name):
-            known.index.context.release()
+            context_of(known.index).release()
         with suppress(TooManyOpenFilesError):
             return open_source(location)
         self._opened.pop(name, None)
         for each in list(self._opened.values()):
-            each.index.context.release()
+            context_of(each.index).release()
         del known
         gc.collect()
         return open_source(location)

@@ -11,7 +11,9 @@ from triplebeam.generate.language_model import Usage
 MODEL_FAILED_EXIT_CODE = 3
 
 
-def make_failed_answer(index: "assemble.Index", question: str, failure: str, steps: Sequence[Step] = ()) -> Answer:
+def make_failed_answer(
+    index: "assemble.IndexReader", question: str, failure: str, steps: Sequence[Step] = ()
+) -> Answer:
     """The answer where the endpoint is gone, with the steps that were taken before."""
     answer = Answer(
         question=question,
@@ -24,7 +26,7 @@ def make_failed_answer(index: "assemble.Index", question: str, failure: str, ste
     return add_passages(index, answer)
 
 
-def add_passages(index: "assemble.Index", answer: Answer) -> Answer:
+def add_passages(index: "assemble.IndexReader", answer: Answer) -> Answer:
     """The answer, with the passages of one search where the model failed before the agent had found any."""
     if answer.outcome != "model_failed" or answer.ranking:
         return answer

@@ -18,7 +18,7 @@ from functools import partial
 from typing import ParamSpec, TypeVar
 
 from triplebeam.answer import Agent, Answer, Step
-from triplebeam.assemble import Index, Method
+from triplebeam.assemble import IndexReader, Method, context_of
 from triplebeam.errors import EndpointError, TriplebeamError
 from triplebeam.explain.conversation import FollowUp, Turn, follow_conversation, follow_up
 from triplebeam.explain.search_results import SearchResults
@@ -58,7 +58,7 @@ class Searched:
 class AgentRun:
     """One question to one agent: its steps reach the event loop as they are done."""
 
-    def __init__(self, index: Index, seconds: float, explain: Callable[[EndpointError], str] = str) -> None:
+    def __init__(self, index: IndexReader, seconds: float, explain: Callable[[EndpointError], str] = str) -> None:
         self.index = index
         self._explain = explain
         self._steps: list[Step] = []
@@ -93,7 +93,7 @@ class AgentRun:
             return make_failed_answer(self.index, asked, self._explain(error), self._steps)
 
     def _ask(self, agent: Agent, question: str, earlier: Sequence[Turn]) -> Answer:
-        self.follow_up = follow_up(self.index.model, question, earlier)
+        self.follow_up = follow_up(context_of(self.index).model, question, earlier)
         if self.follow_up is None:
             return self._answer(agent, question)
         self._put(self.follow_up)
@@ -265,13 +265,13 @@ class Runner:
         self, name: str, asked: str, method: Method, k: int, earlier: Sequence[Turn], where: str | None
     ) -> Searched:
         started = time.perf_counter()
-        model = self.library.index(name, where).model if earlier and self.library.can_ask else None
+        model = context_of(self.library.index(name, where)).model if earlier and self.library.can_ask else None
         with follow_conversation(earlier):
             rewritten = follow_up(model, asked, earlier)
             question = rewritten.question if rewritten else asked
             with span("search", {"index": name, "method": method.text, "k": k}):
                 index = self.library.index(name, where)
-                results = index.search(question, method, k)
+                results = index.search(question, k=k, method=method)
         seconds = time.perf_counter() - started
         results.explain()  # here, not on the event loop
         return Searched(question, results, seconds, rewritten)

@@ -115,14 +115,14 @@ def search_json(results: SearchResults) -> SearchShape:
     return cast("SearchShape", results.to_dict())
 
 
-def passage_json(index: "assemble.Index", passage: Passage) -> PassageShape:
+def passage_json(index: "assemble.IndexReader", passage: Passage) -> PassageShape:
     """A passage with its triples."""
-    triples = index.triples.triples_of([passage.id]).tolist()
-    return {**place_json(passage), "triples": [index.triples.triple(id_) for id_ in triples]}
+    triples = assemble.context_of(index).triples.triples_of([passage.id]).tolist()
+    return {**place_json(passage), "triples": [assemble.context_of(index).triples.triple(id_) for id_ in triples]}
 
 
 def document_json(
-    index: "assemble.Index", document_id: str, offset: int = 0, limit: int | None = None
+    index: "assemble.IndexReader", document_id: str, offset: int = 0, limit: int | None = None
 ) -> DocumentShape:
     """A document with its passages, from the one at ``offset`` on."""
     passages = index.passages.of_document(document_id)

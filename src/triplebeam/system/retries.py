@@ -39,7 +39,7 @@ class Retries:
 
     def __post_init__(self) -> None:
         if self.attempts < 1:
-            raise BadInputError(f"The number of attempts is {self.attempts}: it must be at least 1.")
+            raise BadInputError(f"attempts must be at least 1, got {self.attempts}.")
 
     def retry(self, work: Callable[[], T]) -> T:
         """Run ``work`` and retry after each TransientError; EndpointError where no attempt is left.

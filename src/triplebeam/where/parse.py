@@ -68,7 +68,9 @@ def parse(text: "str | Where") -> Where:
     if not text.strip():
         raise BadInputError("the filter is empty: leave it out, or write one, such as 'year >= 2020'.")
     if len(text) > MAX_CHARACTERS:
-        raise BadInputError(f"the filter has {len(text):,} characters: it may have {MAX_CHARACTERS:,}.")
+        raise BadInputError(
+            f"the filter must have at most {MAX_CHARACTERS:,} characters, got {len(text):,}: shorten it."
+        )
     return Where(text, _Reader(text).read())
 
 

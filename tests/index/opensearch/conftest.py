@@ -46,7 +46,7 @@ def remote(address: Callable[[str], str], words: Embedder, tmp_path_factory: pyt
     settings = Settings(state=tmp_path_factory.mktemp("state"))
     location = Cluster.parse(address("world"), settings.state)
     world_builder(location, words).build(world_documents())
-    return Index(location, settings, words)
+    return Index(location, settings=settings, embedder=words)
 
 
 def world_builder(location: Location, words: Embedder) -> IndexBuilder:

@@ -121,6 +121,6 @@ def test_a_long_value_does_not_show_its_passage(address: Callable[[str], str], t
     builder.build([*documents(), *rows])
     library = Library([location], Settings(), embedder=HashedWords())
     [name] = library.names()
-    view = library.index(name).where('acl exists and not acl contains "hr"')
+    view = library.index(name).filter('acl exists and not acl contains "hr"')
     assert [passage.document_id for passage in view.passages] == ["open"]
-    assert "closed" not in library.index(name).where('not acl contains "hr"').documents()
+    assert "closed" not in list(library.index(name).filter('not acl contains "hr"').passages.document_ids)

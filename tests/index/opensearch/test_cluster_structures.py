@@ -10,11 +10,10 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from triplebeam.assemble import Index
-from triplebeam.assemble.context import Context
+from triplebeam.assemble import Context, IndexReader
 from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError, IndexChangedError, IndexDamagedError
-from triplebeam.explain.search_results import find_stemmers
+from triplebeam.explain.hits import find_stemmers
 from triplebeam.index.location import Cluster
 from triplebeam.index.manifest import GraphStatistics, Manifest, Ownership, VectorSpace
 from triplebeam.index.opensearch.documents import GRAPH, TOO_LONG, encode, entity, field_term, key, passage_number
@@ -233,7 +232,9 @@ def test_triples_of_a_cluster_are_printed(
     monkeypatch.setattr(ClusterPassages, "__iter__", lambda self: iter(rows))
     monkeypatch.setattr(ClusterPassages, "__contains__", lambda self, id_: id_ in [row.id for row in rows])
     monkeypatch.setattr(ClusterPassages, "documents", [row.document_id for row in rows])
-    monkeypatch.setattr("triplebeam.assemble.open_index", lambda place: Index.of(snapshot, Settings(), words))
+    monkeypatch.setattr(
+        "triplebeam.assemble.open_index", lambda place: IndexReader(Context(snapshot, Settings(), words))
+    )
     result = CliRunner().invoke(app, ["show", "films", *options, "--triples"])
     assert [line.strip() for line in result.output.splitlines()] == printed
 

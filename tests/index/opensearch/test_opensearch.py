@@ -16,7 +16,7 @@ from index.opensearch.conftest import world_builder
 from patience import SECONDS
 from planted_secrets import Curious
 from small_world import world_documents
-from triplebeam.assemble import Index
+from triplebeam.assemble import Context, Index, IndexReader, context_of
 from triplebeam.assemble.indexing import tune_share
 from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError, IndexMissingError
@@ -41,13 +41,13 @@ QUESTION = "Where does the actor of Laughter in Hell live?"
 
 @pytest.fixture
 def local(world: Snapshot, words: Embedder) -> Index:
-    return Index.of(world, Settings(), words)
+    return IndexReader(Context(world, Settings(), words))
 
 
 class TestTriplesOfACluster(TripleStoreContract):
     @pytest.fixture
     def store(self, remote: Index) -> TripleStore:
-        return remote.triples
+        return context_of(remote).triples
 
     @pytest.fixture
     def passage_ids(self, world: Snapshot) -> list[str]:
@@ -63,7 +63,7 @@ class TestCluster(SourceContract):
 
     @pytest.fixture
     def source(self, remote: Index) -> Source:
-        return remote.source
+        return context_of(remote).source
 
     @pytest.fixture
     def embedder(self, words: Embedder) -> Embedder:
@@ -75,7 +75,7 @@ class TestNeighbourhood(TestCluster):
 
     @pytest.fixture
     def source(self, remote: Index, words: Embedder) -> Source:
-        return remote.source.graph(Query(QUESTION, words.embed([QUESTION], kind="query")[0]))
+        return context_of(remote).source.graph(Query(QUESTION, words.embed([QUESTION], kind="query")[0]))
 
 
 class TestMethodsOnACluster(RetrieverContract):
@@ -93,7 +93,7 @@ class TestMethodsOnACluster(RetrieverContract):
 def test_a_small_index_is_searched_as_in_a_folder(method: str, remote: Index, local: Index) -> None:
     """A world of six passages is its own neighbourhood; words count the same, and vectors are the same numbers."""
     for question in (QUESTION, "directed", "Milwaukee lake"):
-        here, there = local.search(question, method, 6), remote.search(question, method, 6)
+        here, there = local.search(question, method=method, k=6), remote.search(question, method=method, k=6)
         assert there.ids == here.ids
         np.testing.assert_allclose([hit.score for hit in there], [hit.score for hit in here], rtol=1e-3, atol=1e-4)
         assert [hit.passage.text for hit in there] == [hit.passage.text for hit in here]
@@ -105,8 +105,11 @@ def test_an_agent_reads_what_it_reads_over_a_folder(
 ) -> None:
     """GeAR until its last step: every search, every walk and every prompt."""
     models = Curious(), Curious()
-    over = Index.of(world, Settings(), words, models[0]), Index(remote.location, remote.settings, words, models[1])
-    here, there = (index.ask(question, "agent") for index in over)
+    over = (
+        IndexReader(Context(world, Settings(), words, models[0])),
+        Index(remote.location, settings=remote.settings, embedder=words, model=models[1]),
+    )
+    here, there = (index.ask(question, method="agent") for index in over)
     assert len(here.steps) > 1
     assert models[1].prompts == models[0].prompts
     assert [hit.passage_id for hit in there.ranking] == [hit.passage_id for hit in here.ranking]
@@ -118,33 +121,35 @@ def test_the_graph_of_a_cluster_finds_what_a_look_at_all_finds(
     monkeypatch.setattr("triplebeam.index.opensearch.documents.MAX_EXACT_VECTORS", 0)
     builder = build("graphs")
     builder.build(world_documents())
-    triples = Index(place_of(builder), Settings(), words).triples
+    triples = context_of(Index(place_of(builder), settings=Settings(), embedder=words)).triples
     for vector in words.embed([QUESTION, "a lake"]):
-        (there, cosines), (here, expected) = triples.search(vector, 3), local.triples.search(vector, 3)
-        assert list(map(triples.triple, there)) == list(map(local.triples.triple, here))
+        (there, cosines), (here, expected) = triples.search(vector, 3), context_of(local).triples.search(vector, 3)
+        assert list(map(triples.triple, there)) == list(map(context_of(local).triples.triple, here))
         np.testing.assert_allclose(cosines, expected, atol=1e-5)
 
 
 def test_passages_documents_and_facts_are_shown(remote: Index, local: Index) -> None:
-    assert remote.documents() == local.documents()
+    assert list(remote.passages.document_ids) == list(local.passages.document_ids)
     assert list(remote.passages.fields()) == list(local.passages.fields())
-    hits = [index.search(QUESTION, "hybrid+naive_ge", 3) for index in (local, remote)]
+    hits = [index.search(QUESTION, method="hybrid+naive_ge", k=3) for index in (local, remote)]
     assert [each.chains for each in hits[0]] == [each.chains for each in hits[1]]
 
 
 def test_an_entity_has_the_same_graph_around_it(remote: Index, local: Index) -> None:
-    words, name = local.embedder, "Milwaukee"
-    assert around_entity(remote.source, words, name, 10) == around_entity(local.source, words, name, 10)
-    graphs = [index.source.graph(entities=[name]) for index in (remote, local)]
+    words, name = context_of(local).embedder, "Milwaukee"
+    assert around_entity(context_of(remote).source, words, name, 10) == around_entity(
+        context_of(local).source, words, name, 10
+    )
+    graphs = [context_of(index).source.graph(entities=[name]) for index in (remote, local)]
     there, here = (follow(each, words, find_entity(each, words, name), "Which lake?", 2, 3) for each in graphs)
     assert [each.chain for each in there] == [each.chain for each in here]
 
 
 def test_what_needs_a_whole_graph_says_so(remote: Index) -> None:
     with pytest.raises(BadInputError, match="on OpenSearch each step has its own"):
-        remote.search(QUESTION, "gnn_ret[beta=0.9]")
+        remote.search(QUESTION, method="gnn_ret[beta=0.9]")
     with pytest.raises(BadInputError, match="needs the graph of the whole index"):
-        _ = remote.snapshot.passage_graph
+        _ = context_of(remote).snapshot.passage_graph
     with pytest.raises(BadInputError, match="in a folder only"):
         tune_share(remote.location, 0.5)
 
@@ -164,7 +169,7 @@ def place_of(builder: IndexBuilder) -> Cluster:
 
 
 def _ids(index: Index, question: str = "film", **options: Any) -> list[str]:
-    return sorted(index.search(question, "dense", 20, **options).ids)
+    return sorted(index.search(question, method="dense", k=20, **options).ids)
 
 
 def test_a_filter_leaves_what_it_leaves_in_a_folder(
@@ -178,7 +183,7 @@ def test_a_filter_leaves_what_it_leaves_in_a_folder(
     folder, builder = tmp_path / "local.index", build("filtered")
     for each in (IndexBuilder(folder=folder, embedder=words), builder):
         each.build(rows)
-    here, there = (Index(place, Settings(), words) for place in (Folder(folder), place_of(builder)))
+    here, there = (Index(place, settings=Settings(), embedder=words) for place in (Folder(folder), place_of(builder)))
     for where in (
         "year >= 2000",
         'year < 2e3 and not a.kind = "rare"',
@@ -186,31 +191,35 @@ def test_a_filter_leaves_what_it_leaves_in_a_folder(
         "year in (1998, 2002)",
     ):
         assert _ids(there, where=where) == _ids(here, where=where)
-    view = there.where("year >= 2000").where('a.kind = "rare"')
+    view = there.filter("year >= 2000").filter('a.kind = "rare"')
     assert len(view) == 3
-    assert set(view.search("film", "blend", 20).ids) == set(_ids(here, where='year >= 2000 and a.kind = "rare"'))
+    assert set(view.search("film", method="blend", k=20).ids) == set(
+        _ids(here, where='year >= 2000 and a.kind = "rare"')
+    )
     for index in (here, there):
         with pytest.raises(BadInputError, match=r"no passage has the field 'colour'"):
-            index.where('colour = "red"')
+            index.filter('colour = "red"')
         with pytest.raises(BadInputError, match=r"no passage matches the filter .* \(did you mean 'rare'\?\)"):
-            index.where('a.kind = "Rare"')
+            index.filter('a.kind = "Rare"')
 
 
 def test_readers_see_one_generation_whatever_is_published(build: Callable[..., IndexBuilder], words: Embedder) -> None:
     builder = build("changing")
     assert builder.build(world_documents()).published
     assert not builder.build(world_documents()).published
-    before = Index(place_of(builder), Settings(), words)
+    before = Index(place_of(builder), settings=Settings(), embedder=words)
     assert "director" in _ids(before)
     builder.remove(["director"])
-    after = Index(place_of(builder), Settings(), words)
+    after = Index(place_of(builder), settings=Settings(), embedder=words)
     assert _ids(after) == sorted({"film", "actor", "city", "lake", "other"})
     assert "director" in _ids(before), "the generation that is open is kept"
     assert not [
-        t for t in after.triples.triples_of(["film", "actor"]).tolist() if "died" in str(after.triples.triple(t))
+        t
+        for t in context_of(after).triples.triples_of(["film", "actor"]).tolist()
+        if "died" in str(context_of(after).triples.triple(t))
     ]
     builder.build([Document(id="film", title="Laughter in Hell", text="Another text.", is_passage=True)])
-    assert Index(place_of(builder), Settings(), words).passages["film"].text == "Another text."
+    assert Index(place_of(builder), settings=Settings(), embedder=words).passages["film"].text == "Another text."
     with pytest.raises(IndexMissingError, match="has changed since it was opened"):
         _ids(before, "another question")
     builder.remove(["film", "actor", "city", "lake", "other"])
@@ -243,7 +252,9 @@ def test_what_was_lost_on_the_cluster_is_published_again(build: Callable[..., In
     client = Client(place_of(builder))
     client.request("DELETE", f"/{client.cluster.prefix}-triples-000001")
     assert builder.repair().published
-    assert len(Index(place_of(builder), Settings(), words).triples.triples_of(["film"])) == 2
+    assert (
+        len(context_of(Index(place_of(builder), settings=Settings(), embedder=words)).triples.triples_of(["film"])) == 2
+    )
 
 
 def test_only_the_folder_that_has_the_documents_may_write(build: Callable[..., IndexBuilder]) -> None:
@@ -280,7 +291,7 @@ def test_a_node_dies_while_documents_are_indexed_and_searched(
 
     def searching() -> None:
         while not killed.is_set() or len(replies) < 20 or time.monotonic() < until[0]:
-            replies.append(len(remote.search("Which lake?", "hybrid", 3)))
+            replies.append(len(remote.search("Which lake?", method="hybrid", k=3)))
 
     def unfinished(writes: Iterable[Write]) -> Iterator[Write]:
         for number, each in enumerate(writes):
@@ -303,13 +314,13 @@ def test_a_node_dies_while_documents_are_indexed_and_searched(
     assert until[0], "the node was not killed"
     assert report.published
     assert set(replies) == {3}
-    dying = Index(place_of(builder), Settings(), words)
+    dying = Index(place_of(builder), settings=Settings(), embedder=words)
     assert {passage.id for passage in dying} == {f"{row.id}#0" for row in rows}
     assert len(list(remote.passages)) == 6
     models = Curious(), Curious()
     here, there = (
-        Index.of(world, Settings(), words, models[0]).ask(QUESTION, "agent"),
-        Index(remote.location, remote.settings, words, models[1]).ask(QUESTION, "agent"),
+        IndexReader(Context(world, Settings(), words, models[0])).ask(QUESTION, method="agent"),
+        Index(remote.location, settings=remote.settings, embedder=words, model=models[1]).ask(QUESTION, method="agent"),
     )
     assert len(there.steps) > 1
     assert [hit.passage_id for hit in there.ranking] == [hit.passage_id for hit in here.ranking]

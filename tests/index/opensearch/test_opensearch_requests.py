@@ -186,7 +186,7 @@ def test_a_cluster_that_is_lost_is_announced_and_given_up(
         client.request("GET", "/")
     assert len(asked) == 13
     assert [record.message for record in caplog.records] == [
-        f"OpenSearch at {PLACE} cannot be reached (refused): is it running? Trying again, 7 times at most."
+        f"OpenSearch at {PLACE} cannot be reached (refused): is it running? Retrying, at most 7 times."
     ]
 
 

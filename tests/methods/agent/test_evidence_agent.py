@@ -189,7 +189,7 @@ class TestEndings:
             links = Table({"Milwaukee founded in 1846": ["city"]})
             answer = agent(model, Table({"q": ["film"]}), links).answer("q")
         assert (answer.text, read_by(answer.steps[0])) == ("1846", (Triple("Milwaukee", "founded in", "1846"),))
-        assert answer.steps[0].problems == ("a fact that is no triple was passed over: ['a', 'b', 'c', 'd']",)
+        assert answer.steps[0].problems == ("a fact that is not a triple was ignored: ['a', 'b', 'c', 'd']",)
 
     def test_fact_numbers_that_do_not_exist_are_passed_over(self) -> None:
         answer, _ = self.run([facts(LIES), verdict(answer="x", used=[7, 1, 1, 0]), final("x")])
@@ -227,7 +227,7 @@ class TestSources:
         with Scripted([reply(facts=unsaid), verdict(answer="x"), final("x")]) as model:
             links = Table({f"a b {n}": [] for n in range(3)})
             [step] = agent(model, Table({"q": ["film"]}), links, fall_back=False).answer("q").steps
-        assert step.problems == ("3 of 3 facts are not in the words that the model quotes for them",)
+        assert step.problems == ("3 of 3 facts are not supported by the model's quotations",)
 
     @pytest.mark.parametrize("row", [LIES, [*LIES, 2, "Milwaukee lies"], {"subject": 1}])
     def test_other_forms_of_a_fact_cost_no_correction(self, row: Any) -> None:

@@ -104,7 +104,7 @@ class TestAgreement:
             agent(Scripted([]), agreement_k2=1.5)
 
     def test_one_sample_cannot_agree(self) -> None:
-        with pytest.raises(BadInputError, match="samples is 1: at least 2"):
+        with pytest.raises(BadInputError, match="samples must be at least 2, got 1"):
             agent(Scripted([]), samples=1)
 
 

@@ -93,9 +93,9 @@ def test_without_entities_it_falls_back_and_says_so(world: Snapshot, words: Embe
     with account() as spent:
         ranking = method.retrieve("lake", 3)
     assert ranking == method.fallback.retrieve("lake", 3)
-    assert spent.problems == ["no entity of 'lake' is in the graph: the passages are those of Dense"]
+    assert spent.problems == ["no entity of 'lake' is in the graph: falls back to Dense"]
 
 
 def test_a_synonym_threshold_below_what_is_stored_is_refused(world: Snapshot, words: Embedder) -> None:
-    with pytest.raises(BadInputError, match=r"0\.5 is below 0\.8"):
+    with pytest.raises(BadInputError, match=r"at least 0\.8, got 0\.5"):
         HippoRAG.over(world, words, Named("lake"), synonym_threshold=0.5).retrieve("lake")

@@ -119,7 +119,7 @@ class TestFilter:
         method = HippoRAG2.over(world, words, triple_filter=self.Keeps())
         with account() as spent:
             assert method.retrieve("lake", 3) == Dense.over_passages(world, words).retrieve("lake", 3)
-        assert spent.problems == ["no triple bears on 'lake': the passages are those of the base alone"]
+        assert spent.problems == ["no triple matches 'lake': falls back to the base"]
 
     TRIPLES = (Triple("a", "is", "b"), Triple("b", "is", "c"), Triple("c", "is", "d"))
 
@@ -127,7 +127,7 @@ class TestFilter:
         with Scripted(['{"helpful": [3, 1, 3, 9]}']) as model, account() as spent:
             assert LLMTripleFilter(model=model).keep("What is a?", self.TRIPLES) == [2, 0]
         assert model.prompts[0].user == "Facts:\n1. a is b\n2. b is c\n3. c is d\n\nQuestion: What is a?"
-        assert spent.problems == ["the number 9 of no fact was passed over"]
+        assert spent.problems == ["the number 9 is not that of a fact: ignored"]
 
     def test_a_model_that_fails_filters_nothing(self) -> None:
         with account() as spent:

@@ -8,6 +8,7 @@ import pytest
 from fastapi.testclient import TestClient
 
 from serve.http.small_server import Make, error_of, job_ended
+from triplebeam.assemble import context_of
 from triplebeam.index.store.corrections import Corrections, parse_corrections
 from triplebeam.serve.http.indexing import upkeep_routes
 from triplebeam.serve.http.keys import Keys
@@ -28,7 +29,7 @@ def job(client: TestClient, response: Any) -> dict[str, Any]:
 
 def a_fact(client: TestClient) -> list[str]:
     library: Library = client.app.state.library  # type: ignore[attr-defined]
-    return list(library.index("world").triples.triple(0))
+    return list(context_of(library.index("world")).triples.triple(0))
 
 
 def test_corrections_are_looked_at_made_and_taken_back(client: TestClient) -> None:

@@ -163,7 +163,7 @@ class ERACoT(RetrievingAgent):
         scores = {given.number: given.score for given in reply.scores} if reply else {}
         unscored = [number for number in range(1, len(inferred) + 1) if number not in scores]
         if reply and unscored:
-            note_warning(f"{len(unscored)} of {len(inferred)} inferred relations were given no score and are put aside")
+            note_warning(f"{len(unscored)} of {len(inferred)} inferred relations have no score and are ignored")
         return [relation for number, relation in enumerate(inferred, 1) if scores.get(number, 0) >= self.threshold]
 
     def _answer_question(self, analysis: "_Analysis", relations: Sequence[Triple]) -> ReadAnswer:

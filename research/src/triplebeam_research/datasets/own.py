@@ -79,7 +79,7 @@ def refuse_to_overwrite(folder: Path) -> None:
     """Refuse to overwrite anything by accident. Called before anything is read."""
     for path in (folder / CORPUS, folder / QUESTIONS):
         if path.exists():
-            raise BadInputError(f"{path} is there already: name another folder, or --force to write over it.")
+            raise BadInputError(f"{path} already exists: name another folder, or use --force to overwrite it.")
 
 
 def write_dataset(dataset: Dataset, folder: Path) -> Written:

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, ValidationError
 
+from triplebeam.assemble import IndexReader, context_of
 from triplebeam.assemble.gnn_ret import UNTRAINED_ALPHA, ScoringBase, scoring_base
-from triplebeam.assemble.index import Index
 from triplebeam.errors import BadInputError
 from triplebeam.evaluate.questions import Question, SubQuestion, find_gold, read_questions
 from triplebeam.methods.gnn_ret import GNN_RET, RGNN_RET, MessagePassing, TrainedOn, TrainingSettings, Weights
@@ -56,7 +56,7 @@ class Fold:
 class Trainer:
     """Learns α, and β where the settings have one, over the distances of one base."""
 
-    index: Index
+    index: IndexReader
     settings: TrainingSettings
     base: str = "dense"
     progress: Progress = field(default=ignore_progress, repr=False)
@@ -85,7 +85,7 @@ class Trainer:
     def train(self, examples: Sequence[Example]) -> TrainingResult:
         """Learn from all of them."""
         return train(
-            self.index.snapshot.passage_graph,
+            context_of(self.index).snapshot.passage_graph,
             [example.steps for example in examples],
             self.settings,
             self.progress,
@@ -97,7 +97,7 @@ class Trainer:
             questions=questions.name,
             question_count=len(examples),
             passage_count=len(self.index.passages),
-            embedder=self.index.snapshot.manifest.embedder.name,
+            embedder=context_of(self.index).snapshot.manifest.embedder.name,
             base=self.base,
         )
         return describe_training(self.train(examples), self.settings, trained_on)
@@ -140,7 +140,7 @@ class Trainer:
 
     def _make_passing(self) -> MessagePassing:
         return MessagePassing(
-            graph=self.index.snapshot.passage_graph,
+            graph=context_of(self.index).snapshot.passage_graph,
             relevant=self.settings.relevant,
             message=self.settings.message,
             edges=self.settings.edges,
@@ -160,7 +160,7 @@ class Trainer:
         return lambda question: known[question.question]
 
     def _example(self, base: ScoringBase, question: Question, asked: Sequence[SubQuestion]) -> Example:
-        row = self.index.snapshot.passages.row
+        row = context_of(self.index).snapshot.passages.row
         for each in asked:
             if each.gold and each.gold not in self.index.passages:
                 raise BadInputError(

@@ -85,7 +85,7 @@ class FolderArrays(ArraySet):
         for file in (f"{name}.npy", name):
             expected = self._checksums.get(self._prefix + file)
             if expected is not None and content is not None and zlib.crc32(content) != expected:
-                raise IndexDamagedError(f"{self.locate(file)} is not as it was written: {REPAIR}")
+                raise IndexDamagedError(f"{self.locate(file)} is corrupted: {REPAIR}")
 
     def flush(self) -> None:
         """Flush everything to disk."""

@@ -23,7 +23,7 @@ def check_index(folder: Path) -> None:
     if damaged := find_damaged_files(folder):
         more = f" and {len(damaged) - _MAX_NAMED:,} more" if len(damaged) > _MAX_NAMED else ""
         names = ", ".join(damaged[:_MAX_NAMED])
-        raise IndexDamagedError(f"files of {folder} are not as they were written ({names}{more}): {REPAIR}")
+        raise IndexDamagedError(f"files of {folder} are corrupted ({names}{more}): {REPAIR}")
     store = folder / STORE
     if not store.is_file():
         raise IndexDamagedError(f"{store} is missing, so the index can be searched but not added to: restore the file.")
@@ -40,7 +40,7 @@ def check_store(db: sqlite3.Connection) -> None:
         found, changed = [str(error)], []
     if found != ["ok"]:
         raise IndexDamagedError(
-            f"the store of the index is damaged ({'; '.join(found)}), and nothing else has what is in it: restore"
+            f"the store of the index is damaged ({'; '.join(found)}), and there is no other copy of it: restore"
             " store.sqlite from a copy, or index into a new folder."
         )
     if changed:

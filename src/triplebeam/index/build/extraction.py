@@ -39,7 +39,7 @@ class FailureGroup(NamedTuple):
 
 
 def group_failures(failures: Iterable[Failure]) -> list[FailureGroup]:
-    """Group failures by their reason, the commonest first. Differing numbers and quoted replies are ignored."""
+    """Group failures by their reason, the most common first. Differing numbers and quoted replies are ignored."""
     groups: dict[str, list[Failure]] = {}
     for passage_id, reason in failures:
         kind = _NUMBER.sub("#", reason.partition(_QUOTATION)[0])
@@ -176,7 +176,7 @@ def _make_failure_error(tally: Tally, max_failures: float) -> ExtractionError:
     reason = " ".join(commonest.reason.split())
     return ExtractionError(
         f"the extraction of {len(tally.failures)} of {tally.tried} passages failed, more than the {max_failures:.0%}"
-        f" allowed, so it was stopped; what is done is kept. The commonest reason, {len(commonest.passage_ids)} times:"
+        f" allowed, so it was stopped; what is done is kept. Most common error ({len(commonest.passage_ids)}×):"
         f" {reason} Run `triplebeam doctor` to see what the model can do, then `triplebeam index INDEX --retry-failed`;"
         " or allow more with --max-failures."
     )

@@ -93,12 +93,6 @@ def require_index(folder: Path, therefore: str) -> None:
         )
 
 
-def create_empty_index(folder: Path) -> None:
-    """Make an index without documents, in a folder that is new or empty."""
-    with open_for_write(folder):
-        pass
-
-
 def set_share(folder: Path, share: float | None) -> None:
     """Set how much walks count in the default search, for this generation and those to come; None: as measured."""
     with open_for_write(folder) as store:

@@ -157,7 +157,7 @@ def check_contents(folder: Path, manifest: Manifest) -> None:
         if left < 0:
             break
         if compute_checksum(generation / name) != manifest.checksums[name]:
-            raise IndexDamagedError(f"{generation / name} is not as it was written: {REPAIR}")
+            raise IndexDamagedError(f"{generation / name} is corrupted: {REPAIR}")
 
 
 def generation_folder(folder: Path, generation: str) -> Path:

@@ -102,7 +102,7 @@ class Codes:
         while (rows := sum(part.ntotal for _, part in self._parts)) < shape[0]:
             self._parts.append((rows, faiss.read_index(reader)))
         if rows > shape[0] or any(part.d != shape[1] for _, part in self._parts) or read(1):
-            raise RuntimeError("these are codes of other rows")
+            raise RuntimeError("the codes belong to other rows")
 
     def nearest(self, vectors: NDArray[np.float32], count: int) -> list[NDArray[np.int64]]:
         """Find for each vector so many rows that are probably nearest to it, in ascending order; one scan for all."""

@@ -103,7 +103,7 @@ class TermIndex:
 
         All are as rare as the word: the few texts of another language would be ranked first for every name otherwise.
         """
-        english = self.postings(stems[ENGLISH])
+        english = self._postings(stems[ENGLISH])
         others = [postings for postings in self._find_in_other_languages(stems) if len(postings.rows)]
         rarity = self.rarity(len(english.rows) + sum(len(postings.rows) for postings in others))
         if not others:
@@ -117,11 +117,10 @@ class TermIndex:
     def _find_in_other_languages(self, stems: Mapping[str, str]) -> Iterator[Postings]:
         for name, stem in stems.items():
             if stem != stems[ENGLISH]:
-                postings = self.postings(stem)
+                postings = self._postings(stem)
                 yield postings.take(self.stemmers[postings.rows] == self.stemmer_names.index(name))
 
-    def postings(self, word: str) -> Postings:
-        """Return the texts that have a word, as it is indexed, and how often."""
+    def _postings(self, word: str) -> Postings:
         place = self._places.get(word)
         between = slice(0) if place is None else slice(self.starts[place], self.starts[place + 1])
         return Postings(self.rows[between], self.counts[between])

@@ -158,7 +158,7 @@ class VectorIndex:
         try:
             codes = Codes(self._codes_file, self.stored.shape)
         except RuntimeError as error:
-            raise IndexDamagedError(f"{self._arrays.locate(name)} is not as it was written: {REPAIR}") from error
+            raise IndexDamagedError(f"{self._arrays.locate(name)} is corrupted: {REPAIR}") from error
         release_pages(self._codes_file)
         return codes
 

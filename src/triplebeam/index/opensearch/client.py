@@ -219,7 +219,7 @@ class Client:
             if pause is None or time.monotonic() - start > 2 * self.seconds:
                 break
             if number + 1 == _ATTEMPTS_BEFORE_NOTICE:
-                _LOG.warning("%s Trying again, %d times at most.", problem, self.tries - number - 1)
+                _LOG.warning("%s Retrying, at most %d times.", problem, self.tries - number - 1)
             _wait(pause)
         assert problem is not None
         raise problem

@@ -186,9 +186,7 @@ class _Publishing:
         except ClusterError as error:
             if error.status != 408:
                 raise
-            _LOG.warning(
-                "%s has fewer copies than it should: a node that dies now may take documents along.", self.name(kind)
-            )
+            _LOG.warning("%s has fewer copies than it should: documents may be lost if a node fails.", self.name(kind))
 
     def _wait_for_files(self, kind: str) -> None:
         """Wait until the copies have the files that were made from what was written: then all show the same."""

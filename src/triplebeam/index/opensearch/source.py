@@ -137,7 +137,7 @@ class ClusterWatch:
         except ClusterError as error:
             if self._known is None:
                 raise
-            _LOG.warning("whether there is a new generation is not known: %s", error)
+            _LOG.warning("cannot check for a new generation: %s", error)
         self._next_look = time.monotonic() + _SECONDS_BETWEEN_LOOKS
         return self._known
 

@@ -75,7 +75,7 @@ class GEReasoning(ReadingAgent):
         check_fields(self, "k1", "k2", "agreement_k1", "agreement_k2")
         super().__post_init__()
         if self.samples < 2:
-            raise BadInputError(f"samples is {self.samples}: at least 2 are needed to agree, 5 is usual.")
+            raise BadInputError(f"samples must be at least 2, got {self.samples}: 5 is usual.")
         if self.retriever is None and self.triples is not None:
             raise BadInputError("GE-Reasoning without a retriever retrieves nothing: leave out stored=yes.")
 

@@ -50,7 +50,7 @@ class DiverseTripleBeamSearch:
     def __post_init__(self) -> None:
         check_fields(self)
         if self.diversity is not None and not self.diversity > 0:
-            raise BadInputError(f"diversity is {self.diversity}: it must be above 0; infinity switches it off.")
+            raise BadInputError(f"diversity must be above 0, got {self.diversity}: infinity switches it off.")
 
     def search(self, query: NDArray[np.float32], initial: NDArray[np.int64]) -> Beams:
         """Algorithm 1: the best chains that begin with one of the initial triples."""

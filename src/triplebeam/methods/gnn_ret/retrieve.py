@@ -61,7 +61,7 @@ class GNNRet:
     def __post_init__(self) -> None:
         check_fields(self)
         if not all(0 <= weight <= 1 for weight in self.alpha):
-            raise BadInputError(f"alpha is {self.alpha} where every layer's must lie between 0 and 1.")
+            raise BadInputError(f"alpha must be between 0 and 1 in every layer, got {self.alpha}.")
         if len(self.graph) != len(self.passages):
             raise BadInputError(
                 f"the passage graph has {len(self.graph)} passages and the index {len(self.passages)}: use the graph"

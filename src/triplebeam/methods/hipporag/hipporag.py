@@ -108,9 +108,7 @@ class HippoRAG:
     def _fall_back(self, query: str, k: int) -> Ranking:
         if self.fallback is None:
             return Ranking()
-        note_warning(
-            f"no entity of {query!r} is in the graph: the passages are those of {type(self.fallback).__name__}"
-        )
+        note_warning(f"no entity of {query!r} is in the graph: falls back to {type(self.fallback).__name__}")
         return self.fallback.retrieve(query, k)
 
     def link(self, names: Sequence[str]) -> NDArray[np.int64]:

@@ -117,7 +117,7 @@ class HippoRAG2:
         return [found.get(place) for place in range(len(queries))]
 
     def _fall_back(self, query: str, k: int) -> Ranking:
-        note_warning(f"no triple bears on {query!r}: the passages are those of the base alone")
+        note_warning(f"no triple matches {query!r}: falls back to the base")
         return self.base.retrieve(query, k)
 
     def _seeds(self, queries: Sequence[str]) -> list[Seeds]:

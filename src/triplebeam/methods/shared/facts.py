@@ -118,7 +118,7 @@ def make_cited_facts(rows: Sequence[_CitedFact], passages: Sequence[Passage]) ->
     facts = tuple(_find_source(triple, row, passages) for row in rows for triple in _list_triples(row))
     unsaid = sum(fact.span is None for fact in facts)
     if len(facts) >= _MIN_UNQUOTED and 2 * unsaid > len(facts):
-        note_warning(f"{unsaid} of {len(facts)} facts are not in the words that the model quotes for them")
+        note_warning(f"{unsaid} of {len(facts)} facts are not supported by the model's quotations")
     return facts
 
 

@@ -47,5 +47,5 @@ class LLMTripleFilter:
             return range(len(triples))
         for number in reply.helpful:
             if not 1 <= number <= len(triples):
-                note_warning(f"the number {number} of no fact was passed over")
+                note_warning(f"the number {number} is not that of a fact: ignored")
         return [number - 1 for number in dict.fromkeys(reply.helpful) if 1 <= number <= len(triples)]

@@ -68,5 +68,5 @@ def filter_triples(rows: Sequence[Sequence[str]], called: str = "fact") -> Seque
     """Return the triples of a reply; what is no triple is noted under the name that the prompt has for it."""
     sorted_out = sort_out("", rows)
     for parts in sorted_out.rejected:
-        note_warning(f"a {called} that is no triple was passed over: {list(parts)}")
+        note_warning(f"a {called} that is not a triple was ignored: {list(parts)}")
     return sorted_out.triples

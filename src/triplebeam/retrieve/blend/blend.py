@@ -137,7 +137,7 @@ class Blend:
         kept = lists["plain"].rows[:_KEPT]
         _keep(kept, fused)
         if self.tail is not None:
-            lists |= _placed(self.tail, query, scores._replace(ranking=fused), kept.tolist())
+            lists |= _fill_tail(self.tail, query, scores._replace(ranking=fused), kept.tolist())
         # In single precision, so that what differs by the order of a sum alone is a tie.
         return self._explained(rank_scores(fused.astype(np.float32), self.passages.ids, k), lists)
 
@@ -194,7 +194,7 @@ def _linked(links: FactLinks, vector: NDArray[np.float32], leading: NDArray[np.f
     )
 
 
-def _placed(tail: Tail, query: str, scores: Scores, kept: Sequence[int]) -> dict[str, Listed]:
+def _fill_tail(tail: Tail, query: str, scores: Scores, kept: Sequence[int]) -> dict[str, Listed]:
     """Fill the tail; the lists say what was placed there."""
     links, documents = tail.fill(query, scores, kept)
     terms = {link.row: link for link in links}

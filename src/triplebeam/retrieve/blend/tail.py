@@ -55,7 +55,7 @@ class Tail:
     """Fills two places of a ranking."""
 
     terms: RareTerms | None
-    """None where the statistics of terms are not here, as on a cluster: other documents alone get the tenth place."""
+    """None on a cluster, and where passages are very many: the tenth place is for other documents alone."""
     passages: PassageTable = field(repr=False)
 
     def fill(self, query: str, scores: Scores, kept: Collection[int]) -> Filled:

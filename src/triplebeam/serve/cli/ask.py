@@ -7,7 +7,7 @@ import typer
 
 from triplebeam import assemble
 from triplebeam.errors import EndpointError, ModelMissingError, check_question
-from triplebeam.explain.search_results import find_stemmers
+from triplebeam.explain.hits import find_stemmers
 from triplebeam.serve.answer_shapes import answer_json, price_of_answer
 from triplebeam.serve.cli.answer_display import draw_answer, take_steps
 from triplebeam.serve.cli.options import (
@@ -83,8 +83,8 @@ def ask(
     """
     check_question(question)
     settings = assemble.read_settings(embedder=embedder, offline=offline or None, no_cache=no_cache or None)
-    index = assemble.open_index(folder, settings=settings)
-    index = index.where(where) if where is not None else index
+    opened = assemble.open_index(folder, settings=settings)
+    index = opened if where is None else opened.filter(where)
     if effort is Effort.none or not (settings.model or method):
         if effort is not Effort.none and as_json:  # a program expects an answer, or an error
             raise ModelMissingError(
@@ -96,15 +96,15 @@ def ask(
                 f"No language model is configured, so here are the passages and the chains that lead to them. For an"
                 f" answer, {assemble.HOW_TO_CONFIGURE}; then ask again."
             )
-        show_passages(index, question, assemble.DEFAULT_METHOD, k, explain=True, as_json=as_json)
+        show_passages(index, index.search(question, k=k), explain=True, as_json=as_json)
         return
-    run = index.run(question, method or _METHODS[effort])
+    run = index.agent(method or _METHODS[effort]).run(question)
     try:
         answer = add_passages(index, take_steps(run, None if as_json else Output().console, index.passages))
     except EndpointError as error:
         answer = make_failed_answer(index, question, str(error))
     dollars = price_of_answer(answer, index)
-    known = find_stemmers(index.source, answer.ranking.ids)
+    known = find_stemmers(assemble.context_of(index).source, answer.ranking.ids)
     if as_json:
         written = answer_json(answer, index.passages, stemmers=known, price=dollars)
         Output().json(written)

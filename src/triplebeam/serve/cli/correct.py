@@ -11,6 +11,7 @@ from triplebeam import assemble
 from triplebeam.errors import BadInputError
 from triplebeam.index.content.corrected import LineMatches
 from triplebeam.index.location import Location
+from triplebeam.index.store.lookup import read_index_corrections
 from triplebeam.serve.cli.options import AsJson, EmbedderName, IndexPlace, Offline
 from triplebeam.serve.cli.output import Output
 from triplebeam.serve.cli.progress_display import shown_progress
@@ -59,13 +60,12 @@ def correct(
     if file and remove:
         raise BadInputError("FILE brings corrections and --remove takes all back: give only one of them.")
     with shown_progress(quiet=as_json) as progress:
-        index = assemble.Index(
-            folder, assemble.read_settings(embedder=embedder, offline=offline or None), progress=progress
-        )
+        settings = assemble.read_settings(embedder=embedder, offline=offline or None)
+        index = assemble.Index(folder, settings=settings, progress=progress)
         if file is None and not remove:
             lines = assemble.correction_matches(folder.state)
             if not as_json:
-                typer.echo(index.corrections(), nl=False)
+                typer.echo(read_index_corrections(folder.state).text, nl=False)
         else:
             if file and not assemble.read_corrections(file).lines:
                 raise BadInputError(

@@ -35,7 +35,7 @@ def demo(
         index = build(folder, assemble.read_settings(offline=offline or None), progress)
         comparisons = compare(index)
     console = Output().console
-    counts = index.source.manifest.counts
+    counts = index.status.counts
     console.print(
         f"Indexed {counts['passages']} passages: {counts['triples']} triples between {counts['entities']} entities,"
         " extracted by rules on this machine.\n"
@@ -53,7 +53,7 @@ def demo(
     console.print("  triplebeam index my.index path/to/your/documents", markup=False)
 
 
-def _draw_side_by_side(console: Console, index: "assemble.Index", shown: Comparison) -> None:
+def _draw_side_by_side(console: Console, index: "assemble.IndexReader", shown: Comparison) -> None:
     console.print(f"[bold]{shown.question.question}[/bold]")
     console.print(f"It needs {len(shown.question.gold)} passages; ✔ marks them among the first {K}.\n")
     table = Table(box=None, pad_edge=False, padding=(0, 3, 0, 0))
@@ -66,7 +66,7 @@ def _draw_side_by_side(console: Console, index: "assemble.Index", shown: Compari
     console.print(table)
 
 
-def _titles(index: "assemble.Index", shown: Comparison, ranking: Ranking) -> list[str]:
+def _titles(index: "assemble.IndexReader", shown: Comparison, ranking: Ranking) -> list[str]:
     gold = set(shown.question.gold)
     return [
         f"[bold green]✔ {index.passages[id_].title}[/bold green]" if id_ in gold else f"  {index.passages[id_].title}"
@@ -74,8 +74,8 @@ def _titles(index: "assemble.Index", shown: Comparison, ranking: Ranking) -> lis
     ]
 
 
-def _draw_what_only_the_graph_found(console: Console, index: "assemble.Index", shown: Comparison) -> None:
-    for result in SearchResults(index.source, shown.question.question, GRAPH, shown.graph):
+def _draw_what_only_the_graph_found(console: Console, index: "assemble.IndexReader", shown: Comparison) -> None:
+    for result in SearchResults(assemble.context_of(index).source, shown.question.question, GRAPH, shown.graph):
         if result.passage.id in shown.only_graph:
             console.print("\nOnly the graph found this passage, by this chain:")
             draw_hit(console, index, result, heading(result.passage), explain=True)

@@ -9,7 +9,7 @@ from rich.markup import escape
 from rich.text import Text
 
 from triplebeam import assemble
-from triplebeam.explain.cross_references import is_made_by, telling_facts
+from triplebeam.explain.cross_references import describe_hop, is_made_by, telling_facts
 from triplebeam.explain.layout import blocks, filled
 from triplebeam.explain.passages import path_of
 from triplebeam.explain.search_results import SearchResult
@@ -52,15 +52,16 @@ def draw_indented(console: Console, text: Text, columns: int, *, label: str = ""
 
 def draw_hit(
     console: Console,
-    index: "assemble.Index",
+    index: "assemble.IndexReader",
     result: SearchResult,
     heading: str,
     full: str | None = None,
     *,
     explain: bool = False,
+    verbose: bool = False,
 ) -> None:
     """A passage of a ranking, the part that matches best, or the whole with the words of the question ``full``; with
-    ``explain``, the chains that explain it.
+    ``explain``, the hop that leads to it and the chains that explain it; with ``verbose``, its ranks in fused lists.
     """
     passage = result.passage
     path = path_of(passage)
@@ -72,17 +73,21 @@ def draw_hit(
     else:
         wanted = wanted_words(full, telling_facts(result.chains), result.stemmer)
         draw_text(console, passage.text, highlights(passage.text, wanted, result.stemmer), spaced=True)
+    if verbose and result.ranks:
+        ranks = ", ".join(f"{part} {rank}" for part, rank in result.ranks.items())
+        console.print(f"      [dim]found by {ranks}[/dim]")
     if explain:
-        if result.ranks:
-            ranks = ", ".join(f"{part} {rank}" for part, rank in result.ranks.items())
-            console.print(f"      [dim]found by {ranks}[/dim]")
         referred = [fact for chain in result.chains for fact in chain if is_made_by(passage, fact)]
-        draw_chains(console, result.chains, [*own_triples(index, passage.id), *referred])
+        own = [*own_triples(index, passage.id), *referred]
+        if result.rank > 1 and (hop := describe_hop(passage, result.chains, own)):
+            console.print(f"      [dim]{escape(hop)}[/dim]")
+        draw_chains(console, result.chains, own)
 
 
-def own_triples(index: "assemble.Index", passage_id: str) -> list[Triple]:
+def own_triples(index: "assemble.IndexReader", passage_id: str) -> list[Triple]:
     """The triples of a passage."""
-    return [index.triples.triple(id_) for id_ in index.triples.triples_of([passage_id]).tolist()]
+    triples = assemble.context_of(index).triples
+    return [triples.triple(id_) for id_ in triples.triples_of([passage_id]).tolist()]
 
 
 def draw_chains(console: Console, chains: Sequence[Chain], own: SizedCollection[Triple] = ()) -> None:

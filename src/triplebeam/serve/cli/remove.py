@@ -43,7 +43,7 @@ def remove(
             folder, settings=assemble.read_settings(embedder=embedder, offline=offline or None), progress=progress
         )
         report = index.remove(*documents)
-    removed, left = report.documents_changed, len(index.documents())
+    removed, left = report.documents_changed, len(index.passages.document_ids) if len(index) else 0
     if as_json:
         Output().json({"removed": removed, "documents": left, "passages": len(index)}, indent=None)
     else:

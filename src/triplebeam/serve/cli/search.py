@@ -31,7 +31,10 @@ def search(
     k: Annotated[int, typer.Option("-k", min=1, help="How many passages.")] = 10,
     where: WhereText = None,
     explain: Annotated[
-        bool, typer.Option("--explain", help="Show the chains of triples that explain each passage.")
+        bool, typer.Option("--explain", help="Show the hop and the chains of triples that lead to each passage.")
+    ] = False,
+    verbose: Annotated[
+        bool, typer.Option("--verbose", "-v", help="Show the rank of each passage in every list that is fused.")
     ] = False,
     full: Annotated[bool, typer.Option("--full", help="Print whole passages, not the part that matches best.")] = False,
     as_json: AsJson = False,
@@ -52,29 +55,34 @@ def search(
     """
     settings = assemble.read_settings(embedder=embedder, offline=offline or None)
     with shown_progress() as progress:
-        index = assemble.open_index(folder, settings=settings, progress=progress)
-        index = index.where(where) if where is not None else index
-        show_passages(
-            index, question, method or assemble.DEFAULT_METHOD, k, explain=explain, full=full, as_json=as_json
-        )
+        opened = assemble.open_index(folder, settings=settings, progress=progress)
+        index = opened if where is None else opened.filter(where)
+        results = index.search(question, k=k, method=method or assemble.DEFAULT_METHOD)
+        show_passages(index, results, explain=explain, verbose=verbose, full=full, as_json=as_json)
 
 
 def show_passages(
-    index: "assemble.Index", question: str, method: str, k: int, *, explain: bool, as_json: bool, full: bool = False
+    index: "assemble.IndexReader",
+    results: SearchResults,
+    *,
+    explain: bool,
+    as_json: bool,
+    verbose: bool = False,
+    full: bool = False,
 ) -> None:
-    """Search, and print what was found."""
-    results = index.search(question, method, k)
+    """Print what a search found."""
     if as_json:
         Output().json(results.to_dict())
     else:
-        _draw(index, results, explain, full)
+        _draw(index, results, explain, full, verbose)
 
 
-def _draw(index: "assemble.Index", results: SearchResults, explain: bool, full: bool) -> None:
+def _draw(index: "assemble.IndexReader", results: SearchResults, explain: bool, full: bool, verbose: bool) -> None:
     console, copies = Output().console, Counter(each.like for each in results)
     for result, heading in zip(results, headings(each.passage for each in results), strict=True):
         if result.like is None:
-            draw_hit(console, index, result, heading, results.question if full else None, explain=explain)
+            whole = results.question if full else None
+            draw_hit(console, index, result, heading, whole, explain=explain, verbose=verbose)
             if more := copies[result.passage.id]:
                 console.print(f"    [dim]and {more} more like it[/dim]")
     if results.remark:

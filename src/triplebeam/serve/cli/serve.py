@@ -176,6 +176,6 @@ def _search_once(library: Library) -> None:
     with suppress(TriplebeamError):
         for name in library.names()[:1]:
             index = library.index(name)
-            embedder = library.settings.embedder or index.source.manifest.embedder.name
+            embedder = library.settings.embedder or index.status.embedder.name
             if not embedder.startswith(_ENDPOINT):
                 index.search("warm up", k=1)

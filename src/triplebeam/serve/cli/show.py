@@ -74,7 +74,7 @@ def show(
             _draw(Output().console, index, passage, below_another=number > 0)
 
 
-def _document(index: "assemble.Index", id_: str) -> str:
+def _document(index: "assemble.IndexReader", id_: str) -> str:
     """The id of a document, however its path is written."""
     documents = index.passages.document_ids
     for name in (id_, document_id(Path(id_))):
@@ -87,7 +87,7 @@ def _document(index: "assemble.Index", id_: str) -> str:
     )
 
 
-def _draw(console: Console, index: "assemble.Index", passage: Passage, *, below_another: bool) -> None:
+def _draw(console: Console, index: "assemble.IndexReader", passage: Passage, *, below_another: bool) -> None:
     if below_another:
         console.print()
     path = path_of(passage)
@@ -99,8 +99,8 @@ def _draw(console: Console, index: "assemble.Index", passage: Passage, *, below_
         console.print("    [green]●[/green] ", draw_triple(triple), sep="")
 
 
-def _show_triples(index: "assemble.Index", id_: str | None, entity: str | None, as_json: bool) -> None:
-    graph = index.triples
+def _show_triples(index: "assemble.IndexReader", id_: str | None, entity: str | None, as_json: bool) -> None:
+    graph = assemble.context_of(index).triples
     for passage_id, numbers in groupby(_wanted(index, id_, entity), key=lambda number: graph.passage_of([number])[0]):
         found = [graph.triple(number) for number in numbers]
         if as_json:
@@ -111,30 +111,30 @@ def _show_triples(index: "assemble.Index", id_: str | None, entity: str | None, 
             )
 
 
-def _wanted(index: "assemble.Index", id_: str | None, entity: str | None) -> Iterator[int]:
+def _wanted(index: "assemble.IndexReader", id_: str | None, entity: str | None) -> Iterator[int]:
     """The numbers of the triples to print, in the order of their passages."""
     passages = _passages(index, id_)
     if entity is not None:
         numbers, among = _about(index, entity), None if id_ is None else set(passages)
-        found = zip(numbers, index.triples.passage_of(numbers), strict=True)
+        found = zip(numbers, assemble.context_of(index).triples.passage_of(numbers), strict=True)
         yield from (number for number, passage_id in found if among is None or passage_id in among)
         return
     while window := list(islice(passages, _PASSAGES_PER_REQUEST)):
-        yield from index.triples.triples_of(window).tolist()
+        yield from assemble.context_of(index).triples.triples_of(window).tolist()
 
 
-def _passages(index: "assemble.Index", id_: str | None) -> Iterator[str]:
+def _passages(index: "assemble.IndexReader", id_: str | None) -> Iterator[str]:
     """The ids of all passages, or of those of a document or a folder."""
     if id_ is not None and id_ in index.passages:
         return iter([id_])
-    ids = None if id_ is None else set(assemble.known_documents(index.folder, index.passages, [id_]))
+    ids = None if id_ is None else set(assemble.known_documents(index.location.state, index.passages, [id_]))
     return (passage.id for passage in index.passages if ids is None or passage.document_id in ids)
 
 
-def _about(index: "assemble.Index", name: str) -> list[int]:
+def _about(index: "assemble.IndexReader", name: str) -> list[int]:
     """The numbers of the triples with an entity, in the order of their passages."""
-    found: list[int] = index.source.triples_about(name).tolist()
+    found: list[int] = assemble.context_of(index).source.triples_about(name).tolist()
     if not found:
-        meant = index.source.suggest_entity(name)
+        meant = assemble.context_of(index).source.suggest_entity(name)
         raise BadInputError(f"no triple has the entity {name!r}{meant}: the whole name must match; case is ignored.")
     return found

@@ -66,7 +66,7 @@ def sync(
     """
     settings = assemble.read_settings(embedder=embedder, offline=offline or None)
     with shown_progress(quiet=as_json or watch) as progress:
-        index = assemble.Index(folder, settings, progress=progress)
+        index = assemble.Index(folder, settings=settings, progress=progress)
         sync_once = partial(
             index.sync, *folders, extractor=extractor, encoding=encoding, dry_run=dry_run, follow_links=follow_links
         )
@@ -88,13 +88,13 @@ def _once(folder: Location, sync_once: Callable[[], BuildReport], dry_run: bool,
 
 
 def _keep_doing(
-    index: "assemble.Index", folders: list[Path], once: partial[bool], interval: float, follow_links: bool
+    index: "assemble.IndexReader", folders: list[Path], once: partial[bool], interval: float, follow_links: bool
 ) -> None:
     """After each change that has settled; what goes wrong is printed, and tried again."""
 
     def look() -> object:
         try:
-            names = assemble.source_names(index.folder, folders)
+            names = assemble.source_names(index.location.state, folders)
             return FolderFiles.of(folders, names, follow_links=follow_links).files
         except TriplebeamError as error:  # a folder that is gone for a while, an index that is busy
             return str(error)

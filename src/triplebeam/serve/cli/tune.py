@@ -42,7 +42,7 @@ def tune(
     index = assemble.open_index(folder, settings=assemble.read_settings(embedder=embedder, offline=offline or None))
     if questions is None:
         assemble.tune_share(folder, None)
-        own = index.source.manifest.ownership.share
+        own = index.status.ownership.share
         output.print(f"{folder}: graph walks have weight {own:.2f}, as the index measures it.")
         return
     tuning = assemble.measure_shares(index, read_questions(questions))

@@ -8,6 +8,7 @@ from fastapi.responses import JSONResponse
 from pydantic import BaseModel, Field
 from starlette.responses import Response
 
+from triplebeam.assemble import context_of
 from triplebeam.errors import TriplebeamError
 from triplebeam.serve.http.keys import may_read, sees_everything, sees_names
 from triplebeam.serve.library import Library
@@ -75,10 +76,10 @@ def schema(request: Request) -> dict[str, Any]:
 def _state(library: Library, name: str) -> str:
     try:
         if library.is_published(name):
-            index = library.index(name)
-            _ = index.embedder  # loaded, and compared with the one it was built with
+            context = context_of(library.index(name))
+            _ = context.embedder  # loaded, and compared with the one it was built with
             if library.can_ask:
-                _ = index.model  # nothing is sent to it; the weights that check its facts must be there
+                _ = context.model  # nothing is sent to it; the weights that check its facts must be there
     except TriplebeamError as error:
         return message_of(error, library.redact)
     return "ok"

@@ -6,7 +6,7 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from triplebeam.answer import Answer, Evidence
-from triplebeam.assemble import Index
+from triplebeam.assemble import IndexReader, context_of
 from triplebeam.explain.graph import ScoredChain
 from triplebeam.explain.passages import heading
 from triplebeam.explain.search_results import SearchResults
@@ -126,7 +126,7 @@ def make_chain(found: ScoredChain) -> FollowedChain:
     return {"facts": facts, "passage_ids": list(found.passage_ids), "score": found.score}
 
 
-def make_ask_result(answer: Answer, index: Index) -> AskResult:
+def make_ask_result(answer: Answer, index: IndexReader) -> AskResult:
     """Return an agent's answer."""
     best = [index.passages[hit.passage_id] for hit in answer.ranking.top(_MOST_PASSAGES)]
     return {
@@ -139,9 +139,9 @@ def make_ask_result(answer: Answer, index: Index) -> AskResult:
     }
 
 
-def make_passage_result(index: Index, passage_id: str) -> PassageResult:
+def make_passage_result(index: IndexReader, passage_id: str) -> PassageResult:
     """Return a passage with its triples."""
-    passage, triples = index.passages[passage_id], index.triples
+    passage, triples = index.passages[passage_id], context_of(index).triples
     return {
         **text_json(passage),
         "document_id": passage.document_id,

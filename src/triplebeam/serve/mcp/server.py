@@ -14,7 +14,7 @@ from typing import Annotated, TypeAlias
 from pydantic import Field
 
 from triplebeam.answer import Step
-from triplebeam.assemble import DEFAULT_AGENT, DEFAULT_METHOD
+from triplebeam.assemble import DEFAULT_AGENT, DEFAULT_METHOD, context_of
 from triplebeam.errors import BadInputError, ExtraMissingError, TriplebeamError
 from triplebeam.explain.graph import find_entity, follow
 from triplebeam.serve.library_errors import message_of
@@ -177,9 +177,9 @@ class _Tools:
     ) -> ExpandResult:
         """Without a question, the entity's own name says what is near."""
         index = self.runner.library.index(name, where)
-        graph = index.source.graph(entities=[entity])
-        number = find_entity(graph, index.embedder, entity)
-        followed = follow(graph, index.embedder, number, question or entity, length, limit)
+        graph = context_of(index).source.graph(entities=[entity])
+        number = find_entity(graph, context_of(index).embedder, entity)
+        followed = follow(graph, context_of(index).embedder, number, question or entity, length, limit)
         return {"entity": graph.entities.names[number], "chains": [make_chain(each) for each in followed]}
 
     def _read_passage(self, name: str, passage_id: str) -> PassageResult:

@@ -9,9 +9,9 @@ from fastapi.responses import JSONResponse
 from pydantic import BaseModel, ConfigDict, Field
 
 from triplebeam.answer import Answer, Step
-from triplebeam.assemble import DEFAULT_AGENT
+from triplebeam.assemble import DEFAULT_AGENT, context_of
 from triplebeam.explain.conversation import Turn
-from triplebeam.explain.search_results import find_stemmers
+from triplebeam.explain.hits import find_stemmers
 from triplebeam.serve.answer_shapes import AnswerShape, answer_json, price_of_answer, step_json
 from triplebeam.serve.http.asking.search import EXAMPLE, IndexName, WhereText
 from triplebeam.serve.http.errors import problem_of
@@ -90,7 +90,7 @@ async def answered(request: Request, run: AgentRun) -> Answer:
 
 def priced_json(run: AgentRun, answer: Answer) -> AnswerShape:
     """The answer with its price, and the question it was made of. It may take a request to a cluster."""
-    index, known = run.index, find_stemmers(run.index.source, answer.ranking.ids)
+    index, known = run.index, find_stemmers(context_of(run.index).source, answer.ranking.ids)
     price = price_of_answer(answer, index)
     return answer_json(answer, index.passages, stemmers=known, price=price, follow_up=run.follow_up)
 

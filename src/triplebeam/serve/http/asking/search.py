@@ -7,7 +7,7 @@ from fastapi import APIRouter, Path, Query, Request
 from pydantic import BaseModel, ConfigDict, Field
 from typing_extensions import TypedDict
 
-from triplebeam.assemble import DEFAULT_METHOD, Index
+from triplebeam.assemble import DEFAULT_METHOD, IndexReader, context_of
 from triplebeam.embed.lazy import LazyEmbedder
 from triplebeam.errors import BadInputError
 from triplebeam.explain.graph import Neighbourhood, around_entity, around_passage
@@ -139,7 +139,7 @@ def _document(library: Library, name: str, document_id: str, offset: int, limit:
     return document_json(index, document_id, offset, limit)
 
 
-def check_passage(index: Index, name: str, passage_id: str) -> None:
+def check_passage(index: IndexReader, name: str, passage_id: str) -> None:
     """Refuse an id that no passage has."""
     if passage_id not in index.passages:
         raise HTTPProblem(
@@ -168,14 +168,14 @@ def _graph(
 ) -> Neighbourhood:
     index = library.index(name, where)
     if entity and not passage:
-        return around_entity(index.source, LazyEmbedder(lambda: index.embedder), entity, limit)
+        return around_entity(context_of(index).source, LazyEmbedder(lambda: context_of(index).embedder), entity, limit)
     if passage and not entity:
         check_passage(index, name, passage)
-        return around_passage(index.source, passage, limit)
+        return around_passage(context_of(index).source, passage, limit)
     raise BadInputError("the graph is drawn around one thing: give either ?entity=NAME or ?passage=ID.")
 
 
-def _find_facets(index: Index) -> tuple[list[Facet], list[str]]:
+def _find_facets(index: IndexReader) -> tuple[list[Facet], list[str]]:
     """The fields worth choosing from, those of most documents first; and the names of all fields."""
     documents: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
     for id_, fields in zip(index.passages.documents, index.passages.fields(), strict=True):

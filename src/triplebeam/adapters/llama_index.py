@@ -3,10 +3,10 @@
 import asyncio
 from pathlib import Path
 
-from triplebeam.assemble import DEFAULT_METHOD, Index
+from triplebeam.adapters.retriever import KnownPassages, OwnRetriever, Source, metadata_of, open_or_keep
+from triplebeam.assemble import DEFAULT_METHOD, IndexReader
 from triplebeam.errors import ExtraMissingError
 from triplebeam.retrieve.retriever import Retriever
-from triplebeam.serve.own_retriever import KnownPassages, OwnRetriever, Source, metadata_of, opened
 
 try:
     from llama_index.core.base.base_retriever import BaseRetriever
@@ -27,19 +27,19 @@ class TriplebeamRetriever(BaseRetriever):
 
     def __init__(
         self,
-        index: Index | str | Path,
+        index: IndexReader | str | Path,
         method: str | Retriever = DEFAULT_METHOD,
         similarity_top_k: int = 10,
         callback_manager: CallbackManager | None = None,
     ) -> None:
         """Over an open index or an index folder; ``method`` is a name, or a retriever put together by hand."""
         super().__init__(callback_manager=callback_manager)
-        self._index = opened(index)
+        self._index = open_or_keep(index)
         self._method = method
         self._k = similarity_top_k
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
-        found = self._index.search(query_bundle.query_str, self._method, self._k)
+        found = self._index.search(query_bundle.query_str, k=self._k, method=self._method)
         return [
             NodeWithScore(
                 node=TextNode(

@@ -4,10 +4,10 @@ import asyncio
 from pathlib import Path
 from typing import Any, Protocol
 
-from triplebeam.assemble import DEFAULT_METHOD, Index
+from triplebeam.adapters.retriever import KnownPassages, OwnRetriever, Source, metadata_of, open_or_keep
+from triplebeam.assemble import DEFAULT_METHOD, IndexReader
 from triplebeam.errors import BadInputError, ExtraMissingError
 from triplebeam.retrieve.retriever import Retriever
-from triplebeam.serve.own_retriever import KnownPassages, OwnRetriever, Source, metadata_of, opened
 
 try:
     from haystack import Document, component, default_from_dict, default_to_dict
@@ -24,7 +24,7 @@ class TriplebeamRetriever:
 
     def __init__(
         self,
-        index: Index | str | Path,
+        index: IndexReader | str | Path,
         method: str | Retriever = DEFAULT_METHOD,
         top_k: int = 10,
         where: str | None = None,
@@ -33,14 +33,14 @@ class TriplebeamRetriever:
 
         With a filter ``where``, only the passages for which it holds are searched.
         """
-        self.index = opened(index) if where is None else opened(index).where(where)
+        self.index = open_or_keep(index) if where is None else open_or_keep(index).filter(where)
         self.method = method
         self.top_k = top_k
 
     @component.output_types(documents=list[Document])
     def run(self, query: str, top_k: int | None = None) -> dict[str, list[Document]]:
-        """The best passages for a query."""
-        found = self.index.search(query, self.method, self.top_k if top_k is None else top_k)
+        """Return the best passages for a query."""
+        found = self.index.search(query, k=self.top_k if top_k is None else top_k, method=self.method)
         documents = [
             Document(id=each.passage.id, content=each.passage.text, meta=metadata_of(each), score=each.score)
             for each in found
@@ -49,16 +49,16 @@ class TriplebeamRetriever:
 
     @component.output_types(documents=list[Document])
     async def run_async(self, query: str, top_k: int | None = None) -> dict[str, list[Document]]:
-        """The same, in a thread."""
+        """Run in a thread."""
         return await asyncio.to_thread(self.run, query, top_k)
 
     def to_dict(self) -> dict[str, Any]:
-        """What a pipeline is saved as: the folder, the method's name and the filter."""
+        """Return what a pipeline is saved as: the folder, the method's name and the filter."""
         if not isinstance(self.method, str):
             raise BadInputError(f"{self.method!r} has no name to be saved by: use a method that has one.")
-        folder = str(self.index.folder)
+        folder = str(self.index.location.state)
         return default_to_dict(
-            self, index=folder, method=self.method, top_k=self.top_k, where=self.index.filter or None
+            self, index=folder, method=self.method, top_k=self.top_k, where=self.index.filter_text or None
         )
 
     @classmethod
@@ -79,7 +79,7 @@ def from_haystack(retriever: TextRetriever, source: Source, *, id_key: str = "id
     """Use any retriever component that takes a text as the base of graph expansion and agents.
 
     A document belongs to the passage whose id is in its meta under ``id_key``, or is its own id, or else to the
-    passage with the same text. For a whole pipeline, use `triplebeam.serve.own_retriever.from_function`.
+    passage with the same text. For a whole pipeline, use `triplebeam.adapters.retriever.from_function`.
     """
     known = KnownPassages(source, id_key)
 

@@ -7,10 +7,10 @@ from typing import Annotated
 from pydantic import Field, GetPydanticSchema
 from pydantic_core.core_schema import no_info_plain_validator_function
 
-from triplebeam.assemble import DEFAULT_METHOD, Index
+from triplebeam.adapters.retriever import KnownPassages, OwnRetriever, Source, metadata_of, open_or_keep
+from triplebeam.assemble import DEFAULT_METHOD, IndexReader
 from triplebeam.errors import ExtraMissingError
 from triplebeam.retrieve.retriever import Retriever
-from triplebeam.serve.own_retriever import KnownPassages, OwnRetriever, Source, metadata_of, opened
 
 try:
     from langchain_core.callbacks import CallbackManagerForRetrieverRun
@@ -19,8 +19,8 @@ try:
 except ImportError as error:
     raise ExtraMissingError("langchain") from error
 
-#: The field's value is what `opened` makes of it; pydantic is kept from looking into an index for fields to check.
-_OPENED = GetPydanticSchema(lambda _, __: no_info_plain_validator_function(opened))
+#: The field's value is what `open_or_keep` makes of it; pydantic is kept from looking into an index.
+_OPENED = GetPydanticSchema(lambda _, __: no_info_plain_validator_function(open_or_keep))
 
 
 class TriplebeamRetriever(BaseRetriever):
@@ -29,7 +29,7 @@ class TriplebeamRetriever(BaseRetriever):
     A document's metadata has ``id``, ``title``, ``document_id``, ``score`` and ``chains``, the triples that led to it.
     """
 
-    index: Annotated[Index | Path | str, _OPENED]
+    index: Annotated[IndexReader | Path | str, _OPENED]
     """An open index, or an index folder, which is opened at once."""
     method: str | Retriever = DEFAULT_METHOD
     """A method by name, or a retriever such as ``index.expand(from_langchain(yours, index))``."""
@@ -38,7 +38,7 @@ class TriplebeamRetriever(BaseRetriever):
     def _get_relevant_documents(
         self, query: str, *, run_manager: CallbackManagerForRetrieverRun, k: int | None = None
     ) -> list[Document]:
-        found = opened(self.index).search(query, self.method, self.k if k is None else k)
+        found = open_or_keep(self.index).search(query, k=self.k if k is None else k, method=self.method)
         return [
             Document(id=each.passage.id, page_content=each.passage.text, metadata=metadata_of(each)) for each in found
         ]

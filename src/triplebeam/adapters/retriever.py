@@ -10,7 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TypeAlias
 
-from triplebeam.assemble import Index, open_index
+from triplebeam.assemble import IndexReader, open_index
 from triplebeam.errors import BadInputError
 from triplebeam.explain.search_results import SearchResult
 from triplebeam.passage import Passage
@@ -19,7 +19,7 @@ from triplebeam.ranking import Hit, Ranking
 #: Given a query and k, the ids of passages, best first.
 Search: TypeAlias = Callable[[str, int], Iterable[str]]
 #: Where passages are known from: an open index, or the passages themselves.
-Source: TypeAlias = Index | Sequence[Passage]
+Source: TypeAlias = IndexReader | Sequence[Passage]
 
 _SHOWN = 60
 
@@ -36,9 +36,9 @@ def metadata_of(found: SearchResult) -> dict[str, object]:
     }
 
 
-def opened(index: Index | str | Path) -> Index:
-    """An open index as it is; an index folder is opened."""
-    return index if isinstance(index, Index) else open_index(index)
+def open_or_keep(index: IndexReader | str | Path) -> IndexReader:
+    """Return an open index as it is; open an index folder."""
+    return index if isinstance(index, IndexReader) else open_index(index)
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class OwnRetriever:
     search: Search = field(repr=False)
 
     def retrieve(self, query: str, k: int = 10) -> Ranking:
-        """The first k passages of the search."""
+        """Return the first k passages of the search."""
         ids = list(dict.fromkeys(self.search(query, k)))[:k]
         return Ranking(Hit(passage_id, 1 / rank) for rank, passage_id in enumerate(ids, start=1))
 
@@ -70,7 +70,7 @@ class KnownPassages:
     """Where a document's metadata hold the id of its passage."""
 
     def find(self, ids: Sequence[object], text: str | None = None) -> str:
-        """The first of the ids that the index has, else the passage of that very text, with or without its title."""
+        """Return the first id that the index has, else that of the passage of this text, with its title or without."""
         for given in ids:
             if given is not None and str(given) in self._ids:
                 return str(given)
@@ -82,7 +82,7 @@ class KnownPassages:
     @cached_property
     def _ids(self) -> Container[str]:
         # A set answers whether an id is known, and nothing is taken from its order.
-        return self.source.passages if isinstance(self.source, Index) else {p.id for p in self.source}
+        return self.source.passages if isinstance(self.source, IndexReader) else {p.id for p in self.source}
 
     @cached_property
     def _ids_by_text(self) -> dict[str, str]:

@@ -1,0 +1,9 @@
+from triplebeam.methods.ge_reasoning import GEReasoning as GEReasoning
+from triplebeam.methods.gear import Cascade as Cascade
+from triplebeam.methods.gear import Exact as Exact
+from triplebeam.methods.gear import GeAR as GeAR
+from triplebeam.methods.gear import NaiveGE as NaiveGE
+from triplebeam.methods.gear import Pooled as Pooled
+from triplebeam.methods.gear import SyncGE as SyncGE
+from triplebeam.methods.gnn_ret import GNNRet as GNNRet
+from triplebeam.retrieve.hybrid import Hybrid as Hybrid
