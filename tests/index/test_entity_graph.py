@@ -149,7 +149,7 @@ class TestEntityGraph:
         assert plain.sum() == 2 * len(world.triples)
 
     def test_links_below_those_stored_cannot_be_asked_for(self, world: Snapshot) -> None:
-        with pytest.raises(BadInputError, match=r"0\.7 is below"):
+        with pytest.raises(BadInputError, match=r"at least 0\.8, got 0\.7"):
             world.entities.weights(0.7)
 
 

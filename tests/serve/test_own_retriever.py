@@ -138,22 +138,22 @@ class TestWhichPassageADocumentIs:
 @pytest.mark.parametrize(
     ("module", "library", "extra"),
     [
-        ("langchain", "langchain_core", "langchain"),
-        ("llama_index", "llama_index", "llama-index"),
-        ("haystack", "haystack", "haystack"),
-        ("mcp", "mcp", "mcp"),
+        ("adapters.langchain", "langchain_core", "langchain"),
+        ("adapters.llama_index", "llama_index", "llama-index"),
+        ("adapters.haystack", "haystack", "haystack"),
+        ("serve.mcp", "mcp", "mcp"),
     ],
 )
 def test_a_missing_library_is_named_with_its_extra(
     module: str, library: str, extra: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name in [name for name in sys.modules if name.startswith(f"triplebeam.serve.{module}")]:
+    for name in [name for name in sys.modules if name.startswith(f"triplebeam.{module}")]:
         monkeypatch.delitem(sys.modules, name)
     for name in [name for name in sys.modules if name.partition(".")[0] == library]:
         monkeypatch.setitem(sys.modules, name, None)  # type: ignore[arg-type]
     monkeypatch.setitem(sys.modules, library, None)  # type: ignore[arg-type]
     with pytest.raises(ExtraMissingError, match=re.escape(install_command(extra))):
-        __import__(f"triplebeam.serve.{module}")
+        __import__(f"triplebeam.{module}")
 
 
 @pytest.fixture(scope="module")

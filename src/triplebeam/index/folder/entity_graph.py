@@ -230,7 +230,7 @@ class EntityGraph:
     def _build_entity_weights(self, synonym_threshold: float) -> "csr_array[np.float64]":
         if synonym_threshold < MIN_COSINE:
             raise BadInputError(
-                f"synonym threshold must be at least {MIN_COSINE}, got {synonym_threshold}: an index has none below."
+                f"synonym_threshold must be at least {MIN_COSINE}, got {synonym_threshold}: no links are stored below."
             )
         one, two = self.triple_entities[self.triple_entities[:, 0] != self.triple_entities[:, 1]].T
         joined = csr_array((np.ones(len(one)), (one, two)), shape=(len(self), len(self)))
