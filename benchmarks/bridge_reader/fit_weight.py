@@ -1,6 +1,6 @@
 """Fit how much the bridge reader counts beside the first ranking, from the scores that `train` writes.
 
-usage: python fit_weight.py PACKED OUT/scores.npz [--depth 20] [--reached 10]
+usage: python fit_weight.py PACKED OUT/scores.npz [--depth 18] [--reached 8]
 
 A weight is allowed where no kind of text loses more than --max-loss of R@5 or R@10 against plain search when the reader
 was trained without that kind, nor at a lower weight. The highest of these is chosen. Last, each kind is left out of
@@ -63,9 +63,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("packed", type=Path)
     parser.add_argument("scores", type=Path)
-    parser.add_argument("--depth", type=int, default=20)
-    parser.add_argument("--reached", type=int, default=10)
-    parser.add_argument("--max-loss", type=float, default=0.0)
+    parser.add_argument("--depth", type=int, default=18)
+    parser.add_argument("--reached", type=int, default=8)
+    parser.add_argument("--max-loss", type=float, default=0.3)
     given = parser.parse_args()
     data = Scores(given.packed, given.scores, given.depth, given.reached)
     plain = data.recall(data.plain)
@@ -73,7 +73,7 @@ def main() -> None:
     show = lambda table: " ".join(f"{data.names[n][:9]} {table[n][0]:.1f}/{table[n][1]:.1f}" for n in used)  # noqa: E731
     print(f"{'plain':10s}", show(plain))
     folds = {weight: data.weighted("folds", weight) for weight in WEIGHTS}
-    kinds = {weight: data.weighted("kinds", weight) for weight in WEIGHTS}
+    kinds = {0.0: plain} | {weight: data.weighted("kinds", weight) for weight in WEIGHTS}
     for weight in WEIGHTS:
         print(f"{weight:<5} folds ", show(folds[weight]), "\n      unseen", show(kinds[weight]))
 

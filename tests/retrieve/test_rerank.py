@@ -40,6 +40,12 @@ TOY = {
     "bath": "Baths are warm, and telescope shops are many.",
     "galle": "Galle was born at Radis.",
 }
+#: As the reader knows passages: a title and more than a sentence.
+URANUS = "Uranus\nUranus is the seventh planet from the Sun. It was discovered in 1781 by William Herschel in Bath."
+HERSCHEL = (
+    "William Herschel\nWilliam Herschel was an astronomer and composer. He was born in Hanover, one of ten children."
+)
+GALLE = "Johann Galle\nJohann Galle was an astronomer at the observatory of Berlin. He was born in Radis."
 QUESTION = "Where was the man born who found Uranus?"
 
 
@@ -181,18 +187,22 @@ class TestRerank(RetrieverContract):
         return rerank(world, words)
 
 
-def test_the_packaged_adapter_prefers_the_second_hop_and_says_the_same_each_time(
-    toy: Snapshot, words: Embedder
-) -> None:
+def test_the_packaged_adapter_prefers_what_its_bridge_leads_to_and_says_the_same_each_time() -> None:
     home = Path(os.environ.get("TRIPLEBEAM_HOME") or platformdirs.user_cache_path("triplebeam"))
     try:
         folder = ensure(GRANITE, home, offline=True)
     except ModelMissingError as error:
         pytest.skip(str(error))
-    method = rerank(toy, words, weight=1.0)
-    found = [replace(method, reader=BridgeReader(folder)).retrieve(QUESTION, 5) for _ in range(2)]
-    assert found[0] == found[1]
-    assert set(found[0].ids[:2]) == {"uranus", "herschel"}
+
+    def read(reader: BridgeReader) -> list[float]:
+        pairs = [(URANUS, HERSCHEL), (GALLE, HERSCHEL), (URANUS, GALLE)]
+        tokens = [[reader.tokenize(Passage("x", text), "english").ids for text in pair] for pair in pairs]
+        return reader.score(QUESTION, [Reading(*pair) for pair in tokens]).tolist()  # type: ignore[no-any-return]
+
+    led, unled, other = read(BridgeReader(folder))
+    assert led > unled + 1
+    assert led > other + 1
+    assert read(BridgeReader(folder)) == [led, unled, other]
 
 
 def test_rerank_is_an_expansion_with_parameters() -> None:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from triplebeam.text.terms import locate_words
 
 #: Tokens of a title that are read where the passage does not fit.
-MAX_TITLE = 20
+MAX_TITLE = 16
 
 
 class TokenizedPassage(NamedTuple):

@@ -30,7 +30,7 @@ from triplebeam.system.processors import processors
 
 ADAPTER = Path(__file__).with_name("adapter.safetensors")
 #: In tokens; what is longer is cut.
-MAX_QUESTION, MAX_BRIDGE, MAX_CANDIDATE = 64, 72, 112
+MAX_QUESTION, MAX_BRIDGE, MAX_CANDIDATE = 40, 44, 72
 #: The model's marks: the beginning, the padding, the end of a text (two of them between texts).
 _BEGIN, _PADDING, _END = 0, 1, 2
 #: Questions whose scores are kept: an agent asks one again.
