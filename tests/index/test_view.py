@@ -128,7 +128,7 @@ def assert_same_arrays(some: ArraySet, alone: ArraySet) -> None:
 
 def test_every_search_method_is_among_those_compared() -> None:
     """A new method must be added here, or be named as one that another test covers."""
-    elsewhere = {"late_interaction", "hipporag", "hybrid+sync_ge", "hipporag2[filter=llm]"}
+    elsewhere = {"late_interaction", "hipporag", "hybrid+sync_ge", "hipporag2[filter=llm]", "rerank"}
     assert {method for method in search_methods() if method not in RETRIEVERS} <= elsewhere
 
 

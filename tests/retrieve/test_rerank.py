@@ -32,6 +32,7 @@ from triplebeam.serve.cli.app import app
 from triplebeam.testing.contracts import RetrieverContract
 from triplebeam.text.terms import query_words, text_words
 from triplebeam.weights import GRANITE, ensure
+from triplebeam.where import parse
 
 TOY = {
     "uranus": "Uranus was found by William Herschel with a telescope in Bath.",
@@ -139,6 +140,20 @@ def test_a_passage_that_a_rare_name_leads_to_is_raised_and_says_so(toy: Snapshot
     assert place == 0
     assert ranking[place].hops[0] in (Hop("uranus", "William"), Hop("uranus", "Herschel"))
     assert [part for part, _ in ranking[place].found_by] == [BRIDGE]
+
+
+def test_over_a_view_it_ranks_as_over_the_visible_passages_alone(tmp_path: Path, words: Embedder) -> None:
+    visible = {id_: text for id_, text in TOY.items() if id_ != "neptune"}
+    IndexBuilder(folder=tmp_path / "all", embedder=words).build(
+        Document(id=id_, text=text, is_passage=True, metadata={"shown": str(id_ in visible)})
+        for id_, text in TOY.items()
+    )
+    view = Snapshot.open(tmp_path / "all").filter(parse('shown = "True"'))
+    IndexBuilder(folder=tmp_path / "visible", embedder=words).build(
+        Document(id=id_, text=text, is_passage=True, metadata={"shown": "True"}) for id_, text in visible.items()
+    )
+    alone = Snapshot.open(tmp_path / "visible")
+    assert rerank(view, words).retrieve(QUESTION, 5) == rerank(alone, words).retrieve(QUESTION, 5)
 
 
 def test_without_weight_the_order_of_the_base_stays(toy: Snapshot, words: Embedder) -> None:
