@@ -103,7 +103,8 @@ class Curious:
             return schema["enum"][0]
         match schema.get("type"):
             case "object":
-                return {name: self._of_form(its, whole) for name, its in schema.get("properties", {}).items()}
+                wanted = {name: its for name, its in schema.get("properties", {}).items() if name != "premise"}
+                return {name: self._of_form(its, whole) for name, its in wanted.items()}
             case "array":
                 size = schema.get("minItems", 1)
                 return [self._of_form(schema.get("items") or {}, whole) for _ in range(size)]

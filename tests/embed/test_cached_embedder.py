@@ -97,5 +97,5 @@ def test_vectors_that_are_not_finite_are_refused(kind: Kind, number: float) -> N
 
 
 def test_a_memory_of_nothing_is_refused() -> None:
-    with pytest.raises(BadInputError, match="0 query vectors"):
+    with pytest.raises(BadInputError, match="query cache must be at least 1, got 0"):
         CachedEmbedder(Counting(), size=0)

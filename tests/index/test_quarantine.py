@@ -87,7 +87,7 @@ def test_past_the_share_the_run_stops_and_keeps_what_is_done(tmp_path: Path) -> 
     broken = Fickle(fails=ends_with("3", "8"))
     with pytest.raises(ExtractionError, match=r"6 of 32 passages failed, more than the 5% allowed") as stopped:
         build(tmp_path, broken, 100)
-    assert "6 times: no JSON" in str(stopped.value)
+    assert "(6×): no JSON" in str(stopped.value)
     assert "triplebeam doctor" in str(stopped.value)
     assert len(broken.asked) == 32
     repaired = Fickle()

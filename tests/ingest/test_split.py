@@ -90,7 +90,7 @@ def test_no_text_gives_no_passage(is_passage: bool) -> None:
 
 
 def test_a_limit_of_nothing_is_refused() -> None:
-    with pytest.raises(BadInputError, match="at most 0 tokens"):
+    with pytest.raises(BadInputError, match="tokens per passage must be at least 1, got 0"):
         split(Document(id="d", text="a"), limit=0)
 
 

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from serve.http.small_server import Make, error_of, job_ended
-from triplebeam.assemble.given_documents import read_given
+from triplebeam.assemble.given_documents import read_documents
 from triplebeam.ingest import read_sources
 from triplebeam.passage import Document
 from triplebeam.serve.http.indexing.uploads import keep_texts, read_kept
@@ -47,7 +47,7 @@ def test_rows_are_the_same_in_a_file_a_body_and_in_python(rows: list[dict[str, A
         of_body = list(read_kept(Path(folder, "job")))
     assert len(of_file) == len(rows)
     assert of_body == [replace(each, is_passage=False) for each in of_file]
-    assert list(read_given(rows, [])) == of_file
+    assert list(read_documents(rows, [])) == of_file
 
 
 @pytest.fixture

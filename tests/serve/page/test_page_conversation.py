@@ -9,7 +9,7 @@ from scripted_loops import final, reply
 from serve.page.conftest import Visit
 from serve.page.served_page import QUESTION, fits_its_width, one_reading, weak_contrasts
 from triplebeam.answer import Agent, Answer, Evidence, Step
-from triplebeam.assemble import Index
+from triplebeam.assemble import IndexReader
 from triplebeam.ranking import Ranking
 from triplebeam.testing.scripted import Scripted
 from triplebeam.triple import Triple
@@ -40,7 +40,7 @@ def ask(page: Page, question: str) -> None:
 
 
 def shown(visit: Visit, monkeypatch: pytest.MonkeyPatch, answer: Answer, **context: object) -> Page:
-    monkeypatch.setattr(Index, "agent", lambda *_: Fixed(answer))
+    monkeypatch.setattr(IndexReader, "agent", lambda *_: Fixed(answer))
     page = visit(Scripted([]), **context)
     ask(page, "Who taught him?")
     expect(page.locator(".sentence")).to_be_visible()
