@@ -30,8 +30,7 @@ from triplebeam import Index, Settings
 from triplebeam.index.build.writing import looking
 from triplebeam.index.content.content import Content
 from triplebeam.index.content.vector_cache import VectorCache
-from triplebeam.index.folder.manifest import read_manifest
-from triplebeam.index.folder.previous import PreviousGeneration
+from triplebeam.index.folder.manifest import PreviousGeneration, read_manifest
 from triplebeam.index.location import Cluster
 from triplebeam.index.opensearch.client import Client
 from triplebeam.index.stores import publisher_of

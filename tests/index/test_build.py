@@ -351,7 +351,7 @@ def test_words_of_another_analyser_are_made_again(tmp_path: Path, monkeypatch: p
         made.append(text)
         return text_words(text, stemmer)
 
-    monkeypatch.setattr("triplebeam.index.folder.term_writing.text_words", counted)
+    monkeypatch.setattr("triplebeam.index.folder.terms.text_words", counted)
     builder = IndexBuilder(folder=tmp_path, embedder=WordEmbedder())
     builder.build([Document(id="new", text="Something new.")])
     assert made == ["Something new."]

@@ -11,7 +11,7 @@ import pytest
 from triplebeam.assemble import Context, Index, IndexReader, context_of
 from triplebeam.errors import BadInputError
 from triplebeam.index.build.build import IndexBuilder
-from triplebeam.index.build.purge import purge
+from triplebeam.index.build.maintenance import purge
 from triplebeam.index.build.writing import open_for_write
 from triplebeam.index.folder.manifest import read_manifest
 from triplebeam.index.folder.snapshot import Snapshot

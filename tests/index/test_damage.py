@@ -13,8 +13,7 @@ from small_world import TRIPLES, TableExtractor, WordEmbedder, world_documents
 from triplebeam.assemble import Context, IndexReader
 from triplebeam.errors import IndexDamagedError
 from triplebeam.index.build.build import IndexBuilder
-from triplebeam.index.build.checking import check_index
-from triplebeam.index.build.purge import purge
+from triplebeam.index.build.maintenance import check_index, purge
 from triplebeam.index.build.writing import set_share
 from triplebeam.index.folder import manifest
 from triplebeam.index.folder.manifest import generation_folder, read_manifest

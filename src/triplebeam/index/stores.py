@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from triplebeam.index.content.content import Content
 from triplebeam.index.content.vector_cache import VectorCache, remove_encoded
-from triplebeam.index.folder.manifest import MANIFEST, find_manifest, is_index
-from triplebeam.index.folder.previous import PreviousGeneration
+from triplebeam.index.folder.manifest import MANIFEST, PreviousGeneration, find_manifest, is_index
 from triplebeam.index.folder.publish import publish_generation, withdraw
 from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.index.location import Cluster, Location

@@ -17,10 +17,9 @@ from triplebeam.explain.hits import find_stemmers
 from triplebeam.index.location import Cluster
 from triplebeam.index.manifest import GraphStatistics, Manifest, Ownership, VectorSpace
 from triplebeam.index.opensearch.documents import GRAPH, TOO_LONG, encode, entity, field_term, key, passage_number
-from triplebeam.index.opensearch.filters import condition_of
+from triplebeam.index.opensearch.fetched import ClusterPassages
 from triplebeam.index.opensearch.generation import Published
-from triplebeam.index.opensearch.passages import ClusterPassages
-from triplebeam.index.opensearch.source import ClusterSource
+from triplebeam.index.opensearch.source import ClusterSource, condition_of
 from triplebeam.index.opensearch.triples import ClusterTriples
 from triplebeam.index.protocols import Query
 from triplebeam.passage import Passage

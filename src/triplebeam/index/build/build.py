@@ -13,20 +13,25 @@ from pathlib import Path
 from triplebeam.embed.embedder import Embedder, EncodeWindows, encode_here
 from triplebeam.errors import BadInputError
 from triplebeam.extract.extractor import Extractor
-from triplebeam.index.build.checking import check_store
 from triplebeam.index.build.encoding import encode_missing
-from triplebeam.index.build.extraction import MAX_FAILURES, Budget, Numbered, extract_triples, passages_to_extract
-from triplebeam.index.build.intake import Intake
+from triplebeam.index.build.extraction import (
+    MAX_FAILURES,
+    Budget,
+    Numbered,
+    OverwritePolicy,
+    extract_triples,
+    kind_of,
+    passages_to_extract,
+)
+from triplebeam.index.build.intake import Differences, Intake
+from triplebeam.index.build.maintenance import check_store
 from triplebeam.index.build.report import BuildReport
-from triplebeam.index.build.sync import Differences
 from triplebeam.index.build.writing import open_for_write, open_store_copy, remove_failed_index, require_index
 from triplebeam.index.content.content import Content
 from triplebeam.index.content.vector_cache import VectorCache
-from triplebeam.index.folder.manifest import make_empty_error
-from triplebeam.index.folder.previous import find_damaged_files
+from triplebeam.index.folder.manifest import find_damaged_files, make_empty_error
 from triplebeam.index.manifest import MAX_PASSAGES, VectorSpace
 from triplebeam.index.store.corrections import Corrections
-from triplebeam.index.store.policy import OverwritePolicy, kind_of
 from triplebeam.index.store.store import Store
 from triplebeam.index.stores import FolderPublisher, Publisher
 from triplebeam.ingest import FolderFiles, Reading, report_progress

@@ -8,7 +8,6 @@ from tempfile import TemporaryDirectory
 from filelock import FileLock, Timeout
 
 from triplebeam.errors import BadInputError, IndexBusyError, IndexDamagedError, IndexMissingError
-from triplebeam.index.folder.generation_files import remove_generations
 from triplebeam.index.folder.manifest import (
     MANIFEST,
     WRITE_LOCK,
@@ -16,10 +15,11 @@ from triplebeam.index.folder.manifest import (
     is_index,
     publish_manifest,
     read_manifest,
+    remove_generations,
 )
 from triplebeam.index.store.lookup import has_store
-from triplebeam.index.store.schema import STORE
 from triplebeam.index.store.store import Store
+from triplebeam.index.store.tables import STORE
 from triplebeam.system.database import remove_database
 from triplebeam.system.durable import explain_disk_errors, make_folder
 

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from triplebeam.index.arrays.array_set import ArraySet
-from triplebeam.index.arrays.csr import renumber
+from triplebeam.index.arrays.rows import renumber
 
 if TYPE_CHECKING:
     from triplebeam.index.store.store import Store

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from triplebeam.index.arrays.keys import hash_texts
+from triplebeam.index.arrays.rows import hash_texts
 from triplebeam.index.content.annotations import Annotations
 from triplebeam.index.content.corrected import CorrectionApplier, LineMatches
 from triplebeam.index.content.definitions import Definition, find_local_definitions

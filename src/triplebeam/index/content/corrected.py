@@ -12,8 +12,7 @@ from pydantic import Field
 from triplebeam.errors import nearest
 from triplebeam.index.content.definitions import Definition
 from triplebeam.index.manifest import CorrectionCounts, Kind
-from triplebeam.index.store.correction_line import ANY, Correction
-from triplebeam.index.store.corrections import Corrections
+from triplebeam.index.store.corrections import ANY, Correction, Corrections
 from triplebeam.index.store.extractions import StoredTriple
 from triplebeam.passage import Passage
 from triplebeam.text.names import entity_key

@@ -16,7 +16,7 @@ from scipy.sparse import block_array, csr_array, diags_array
 from triplebeam.errors import BadInputError
 from triplebeam.index.arrays.array_set import ArraySet
 from triplebeam.index.arrays.names import read_numbers, write_numbers
-from triplebeam.index.content.topics import Topics
+from triplebeam.index.content.entities import Topics
 from triplebeam.index.folder.open_graph import STORED_WALKS, OpenGraph
 from triplebeam.index.folder.synonyms import MIN_COSINE, make_symmetric, read_choices
 from triplebeam.index.folder.triple_graph import TripleGraph

@@ -13,11 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from triplebeam.index.arrays.array_set import ArraySet
-from triplebeam.index.arrays.keys import Keys, hash_texts, pack_keys, write_keys
+from triplebeam.index.arrays.rows import Keys, hash_texts, pack_keys, write_keys
 from triplebeam.index.content.annotations import list_pairs
 from triplebeam.index.content.content import Content
-from triplebeam.index.content.definitions import Definition
-from triplebeam.index.content.references import REFERENCES, find_references
+from triplebeam.index.content.definitions import REFERENCES, Definition, find_references
 from triplebeam.index.folder.entity_graph import MENTIONS, EntityGraph, write_aliases
 from triplebeam.index.folder.passage_graph import (
     build_passage_graph,
@@ -27,7 +26,7 @@ from triplebeam.index.folder.passage_graph import (
 )
 from triplebeam.index.folder.passages import PassageTable, write_passages
 from triplebeam.index.folder.synonyms import write_synonyms
-from triplebeam.index.folder.term_writing import write_terms
+from triplebeam.index.folder.terms import write_terms
 from triplebeam.index.folder.triple_graph import TripleGraph, write_triple_graph
 from triplebeam.index.folder.vectors import write_vectors
 from triplebeam.index.manifest import GraphStatistics

@@ -1,7 +1,7 @@
 """The manifest: which generation of an index is published, and what is in it.
 
 A generation is a numbered folder of files written once. Publishing is one atomic rename of ``manifest.json``, so a
-reader sees the old generation or the new one, whole.
+reader sees the old generation or the new one, whole. The next one takes over what of its files is whole.
 """
 
 import json
@@ -10,6 +10,7 @@ import sqlite3
 import zlib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
 
@@ -17,9 +18,10 @@ from filelock import FileLock, Timeout
 from pydantic import ValidationError
 
 from triplebeam.errors import REPAIR, IndexDamagedError, IndexFormatError, IndexMissingError
-from triplebeam.index.arrays.folder_arrays import compute_checksum
+from triplebeam.index.arrays.array_set import ArraySet, MemoryArrays
+from triplebeam.index.arrays.folder_arrays import FolderArrays, compute_checksum
 from triplebeam.index.manifest import Manifest, check_format
-from triplebeam.index.store.schema import STORE
+from triplebeam.index.store.tables import STORE
 from triplebeam.system.database import open_to_read
 from triplebeam.system.durable import replace_file
 
@@ -203,3 +205,45 @@ def remove_on_error(folder: Path, generation: Path) -> Iterator[None]:
         if manifest is None or manifest.generation != generation.name:
             shutil.rmtree(generation, ignore_errors=True)
         raise
+
+
+def create_generation(parent: Path) -> Path:
+    """Create a new folder, numbered above every generation there is, published or not."""
+    folder = parent / f"{max((int(path.name) for path in _list_generations(parent)), default=0) + 1:06d}"
+    folder.mkdir(parents=True)
+    return folder
+
+
+def remove_generations(parent: Path, keep: str = "") -> None:
+    """Remove all generations but one. Where the system refuses (a reader has it open), the next run retries."""
+    for path in _list_generations(parent):
+        if path.name != keep:
+            shutil.rmtree(path, ignore_errors=True)
+
+
+def _list_generations(parent: Path) -> list[Path]:
+    return [path for path in parent.glob("*") if path.name.isdigit()]
+
+
+@dataclass(frozen=True)
+class PreviousGeneration:
+    """Arrays that are whole, and the names of files that are not."""
+
+    arrays: ArraySet = field(default_factory=MemoryArrays)
+    damaged: frozenset[str] = frozenset()
+
+    @classmethod
+    def of(cls, folder: Path) -> "PreviousGeneration":
+        """Open the previous generation of an index; it is empty where there is none, or one of another format."""
+        manifest = find_manifest(folder, whole=False)
+        if manifest is None:
+            return cls()
+        generation = generation_folder(folder, manifest.generation)
+        found = FolderArrays(generation).checksums()
+        whole = frozenset(name for name, expected in manifest.checksums.items() if found.get(name) == expected)
+        return cls(FolderArrays(generation, whole=whole), frozenset(manifest.files) - whole)
+
+
+def find_damaged_files(folder: Path) -> list[str]:
+    """Find all files of the published generation that have changed since they were written."""
+    return sorted(PreviousGeneration.of(folder).damaged)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from triplebeam.index.arrays.array_set import ArraySet
-from triplebeam.index.arrays.csr import expand_rows
+from triplebeam.index.arrays.rows import expand_rows
 
 _DAMPING, _LEAVING = 0.5, "leaving"
 

@@ -13,11 +13,16 @@ import numpy as np
 from triplebeam.index.arrays.array_set import ArraySet
 from triplebeam.index.arrays.folder_arrays import FolderArrays
 from triplebeam.index.content.content import Content
-from triplebeam.index.content.topics import Topics
+from triplebeam.index.content.entities import Topics
 from triplebeam.index.content.vector_cache import VectorCache, remove_encoded
 from triplebeam.index.folder.generation import write_derived, write_generation
-from triplebeam.index.folder.generation_files import create_generation, remove_generations
-from triplebeam.index.folder.manifest import MANIFEST, publish_manifest, remove_on_error
+from triplebeam.index.folder.manifest import (
+    MANIFEST,
+    create_generation,
+    publish_manifest,
+    remove_generations,
+    remove_on_error,
+)
 from triplebeam.index.manifest import GraphStatistics, Manifest, VectorSpace
 from triplebeam.system.durable import flush
 from triplebeam.system.progress import Progress, ignore_progress

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from triplebeam.index.arrays.array_set import ArraySet
 from triplebeam.index.arrays.columns import StringColumn, concatenate
-from triplebeam.index.arrays.csr import expand_rows, renumber
+from triplebeam.index.arrays.rows import expand_rows, renumber
 from triplebeam.index.folder.passages import PassageTable
 from triplebeam.index.folder.vectors import VectorIndex, select_top
 from triplebeam.triple import Triple

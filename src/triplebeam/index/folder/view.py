@@ -27,11 +27,10 @@ from numpy.typing import NDArray
 
 from triplebeam.index.arrays.array_set import MemoryArrays
 from triplebeam.index.arrays.columns import concatenate, encode_strings
-from triplebeam.index.arrays.csr import renumber
+from triplebeam.index.arrays.rows import renumber
 from triplebeam.index.content.annotations import Annotations, list_pairs
 from triplebeam.index.content.corrected import CorrectionApplier
-from triplebeam.index.content.definitions import Definition, find_local_definitions
-from triplebeam.index.content.references import REFERENCES, find_references
+from triplebeam.index.content.definitions import REFERENCES, Definition, find_local_definitions, find_references
 from triplebeam.index.folder.entity_graph import MENTIONS, write_aliases
 from triplebeam.index.folder.generation import find_mentions, write_passage_graph
 from triplebeam.index.folder.passage_graph import document_labels, select_informative_links

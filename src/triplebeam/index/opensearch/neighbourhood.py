@@ -19,11 +19,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from triplebeam.index.arrays.array_set import MemoryArrays
-from triplebeam.index.arrays.keys import Keys, pack_keys
+from triplebeam.index.arrays.rows import Keys, pack_keys
 from triplebeam.index.content.annotations import Annotations
 from triplebeam.index.content.content import Content
 from triplebeam.index.content.corrected import CorrectionApplier
-from triplebeam.index.content.references import REFERENCES
+from triplebeam.index.content.definitions import REFERENCES
 from triplebeam.index.folder.entity_graph import EntityGraph
 from triplebeam.index.folder.generation import write_generation
 from triplebeam.index.folder.passage_graph import PassageGraph

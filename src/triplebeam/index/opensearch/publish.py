@@ -17,7 +17,7 @@ from itertools import islice
 from triplebeam.errors import BadInputError, ClusterError, IndexChangedError
 from triplebeam.index.content.content import Content
 from triplebeam.index.content.vector_cache import VectorCache, remove_encoded
-from triplebeam.index.folder.previous import PreviousGeneration
+from triplebeam.index.folder.manifest import PreviousGeneration
 from triplebeam.index.folder.publish import describe
 from triplebeam.index.location import Cluster
 from triplebeam.index.manifest import GraphStatistics, Manifest, VectorSpace

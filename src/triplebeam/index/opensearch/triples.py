@@ -10,8 +10,8 @@ from triplebeam.errors import BadInputError
 from triplebeam.index.arrays.quantize import dequantize
 from triplebeam.index.opensearch.client import Json
 from triplebeam.index.opensearch.documents import MAX_RESULTS, decode, entity, triple_of
+from triplebeam.index.opensearch.fetched import ClusterPassages
 from triplebeam.index.opensearch.generation import Published
-from triplebeam.index.opensearch.passages import ClusterPassages
 from triplebeam.index.opensearch.search import (
     ClusterVectors,
     build_similarity_query,

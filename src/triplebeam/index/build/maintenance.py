@@ -1,24 +1,86 @@
-"""Purging an index of what was removed: no byte of what was removed stays in its folder.
+"""Maintenance of an index folder: is everything what was put there, and is no byte left of what was removed?
 
-A removal takes documents out of the store and of the published generation at once. What may be left is found here: free
-pages of SQLite, a generation that a process did not get to delete, and vectors that were encoded and never published.
-Nobody needs it, so searches are the same before and after.
+Files of a generation have checksums, and documents have hashes. A removal takes documents out of the store and of the
+published generation at once. What may be left is found by `purge`: free pages of SQLite, a generation that a process
+did not get to delete, and vectors that were encoded and never published. Nobody needs it, so searches are the same
+before and after.
 """
 
-from collections.abc import Callable, Iterable
+import json
+import sqlite3
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, groupby
+from operator import itemgetter
 from pathlib import Path
 
+from triplebeam.errors import REPAIR, IndexDamagedError
 from triplebeam.index.build.writing import open_for_write, require_index
 from triplebeam.index.content.content import Content
 from triplebeam.index.content.vector_cache import VectorCache
-from triplebeam.index.folder.manifest import is_index, publish_manifest, read_manifest
-from triplebeam.index.folder.previous import PreviousGeneration
+from triplebeam.index.folder.manifest import (
+    PreviousGeneration,
+    find_damaged_files,
+    is_index,
+    publish_manifest,
+    read_manifest,
+)
 from triplebeam.index.manifest import Manifest
-from triplebeam.index.store.store import Store
-from triplebeam.system.database import rewrite
+from triplebeam.index.store.store import Store, hash_of
+from triplebeam.index.store.tables import STORE
+from triplebeam.passage import Document
+from triplebeam.system.database import open_to_read, rewrite
 from triplebeam.text.lines import line_numbers
+
+_MAX_NAMED = 3
+
+
+def check_index(folder: Path) -> None:
+    """Raise where any file of an index is damaged. Nothing is written, so a read-only folder will do."""
+    if damaged := find_damaged_files(folder):
+        more = f" and {len(damaged) - _MAX_NAMED:,} more" if len(damaged) > _MAX_NAMED else ""
+        names = ", ".join(damaged[:_MAX_NAMED])
+        raise IndexDamagedError(f"files of {folder} are corrupted ({names}{more}): {REPAIR}")
+    store = folder / STORE
+    if not store.is_file():
+        raise IndexDamagedError(f"{store} is missing, so the index can be searched but not added to: restore the file.")
+    with closing(open_to_read(store)) as db:
+        check_store(db)
+
+
+def check_store(db: sqlite3.Connection) -> None:
+    """Raise where the store is damaged, or a document in it is not what was put in."""
+    try:
+        found = [text for (text,) in db.execute("PRAGMA integrity_check(3)")]
+        changed = list(_find_changed_documents(db)) if found == ["ok"] else []
+    except (sqlite3.DatabaseError, ValueError) as error:
+        found, changed = [str(error)], []
+    if found != ["ok"]:
+        raise IndexDamagedError(
+            f"the store of the index is damaged ({'; '.join(found)}), and there is no other copy of it: restore"
+            " store.sqlite from a copy, or index into a new folder."
+        )
+    if changed:
+        raise IndexDamagedError(
+            f"the text of {len(changed):,} documents in store.sqlite is not what was indexed, such as {changed[0]!r}:"
+            " restore store.sqlite from a copy, or remove these documents and index them again."
+        )
+
+
+def _find_changed_documents(db: sqlite3.Connection) -> Iterator[str]:
+    """Find documents whose text, title, metadata or cuts do not match the stored hash."""
+    rows = db.execute("SELECT document, id, start, stop, section FROM passage ORDER BY document, position")
+    cuts = {
+        document: [row[1:] if row[4] else row[1:4] for row in group]
+        for document, group in groupby(rows, key=itemgetter(0))
+    }
+    for number, id_, digest, title, text, metadata in db.execute(
+        "SELECT number, id, hash, title, text, metadata FROM document"
+    ):
+        document = Document(id=id_, title=title, text=text, metadata=json.loads(metadata))
+        if hash_of(document, cuts.get(number, [])) != digest:
+            yield id_
 
 
 @dataclass(frozen=True)
