@@ -137,7 +137,8 @@ def test_nothing_is_left_of_what_was_encoded_and_never_published(index: Index, m
     builder = IndexBuilder(folder=index.location.state, embedder=HashedWords(64))
     with monkeypatch.context() as patched:
         patched.setattr(
-            "triplebeam.index.stores.publish_generation", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt)
+            "triplebeam.index.folder.publish.FolderPublisher.publish",
+            lambda *_: (_ for _ in ()).throw(KeyboardInterrupt),
         )
         with pytest.raises(KeyboardInterrupt):
             builder.sync(FolderFiles.of([index.location.state.parent / "docs"], SourceNames({})))

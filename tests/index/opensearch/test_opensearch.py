@@ -115,19 +115,6 @@ def test_an_agent_reads_what_it_reads_over_a_folder(
     assert [hit.passage_id for hit in there.ranking] == [hit.passage_id for hit in here.ranking]
 
 
-def test_the_graph_of_a_cluster_finds_what_a_look_at_all_finds(
-    build: Callable[..., IndexBuilder], local: Index, words: Embedder, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("triplebeam.index.opensearch.documents.MAX_EXACT_VECTORS", 0)
-    builder = build("graphs")
-    builder.build(world_documents())
-    triples = context_of(Index(place_of(builder), settings=Settings(), embedder=words)).triples
-    for vector in words.embed([QUESTION, "a lake"]):
-        (there, cosines), (here, expected) = triples.search(vector, 3), context_of(local).triples.search(vector, 3)
-        assert list(map(triples.triple, there)) == list(map(context_of(local).triples.triple, here))
-        np.testing.assert_allclose(cosines, expected, atol=1e-5)
-
-
 def test_passages_documents_and_facts_are_shown(remote: Index, local: Index) -> None:
     assert list(remote.passages.document_ids) == list(local.passages.document_ids)
     assert list(remote.passages.fields()) == list(local.passages.fields())

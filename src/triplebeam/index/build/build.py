@@ -30,16 +30,13 @@ from triplebeam.index.build.writing import open_for_write, open_store_copy, remo
 from triplebeam.index.content.content import Content
 from triplebeam.index.content.vector_cache import VectorCache
 from triplebeam.index.folder.manifest import find_damaged_files, make_empty_error
+from triplebeam.index.folder.publish import FolderPublisher, Publisher
 from triplebeam.index.manifest import MAX_PASSAGES, VectorSpace
 from triplebeam.index.store.corrections import Corrections
 from triplebeam.index.store.store import Store
-from triplebeam.index.stores import FolderPublisher, Publisher
 from triplebeam.ingest import FolderFiles, Reading, report_progress
 from triplebeam.passage import PASSAGE_TOKENS
 from triplebeam.system.progress import Progress, ignore_progress
-
-#: As many passages as a model is asked at a time by default, so that a run that goes wrong stops early.
-EXTRACTION_WINDOW = 16
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -204,7 +201,7 @@ class IndexBuilder:
         space = store.meta.embedder
         if space is None:
             space = VectorSpace.of(self.embedder, triples_in_context=self.triples_in_context)
-            store.meta.set_embedder(space)
+            store.meta.set("embedder", space.model_dump_json())
             store.meta.set("keyword_passages", str(self.keyword_passages))
         else:
             space.check(self.embedder)
@@ -244,18 +241,15 @@ class IndexBuilder:
             self._extract(store, self.extractor, waiting, report)
 
     def _extract(self, store: Store, extractor: Extractor, waiting: list[Numbered], report: BuildReport) -> None:
-        tally = extract_triples(
+        extract_triples(
             store,
             extractor,
             waiting,
+            report,
             max_failures=self.max_failures,
             budget=self.budget,
-            window=EXTRACTION_WINDOW,
             progress=self.progress,
         )
-        report.passages_extracted = tally.tried
-        report.passages_without_triples = tally.without_triples
-        report.passages_left = tally.left
 
 
 def _count_passages(store: Store) -> int:

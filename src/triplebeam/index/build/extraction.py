@@ -14,10 +14,11 @@ from enum import StrEnum
 from typing import NamedTuple, TypeAlias, TypeVar
 
 from triplebeam.errors import ExtractionError, TriplebeamError
-from triplebeam.extract.extractor import KEYWORDS_MARK, Extraction, Extractor
+from triplebeam.extract.extractor import KEYWORDS_MARK, Extractor
+from triplebeam.index.build.report import BuildReport, Failure
 from triplebeam.index.store.store import Store
 from triplebeam.passage import Passage
-from triplebeam.system.progress import Progress, ignore_progress
+from triplebeam.system.progress import Progress
 
 _LOG = logging.getLogger("triplebeam")
 
@@ -85,15 +86,12 @@ def _count(passages: int) -> str:
 
 T = TypeVar("T")
 Numbered: TypeAlias = tuple[int, Passage]
-#: A passage's id, and why its extraction failed.
-Failure: TypeAlias = tuple[str, str]
-
 #: The share of extractions that may fail before a build stops.
 MAX_FAILURES = 0.05
 #: Fewer passages than this say nothing about the share that fails.
 _MIN_EXTRACTIONS = 20
-#: As many as the model is asked at a time; larger batches would overshoot a budget.
-_MAX_BATCH = 16
+#: As many passages as a model is asked at a time by default: a run that goes wrong stops early, and budgets are kept.
+EXTRACTION_WINDOW = 16
 _QUOTATION = "; it begins with "
 _NUMBER = re.compile(r"\d+")
 
@@ -123,60 +121,42 @@ class Budget:
     spent: Callable[[], float] = field(repr=False)
 
 
-@dataclass(slots=True)
-class Tally:
-    """What an extraction stage did."""
-
-    waiting: int
-    tried: int = 0
-    without_triples: int = 0
-    failures: list[Failure] = field(default_factory=list)
-
-    @property
-    def left(self) -> int:
-        """Passages that were not tried."""
-        return self.waiting - self.tried
-
-    def add(self, extractions: Iterable[Extraction]) -> None:
-        """Count some more."""
-        for extraction in extractions:
-            self.tried += 1
-            if extraction.failure is not None:
-                self.failures.append((extraction.passage_id, extraction.failure))
-            elif extraction.known and not extraction.triples:
-                self.without_triples += 1
-
-
 def extract_triples(
     store: Store,
     extractor: Extractor,
     waiting: Sequence[Numbered],
+    report: BuildReport,
     *,
-    max_failures: float = 1.0,
-    budget: Budget | None = None,
-    window: int = _MAX_BATCH,
-    progress: Progress = ignore_progress,
-) -> Tally:
-    """Extract the passages and keep the results, ``window`` passages per transaction.
+    max_failures: float,
+    budget: Budget | None,
+    progress: Progress,
+) -> None:
+    """Extract the passages and keep the results, a window of passages per transaction.
 
     Raises ExtractionError when a larger share than ``max_failures`` fails; of a few passages, when all of them fail and
     the index has no triple yet.
     """
-    name, tally = extractor.name, Tally(len(waiting))
+    failures: list[Failure] = []
+    report.passages_left = len(waiting)
     progress("extract", 0, len(waiting))
     for batch in split_by_budget(waiting, budget):
         extractions = zip(batch, extractor.extract(passage for _, passage in batch), strict=True)
-        for done in split_windows(extractions, window, keep_on_error=True):
+        for done in split_windows(extractions, EXTRACTION_WINDOW, keep_on_error=True):
             with store.transaction():
-                for (number, _), extraction in done:
-                    if extraction.known:
-                        store.extractions.put(number, extraction, name)
-            tally.add(extraction for _, extraction in done)
-            progress("extract", tally.tried, len(waiting))
-            _check_share(tally, max_failures)
-    if max_failures < 1 and tally.tried == len(tally.failures) > 0 and next(store.extractions.triples(), None) is None:
-        raise _make_failure_error(tally, max_failures)
-    return tally
+                for (number, _), each in done:
+                    if each.known:
+                        store.extractions.put(number, each, extractor.name)
+            report.passages_extracted += len(done)
+            report.passages_left -= len(done)
+            read = [each for _, each in done if each.known and each.failure is None]
+            report.passages_without_triples += sum(not each.triples for each in read)
+            failures += [(each.passage_id, each.failure) for _, each in done if each.failure is not None]
+            progress("extract", report.passages_extracted, len(waiting))
+            if (tried := report.passages_extracted) >= _MIN_EXTRACTIONS and len(failures) > max_failures * tried:
+                raise _make_failure_error(failures, tried, max_failures)
+    tried = report.passages_extracted
+    if max_failures < 1 and tried == len(failures) > 0 and next(store.extractions.triples(), None) is None:
+        raise _make_failure_error(failures, tried, max_failures)
 
 
 def passages_to_extract(
@@ -208,7 +188,7 @@ def split_by_budget(waiting: Sequence[T], budget: Budget | None) -> Iterator[Seq
     start, size, highest = 0, 1, 0.0
     while start < len(waiting) and (before := budget.spent()) < budget.limit:
         if highest:
-            size = min(2 * size, _MAX_BATCH, int((budget.limit - before) / highest))
+            size = min(2 * size, EXTRACTION_WINDOW, int((budget.limit - before) / highest))
         if not size:
             return
         yield waiting[start : start + size]
@@ -233,16 +213,11 @@ def split_windows(items: Iterable[T], size: int, *, keep_on_error: bool = False)
         yield window
 
 
-def _check_share(tally: Tally, max_failures: float) -> None:
-    if tally.tried >= _MIN_EXTRACTIONS and len(tally.failures) > max_failures * tally.tried:
-        raise _make_failure_error(tally, max_failures)
-
-
-def _make_failure_error(tally: Tally, max_failures: float) -> ExtractionError:
-    commonest = group_failures(tally.failures)[0]
+def _make_failure_error(failures: Sequence[Failure], tried: int, max_failures: float) -> ExtractionError:
+    commonest = group_failures(failures)[0]
     reason = " ".join(commonest.reason.split())
     return ExtractionError(
-        f"the extraction of {len(tally.failures)} of {tally.tried} passages failed, more than the {max_failures:.0%}"
+        f"the extraction of {len(failures)} of {tried} passages failed, more than the {max_failures:.0%}"
         f" allowed, so it was stopped; what is done is kept. Most common error ({len(commonest.passage_ids)}×):"
         f" {reason} Run `triplebeam doctor` to see what the model can do, then `triplebeam index INDEX --retry-failed`;"
         " or allow more with --max-failures."

@@ -82,10 +82,8 @@ class Differences:
 
     def list_removed(self) -> list[str]:
         """List documents that are no longer there. A file or folder that could not be read loses none."""
-        return [id_ for id_, source in self.missing.items() if not self._is_unreadable(source)]
-
-    def _is_unreadable(self, source: str) -> bool:
-        return source in self._unreadable or self.folders.is_unreadable(source)
+        sources = {source for source in self.missing.values() if self.folders.is_unreadable(source)} | self._unreadable
+        return [id_ for id_, source in self.missing.items() if source not in sources]
 
     def collect_file_states(self) -> dict[str, str | None]:
         """Return the states to store: of files that were read whole, and None for removed ones."""

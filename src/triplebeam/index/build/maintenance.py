@@ -99,8 +99,12 @@ def purge(folder: Path, forget: Callable[[Iterable[int]], int] = lambda lines: 0
     with open_for_write(folder) as store:
         # A damaged index is refused, not emptied: what is whole of it saves encoding when it is repaired.
         current = read_manifest(folder) if is_index(folder) else None
-        contents = _load_content(store)
-        _forget_vectors(folder, store, contents)
+        space = store.meta.embedder
+        contents = Content.of(store, in_context=bool(space and space.triples_in_context))
+        if space:  # forget vectors that were encoded for a generation that was never published
+            previous = PreviousGeneration.of(folder).arrays
+            with VectorCache(folder, space.fingerprint, space.dimension, previous) as encoded:
+                encoded.keep_only(contents.texts())
         completions = forget(_find_gone_lines(store, contents))
         with store.transaction():
             store.forgotten.clear()
@@ -109,19 +113,6 @@ def purge(folder: Path, forget: Callable[[Iterable[int]], int] = lambda lines: 0
         rewrite(store.db)
         _publish_counts(folder, store, current)
     return PurgeReport(before, _measure_size(folder), completions)
-
-
-def _load_content(store: Store) -> Content:
-    space = store.meta.embedder
-    return Content.of(store, in_context=bool(space and space.triples_in_context))
-
-
-def _forget_vectors(folder: Path, store: Store, contents: Content) -> None:
-    """Forget vectors that were encoded for a generation that was never published."""
-    if space := store.meta.embedder:
-        previous = PreviousGeneration.of(folder).arrays
-        with VectorCache(folder, space.fingerprint, space.dimension, previous) as encoded:
-            encoded.keep_only(contents.texts())
 
 
 def _find_orphans(store: Store, contents: Content) -> list[int]:

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import groupby
+from operator import attrgetter
 from typing import Annotated
 
 from pydantic import Field
@@ -53,7 +54,9 @@ class CorrectionApplier:
         if not self.corrections.lines:
             yield from stored
             return
-        extracted = {number: [entry.triple for entry in group] for number, group in groupby(stored, _get_passage)}
+        extracted = {
+            number: [entry.triple for entry in group] for number, group in groupby(stored, attrgetter("passage"))
+        }
         for number, passage in self.passages.items():
             before = extracted.get(number, [])
             after = [*self._filter_triples(before, passage), *self._added.get(number, ())]
@@ -120,19 +123,15 @@ class CorrectionApplier:
     def _filter_triples(self, triples: Iterable[Triple], passage: Passage) -> Iterator[Triple]:
         for triple in triples:
             merged = self.corrections.merge_triple(triple)
-            if drops := [line for line in self._find_drops(merged) if line.applies_to(passage.id, passage.document_id)]:
+            patterns = ((lines, _make_pattern(merged, named)) for named, lines in self._drops.items())
+            found = (line for lines, pattern in patterns for line in lines.get(pattern, ()))
+            if drops := [line for line in found if line.applies_to(passage.id, passage.document_id)]:
                 self.matches.update(line.line for line in drops)
                 continue
             if merged != triple:
-                self.matches.update({self.corrections.merges[key].line for key in self._find_merged_keys(triple)})
+                keys = {entity_key(triple.subject), entity_key(triple.object)} & self.corrections.merges.keys()
+                self.matches.update({self.corrections.merges[key].line for key in keys})
             yield merged
-
-    def _find_merged_keys(self, triple: Triple) -> set[str]:
-        return {entity_key(triple.subject), entity_key(triple.object)} & self.corrections.merges.keys()
-
-    def _find_drops(self, triple: Triple) -> Iterator[Correction]:
-        for named, lines in self._drops.items():
-            yield from lines.get(_make_pattern(triple, named), ())
 
     @cached_property
     def _drops(self) -> dict[tuple[bool, ...], dict[tuple[str, ...], list[Correction]]]:
@@ -168,20 +167,13 @@ class CorrectionApplier:
     def _choose_passage(self, places: list[int], triple: Triple) -> int:
         """Choose the passage with most of a triple's words, the first of equals."""
         words = set(entity_key(str(triple)).split())
-        return max(places, key=lambda number: len(words.intersection(_split_words(self.passages[number]))))
-
-
-def _get_passage(entry: StoredTriple) -> int:
-    return entry.passage
+        texts = {number: entity_key(self.passages[number].searchable).split() for number in places}
+        return max(places, key=lambda number: len(words.intersection(texts[number])))
 
 
 def _make_pattern(triple: Triple, named: tuple[bool, ...]) -> tuple[str, ...]:
     """Return the normal forms of the parts that are named."""
     return tuple(entity_key(part) if wanted else ANY for part, wanted in zip(triple, named, strict=True))
-
-
-def _split_words(passage: Passage) -> list[str]:
-    return entity_key(passage.searchable).split()
 
 
 def _get_place(line: Correction) -> tuple[str, str]:

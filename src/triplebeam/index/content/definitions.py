@@ -76,19 +76,16 @@ def find_definitions(passages: Iterable[tuple[int, Passage]]) -> dict[str, Defin
     """Find definitions by the normal form of the term. Passages come with their rows, those of a document together."""
     names: dict[str, str] = {}
     rows: dict[str, dict[int, None]] = {}
-    for row, term in _list_definitions(passages):
-        key = entity_key(term)
-        if len(key) >= _MIN_KEY_CHARACTERS:
-            names.setdefault(key, term)
-            rows.setdefault(key, {})[row] = None
-    return {key: Definition(names[key], tuple(places)) for key, places in rows.items() if len(places) <= MAX_PASSAGES}
-
-
-def _list_definitions(passages: Iterable[tuple[int, Passage]]) -> Iterator[tuple[int, str]]:
     for _, group in groupby(passages, key=lambda numbered: numbered[1].document_id):
         document = list(group)
-        if any(passage.section for _, passage in document):
-            yield from ((row, term) for row, passage in document for term in find_defined_terms(passage))
+        if not any(passage.section for _, passage in document):
+            continue
+        for row, term in ((row, term) for row, passage in document for term in find_defined_terms(passage)):
+            key = entity_key(term)
+            if len(key) >= _MIN_KEY_CHARACTERS:
+                names.setdefault(key, term)
+                rows.setdefault(key, {})[row] = None
+    return {key: Definition(names[key], tuple(places)) for key, places in rows.items() if len(places) <= MAX_PASSAGES}
 
 
 def find_defined_terms(passage: Passage) -> list[str]:

@@ -8,8 +8,8 @@ import json
 import shutil
 import sqlite3
 import zlib
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import closing, contextmanager
+from collections.abc import Callable, Mapping
+from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
@@ -170,7 +170,11 @@ def generation_folder(folder: Path, generation: str) -> Path:
 def _load_manifest(path: Path) -> Manifest:
     """Load a manifest from its file; FileNotFoundError where there is none."""
     try:
-        content = json.loads(_verify_seal(path.read_text(encoding="utf-8")))
+        text = path.read_text(encoding="utf-8")
+        sealed, seal, rest = text.rpartition(_SEAL)
+        if seal and rest.strip("\n}") != str(zlib.crc32(f"{sealed}\n}}".encode())):
+            raise ValueError("its checksum is another")
+        content = json.loads(text)
         check_format(path, content["format"])
         return Manifest.model_validate(content)
     except (FileNotFoundError, NotADirectoryError):
@@ -187,24 +191,11 @@ def publish_manifest(folder: Path, manifest: Manifest) -> None:
     replace_file(folder / MANIFEST, f"{text[:-2]}{_SEAL}{zlib.crc32(text.encode())}\n}}\n")
 
 
-def _verify_seal(text: str) -> str:
-    """Return the JSON of a manifest; ValueError where it does not match the checksum at its end, if it has any."""
-    content, seal, rest = text.rpartition(_SEAL)
-    if seal and rest.strip("\n}") != str(zlib.crc32(f"{content}\n}}".encode())):
-        raise ValueError("its checksum is another")
-    return text
-
-
-@contextmanager
-def remove_on_error(folder: Path, generation: Path) -> Iterator[None]:
-    """Remove a generation that cannot be finished or published: it would fill a disk that is full already."""
-    try:
-        yield
-    except BaseException:
-        manifest = find_manifest(folder, whole=False)
-        if manifest is None or manifest.generation != generation.name:
-            shutil.rmtree(generation, ignore_errors=True)
-        raise
+def remove_unless_published(folder: Path, generation: Path) -> None:
+    """Remove a generation that could not be finished or published: it would fill a disk that is full already."""
+    manifest = find_manifest(folder, whole=False)
+    if manifest is None or manifest.generation != generation.name:
+        shutil.rmtree(generation, ignore_errors=True)
 
 
 def create_generation(parent: Path) -> Path:

@@ -13,10 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from triplebeam.index.arrays.array_set import ArraySet
+from triplebeam.index.arrays.array_set import ArraySet, MemoryArrays
 from triplebeam.index.arrays.rows import expand_rows
 
-_DAMPING, _LEAVING = 0.5, "leaving"
+_DAMPING = 0.5
 
 
 class StoredWalk(NamedTuple):
@@ -46,7 +46,7 @@ class OpenGraph:
 
     weights: "csr_array[np.float64]" = field(repr=False)
     open: NDArray[np.bool_] = field(repr=False)
-    arrays: ArraySet | None = field(default=None, repr=False)
+    arrays: ArraySet = field(default_factory=MemoryArrays, repr=False)
     """Where it is stored what is derived, if it is."""
     name: str = "walk"
     """What the names of these arrays begin with."""
@@ -54,7 +54,7 @@ class OpenGraph:
     @cached_property
     def leaving(self) -> NDArray[np.float64]:
         """The weights of a node's edges together."""
-        if (stored := self._load_stored(_LEAVING)) is not None:
+        if (stored := self.arrays.find(f"{self.name}_leaving")) is not None:
             return stored
         return np.asarray(np.where(self.open, self.weights @ self.open.astype(np.float64), 0.0))
 
@@ -74,7 +74,7 @@ class OpenGraph:
 
         What `write` stored is taken as it is: ask for the nodes that were given there.
         """
-        if (stored := self._load_stored(_spread(damping, tolerance))) is not None:
+        if (stored := self.arrays.find(f"{self.name}_spread_{damping}_{tolerance}")) is not None:
             return stored
         arriving, visits = np.zeros(len(self.open)), np.zeros(len(self.open))
         arriving[nodes] = 1
@@ -86,17 +86,7 @@ class OpenGraph:
 
     def write(self, arrays: ArraySet, nodes: slice, tolerance: float | None) -> None:
         """Store what is derived, for walks from all these nodes alike where there is a tolerance."""
-        arrays.add(f"{self.name}_{_LEAVING}", self.leaving)
+        arrays.add(f"{self.name}_leaving", self.leaving)
         if tolerance is not None:
             spread = self.spread_evenly(nodes, _DAMPING, tolerance)
-            arrays.add(f"{self.name}_{_spread(_DAMPING, tolerance)}", spread)
-
-    def _load_stored(self, what: str) -> NDArray[np.float64] | None:
-        try:
-            return self.arrays.array(f"{self.name}_{what}") if self.arrays else None
-        except FileNotFoundError:  # not stored, or removed by the next generation
-            return None
-
-
-def _spread(damping: float, tolerance: float) -> str:
-    return f"spread_{damping}_{tolerance}"
+            arrays.add(f"{self.name}_spread_{_DAMPING}_{tolerance}", spread)

@@ -147,17 +147,9 @@ def carry_choices(
     return Choices(links.take(~open_[links.chooser]), open_, new)
 
 
-class _Near(NamedTuple):
-    """Pairs from two lists of vectors that are near enough, and their cosines."""
-
-    rows: NDArray[np.int64]
-    columns: NDArray[np.int64]
-    similarity: NDArray[np.float32]
-
-
-def _find_near_pairs(one: NDArray[np.int8], two: NDArray[np.int8]) -> _Near:
-    """Find near pairs of one of these and one of those, with cosines that are the same whichever are compared together:
-    the product of whole numbers is exact, and computed again for pairs that seem to be near enough.
+def _find_near_pairs(one: NDArray[np.int8], two: NDArray[np.int8]) -> Links:
+    """Find near pairs of one of these and one of those, by row, with cosines that are the same whichever are compared
+    together: the product of whole numbers is exact, and computed again for pairs that seem to be near enough.
     """
     rows = dequantize(one)
     seeming = np.flatnonzero(rows @ (rows if two is one else dequantize(two)).T >= MIN_COSINE - _ROUNDING)
@@ -167,7 +159,7 @@ def _find_near_pairs(one: NDArray[np.int8], two: NDArray[np.int8]) -> _Near:
     products = np.einsum("ij,ij->i", here, there)
     similarity = (products / (compute_norms(here) * compute_norms(there))).astype(np.float32)
     near = similarity >= MIN_COSINE
-    return _Near(rows_[near], columns[near], similarity[near])
+    return Links(rows_[near], columns[near], similarity[near])
 
 
 def _compare_all_pairs(stored: NDArray[np.int8], progress: Progress) -> Iterator[Links]:

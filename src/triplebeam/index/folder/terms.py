@@ -13,7 +13,7 @@ import math
 import sys
 from array import array
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
@@ -21,19 +21,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, vstack
 
-from triplebeam.index.arrays.array_set import ArraySet, MemoryArrays
-from triplebeam.index.arrays.names import SortedNames
+from triplebeam.index.arrays.array_set import ArraySet, MemoryArrays, SortedNames
 from triplebeam.index.arrays.rows import Keys, find_rows, pack_keys, read_keys, renumber, write_keys
 from triplebeam.index.folder.vectors import select_top
 from triplebeam.text.terms import ENGLISH, query_stems, text_words
 
 _K1, _B = 1.2, 0.75
-
-
-def _length_steps() -> NDArray[np.int64]:
-    """Return the lengths that are told apart: Lucene's byte-sized floats, 3 bits of mantissa from 40 on."""
-    exact = list(range(40))
-    return np.array(exact + [24 + (8 + place << shift) for shift in range(1, 28) for place in range(8)], np.int64)
 
 
 class Postings(NamedTuple):
@@ -84,7 +77,9 @@ class TermIndex:
     @cached_property
     def _damping(self) -> NDArray[np.float32]:
         """What is added to a word's count in the denominator of BM25: the longer the text, the more."""
-        steps = _length_steps()
+        # The lengths that are told apart: Lucene's byte-sized floats, 3 bits of mantissa from 40 on.
+        long = [24 + (8 + place << shift) for shift in range(1, 28) for place in range(8)]
+        steps = np.array([*range(40), *long], np.int64)
         counted = steps[np.searchsorted(steps, self.lengths, side="right") - 1]
         return np.asarray(_K1 * (1 - _B + _B * counted / max(self.lengths.mean(), 1e-9)), np.float32)
 
@@ -111,7 +106,13 @@ class TermIndex:
         All are as rare as the word: the few texts of another language would be ranked first for every name otherwise.
         """
         english = self._postings(stems[ENGLISH])
-        others = [postings for postings in self._find_in_other_languages(stems) if len(postings.rows)]
+        others = [
+            postings.take(self.stemmers[postings.rows] == self.stemmer_names.index(name))
+            for name, postings in (
+                (name, self._postings(stem)) for name, stem in stems.items() if stem != stems[ENGLISH]
+            )
+        ]
+        others = [postings for postings in others if len(postings.rows)]
         rarity = self.rarity(len(english.rows) + sum(len(postings.rows) for postings in others))
         if not others:
             scores[english.rows] += self._weights(english, rarity)
@@ -120,12 +121,6 @@ class TermIndex:
         for postings in (english, *others):
             best[postings.rows] = np.maximum(best[postings.rows], self._weights(postings, rarity))
         scores += best
-
-    def _find_in_other_languages(self, stems: Mapping[str, str]) -> Iterator[Postings]:
-        for name, stem in stems.items():
-            if stem != stems[ENGLISH]:
-                postings = self._postings(stem)
-                yield postings.take(self.stemmers[postings.rows] == self.stemmer_names.index(name))
 
     def _postings(self, word: str) -> Postings:
         place = self._places.get(word)
@@ -200,11 +195,13 @@ class _Counts:
         return csr_array((np.frombuffer(self._counts, np.uint16), columns, rows), shape=(len(rows) - 1, words))
 
 
-class _Known:
+class _Known(NamedTuple):
     """The words that the last generation counted, by row."""
 
-    def __init__(self, keys: Keys, words: list[str], counts: "csr_array[np.uint16]", stemmers: list[str]):
-        self.keys, self.words, self.counts, self.stemmers = keys, words, counts, stemmers
+    keys: Keys
+    words: list[str]
+    counts: "csr_array[np.uint16]"
+    stemmers: list[str]
 
     @classmethod
     def of(cls, previous: ArraySet) -> "_Known":

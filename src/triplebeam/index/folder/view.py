@@ -25,20 +25,19 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from triplebeam.index.arrays.array_set import MemoryArrays
-from triplebeam.index.arrays.columns import concatenate, encode_strings
+from triplebeam.index.arrays.array_set import MemoryArrays, concatenate, encode_strings
 from triplebeam.index.arrays.rows import renumber
-from triplebeam.index.content.annotations import Annotations, list_pairs
+from triplebeam.index.content.content import Annotations, list_pairs
 from triplebeam.index.content.corrected import CorrectionApplier
 from triplebeam.index.content.definitions import REFERENCES, Definition, find_local_definitions, find_references
 from triplebeam.index.folder.entity_graph import MENTIONS, write_aliases
 from triplebeam.index.folder.generation import find_mentions, write_passage_graph
-from triplebeam.index.folder.passage_graph import document_labels, select_informative_links
+from triplebeam.index.folder.passage_graph import select_informative_links
 from triplebeam.index.folder.passages import PassageTable
 from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.index.folder.synonyms import carry_choices, choose, write_choices
 from triplebeam.index.folder.terms import TermIndex
-from triplebeam.index.folder.vectors import copy_stored, write_vectors
+from triplebeam.index.folder.vectors import write_vectors
 from triplebeam.index.manifest import GraphStatistics
 from triplebeam.index.store.corrections import Corrections
 from triplebeam.text.names import entity_key
@@ -96,11 +95,11 @@ class _Part:
         Another one may have been read in a hidden passage alone: whoever could look it up would learn of it. Triples
         and names of a generation are merged already, so texts alone show what was visible before.
         """
-        aliases = self.whole.entities.list_aliases()
-        if not aliases:
+        entities = self.whole.entities
+        if not entities.aliases:
             return {}
         text = "\n".join(f" {entity_key(passage.searchable)} " for passage in self._passages)
-        return {alias: name for alias, name in aliases.items() if f" {alias} " in text}
+        return {each: entities.names[number] for each, number in entities.aliases.items() if f" {each} " in text}
 
     @cached_property
     def _definitions(self) -> dict[str, Definition]:
@@ -113,17 +112,16 @@ class _Part:
     def take_rows(self) -> None:
         """Write what is the same of a passage or triple whichever others there are."""
         whole, arrays, rows = self.whole, self.arrays, self.rows
-        assert whole.annotations is not None
         whole.passages.take(arrays, rows)
-        whole.annotations.take(arrays, rows)
+        self._annotations.write(arrays)
         for name, terms, texts in (
             ("passage_terms", whole.passage_terms, rows),
             ("triple_terms", whole.triple_terms, self._triples),
         ):
             assert isinstance(terms, TermIndex)
             terms.take(arrays.open_subset(name), texts)
-        write_vectors(arrays, "passage_vectors", copy_stored(whole.passage_vectors, rows))
-        write_vectors(arrays, "triple_vectors", copy_stored(whole.triples.vector_index, self._triples))
+        write_vectors(arrays, "passage_vectors", whole.passage_vectors.copy_stored(rows))
+        write_vectors(arrays, "triple_vectors", whole.triples.vector_index.copy_stored(self._triples))
 
     def write_entities(self) -> None:
         """Write triples between entities, who mentions and refers to them, and their synonyms.
@@ -148,7 +146,7 @@ class _Part:
         found = list_pairs(self._annotations.names) if self._definitions else []
         arrays.add(REFERENCES, find_references(documents, found, self._definitions, keys, links.tolist()))
         write_aliases(arrays, self._aliases, keys)
-        vectors = copy_stored(whole.entities.vectors, known)
+        vectors = whole.entities.vectors.copy_stored(known)
         write_vectors(arrays, "entity_vectors", vectors)
         before = carry_choices(whole.entities.chosen, known)
         write_choices(arrays, choose(names, vectors, before=before), len(names))
@@ -166,11 +164,8 @@ class _Part:
 
     def write_graph(self) -> GraphStatistics:
         """Join passages."""
-        labels = document_labels(list(self._passages.documents), list(self._passages.titles))
-        most = self.whole.manifest.keyword_passages or len(self.rows)
-        names = self.arrays.strings("entity_names")
-        keywords = list_pairs(self._annotations.keywords)
-        return write_passage_graph(self.arrays, labels, keywords, names, most, self._annotations.links)
+        names, keyword_passages = self.arrays.strings("entity_names"), self.whole.manifest.keyword_passages
+        return write_passage_graph(self.arrays, self._passages, self._annotations, names, keyword_passages)
 
     def triples_by_extractor(self) -> dict[str, int]:
         """Count triples as `Content.triples_by_extractor` does."""

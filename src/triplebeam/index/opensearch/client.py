@@ -86,15 +86,12 @@ class Client:
         content = None if body is None else json.dumps(body).encode()
         return self._send(method, path, content, "application/json", parameters)
 
-    def lines(self, path: str, lines: Iterable[Json], **parameters: object) -> Json:
-        """Send a body of JSON lines and return the reply."""
-        return self._send("POST", path, _encode_lines(lines), "application/x-ndjson", parameters)
-
     def searches(self, lines: Sequence[Json]) -> list[Json]:
         """Send several searches and return the replies. One that no copy of a shard could answer is sent again."""
         replies: list[Json] = []
         for pause in _pauses(self.tries):
-            replies = self._objects(self.lines("/_msearch", lines).get("responses"), len(lines) // 2)
+            reply = self._send("POST", "/_msearch", _encode_lines(lines), "application/x-ndjson", {})
+            replies = self._objects(reply.get("responses"), len(lines) // 2)
             if pause is None or not any(reply.get("status") in _RETRY_STATUS for reply in replies):
                 break
             _wait(pause)
@@ -189,10 +186,11 @@ class Client:
         start = time.monotonic()
         for number, pause in enumerate(_pauses(self.tries)):
             check_cancelled()
+            url = self.cluster.urls[self._next[0] % len(self.cluster.hosts)] + path
             try:
                 reply = self._http.request(
                     method,
-                    f"{self._host()}{path}",
+                    url,
                     content=content,
                     params={name: str(value) for name, value in parameters.items()},
                     headers={"Content-Type": kind},
@@ -210,7 +208,9 @@ class Client:
             else:
                 self._reached[0] = True
                 if reply.status_code < 300:
-                    return self._result(_read(reply))
+                    if (found := _read(reply)) is None:
+                        raise self.make_protocol_error()
+                    return found
                 problem = self.error(reply.status_code, _read(reply) or {"error": reply.text[:200]})
                 if reply.status_code not in _RETRY_STATUS:
                     raise problem
@@ -224,17 +224,13 @@ class Client:
         assert problem is not None
         raise problem
 
-    def _result(self, found: Json | None) -> Json:
-        if found is None:
-            raise self.make_protocol_error()
-        return found
-
     def _make_connection_error(self, error: Exception) -> ClusterError:
         from triplebeam.system.bounded_replies import advise_on_tls
 
         tls = advise_on_tls(error)
         advice = f"{tls}, or add ?verify=no to the address." if tls else "is it running?"
-        return ClusterError(f"OpenSearch at {self.cluster} cannot be reached ({_reason(error)}): {advice}")
+        reason = " ".join(str(error).split()) or type(error).__name__
+        return ClusterError(f"OpenSearch at {self.cluster} cannot be reached ({reason}): {advice}")
 
     def make_protocol_error(self) -> ClusterError:
         """Return the error for a reply that is not in OpenSearch's form."""
@@ -247,10 +243,6 @@ class Client:
         if not isinstance(found, list) or len(found) != count or not all(isinstance(each, dict) for each in found):
             raise self.make_protocol_error()
         return found
-
-    def _host(self) -> str:
-        urls = self.cluster.urls
-        return urls[self._next[0] % len(urls)]
 
     def error(self, status: int, reply: Json) -> ClusterError:
         """Return the cluster's error on one line; the password is in no message, since none quotes the request."""
@@ -285,22 +277,17 @@ def _encode_lines(lines: Iterable[Json]) -> bytes:
     return b"".join(json.dumps(line, separators=(",", ":")).encode() + b"\n" for line in lines)
 
 
-def _encode_write(write: Write) -> _Encoded:
-    target = {"_index": write.target, "_id": write.id}
-    if write.document is None:
-        return _Encoded(_encode_lines([{"delete": target}]), deletes=True)
-    return _Encoded(_encode_lines([{"index": target}, write.document]), deletes=False)
-
-
 def _batches(writes: Iterable[Write]) -> Iterator[list[_Encoded]]:
     batch: list[_Encoded] = []
     size = 0
-    for each in map(_encode_write, writes):
-        if batch and (len(batch) == _MAX_DOCUMENTS or size + len(each.lines) > _MAX_BYTES):
+    for index, id_, document in writes:
+        action: Json = {"delete" if document is None else "index": {"_index": index, "_id": id_}}
+        lines = _encode_lines([action] if document is None else [action, document])
+        if batch and (len(batch) == _MAX_DOCUMENTS or size + len(lines) > _MAX_BYTES):
             yield batch
             batch, size = [], 0
-        batch.append(each)
-        size += len(each.lines)
+        batch.append(_Encoded(lines, deletes=document is None))
+        size += len(lines)
     if batch:
         yield batch
 
@@ -324,7 +311,3 @@ def _read(reply: "httpx2.Response") -> Json | None:
     except (ValueError, RecursionError):
         return None
     return found if isinstance(found, dict) else None
-
-
-def _reason(error: Exception) -> str:
-    return " ".join(str(error).split()) or type(error).__name__

@@ -12,15 +12,11 @@ from numpy.typing import NDArray
 
 from triplebeam.index.arrays.quantize import dequantize
 from triplebeam.index.opensearch.client import Json
-from triplebeam.index.opensearch.documents import GRAPH, MAX_RESULTS, SPACES, decode, round_vector
+from triplebeam.index.opensearch.documents import MAX_RESULTS, SPACES, decode, round_vector
 from triplebeam.index.opensearch.generation import Published, Search
 from triplebeam.index.protocols import Found
 from triplebeam.text.terms import ENGLISH, query_stems
 
-#: Candidates of the graph at least: it misses fewer of the nearest when it looks for more.
-_MIN_CANDIDATES = 200
-#: The most that a graph is asked for.
-_MAX_FROM_GRAPH = 2_000
 #: Triples that are fetched beyond those that are wanted, at least.
 _EXTRA_TRIPLES = 10
 #: What of a hit is not read: its document, and its id, which is stored with it.
@@ -70,7 +66,7 @@ class ClusterTerms:
 
     def build_body(self, query: str, k: int) -> Json:
         """Build the search for the words of a query."""
-        return _sort_best_first(_build_words_query(query_stems(query, self._published.stemmers)), k)
+        return sort_best_first(_build_words_query(query_stems(query, self._published.stemmers)), k)
 
 
 def parse_scores(reply: Json) -> Found:
@@ -94,16 +90,12 @@ class ClusterVectors:
         return self.nearest_many(vector[np.newaxis], k)[0]
 
     def nearest_many(self, vectors: NDArray[np.float32], k: int) -> Sequence[Found]:
-        """Find the same for each of several vectors, in one request: as many for each.
-
-        A graph that is searched through a filter may find fewer than there are: then every vector is compared.
-        """
+        """Find the same for each of several vectors, in one request: as many for each."""
         k = min(k, len(self))
         if k <= 0:
             return [_make_empty() for _ in vectors]
-        replies = self._published.search_many(self._kind, [self.build_body(vector, k) for vector in vectors])
-        if not self._is_exact(k) and any(len(reply["hits"]["hits"]) < k for reply in replies):
-            replies = self._published.search_many(self._kind, [self._build_exact_body(vector, k) for vector in vectors])
+        searches = [Search(self._kind, self.build_body(vector, k)) for vector in vectors]
+        replies = self._published.search_all(searches)
         return [self.rank_reply(vector, reply, k) for vector, reply in zip(vectors, replies, strict=True)]
 
     def rank_reply(self, vector: NDArray[np.float32], reply: Json, k: int) -> Found:
@@ -115,22 +107,9 @@ class ClusterVectors:
         return np.array([sources[place]["number"] for place in best], np.int64), scores[best]
 
     def build_body(self, vector: NDArray[np.float32], k: int) -> Json:
-        """Build the search for one vector."""
-        if self._is_exact(k) or not vector.any():
-            return self._build_exact_body(vector, k)
-        filters = {"filter": {"bool": {"filter": list(self._published.filters)}}} if self._published.filters else {}
-        asked = {"vector": round_vector(self._kind, vector), "k": max(self._size(k), _MIN_CANDIDATES), **filters}
-        return _sort_best_first({"knn": {"vector": asked}}, self._size(k))
-
-    def _build_exact_body(self, vector: NDArray[np.float32], k: int) -> Json:
-        """Build a search that compares every vector."""
-        return _sort_best_first(build_similarity_query(self._kind, vector, {"match_all": {}}), self._size(k))
-
-    def _size(self, k: int) -> int:
-        return k if self._kind == "passages" else count_fetched_triples(k)
-
-    def _is_exact(self, k: int) -> bool:
-        return self._published.layouts.get(self._kind) != GRAPH or k > _MAX_FROM_GRAPH
+        """Build the search for one vector, which compares every other one."""
+        size = k if self._kind == "passages" else count_fetched_triples(k)
+        return sort_best_first(build_similarity_query(self._kind, vector, {"match_all": {}}), size)
 
 
 def count_fetched_triples(k: int) -> int:
@@ -158,22 +137,25 @@ def compute_cosines(kind: str, vector: NDArray[np.float32], sources: Sequence[Js
 
 def _build_words_query(words: Sequence[Mapping[str, str]]) -> Json:
     """Build a query for any of these words: by English stem in any text, or by another in texts of that stemmer."""
-    counts = Counter(tuple(sorted(word.items())) for word in words)
-    clauses = [_build_word_query(dict(word), count) for word, count in counts.most_common(_MAX_WORDS)]
+    clauses: list[Json] = []
+    for word, count in Counter(tuple(sorted(word.items())) for word in words).most_common(_MAX_WORDS):
+        stems = dict(word)
+        english: Json = {"term": {"words": {"value": stems[ENGLISH], "boost": count}}}
+        others = [
+            {
+                "bool": {
+                    "must": {"term": {"words": {"value": stem, "boost": count}}},
+                    "filter": {"term": {"stemmer": name}},
+                }
+            }
+            for name, stem in word
+            if stem != stems[ENGLISH]
+        ]
+        clauses.append({"dis_max": {"queries": [english, *others]}} if others else english)
     return {"bool": {"should": clauses, "minimum_should_match": 1}} if clauses else {"match_none": {}}
 
 
-def _build_word_query(stems: Mapping[str, str], count: int) -> Json:
-    english: Json = {"term": {"words": {"value": stems[ENGLISH], "boost": count}}}
-    others = [
-        {"bool": {"must": {"term": {"words": {"value": stem, "boost": count}}}, "filter": {"term": {"stemmer": name}}}}
-        for name, stem in stems.items()
-        if stem != stems[ENGLISH]
-    ]
-    return {"dis_max": {"queries": [english, *others]}} if others else english
-
-
-def _sort_best_first(query: Json, size: int) -> Json:
+def sort_best_first(query: Json, size: int) -> Json:
     """Sort what a query finds by score, ties by number, so that two searches agree."""
     return {"query": query, "size": size, "sort": [{"_score": "desc"}, {"number": "asc"}], "track_scores": True}
 

@@ -87,7 +87,8 @@ class ClusterSource:
 
     def filter(self, where: Where) -> "ClusterSource":
         """Return the passages for which a filter holds, on the cluster as before."""
-        visible = self.published.add_filter(condition_of(where, self.published))
+        condition = condition_of(where, self.published)
+        visible = replace(self.published, filters=(*self.published.filters, condition))
         return ClusterSource(replace(visible, manifest=_build_manifest(visible)))
 
     def graph(
@@ -173,7 +174,7 @@ def _build_manifest(visible: Published) -> Manifest:
             "triples_by_extractor": {},
             "unread_languages": {},
             "corrections": None,
-            "passage_graph": GraphStatistics(nodes=passages["found"], edges=0, edges_by_kind={}, nodes_without_edges=0),
+            "passage_graph": GraphStatistics(nodes=passages["found"]),
         }
     )
 

@@ -11,12 +11,13 @@ from triplebeam.index.arrays.quantize import dequantize
 from triplebeam.index.opensearch.client import Json
 from triplebeam.index.opensearch.documents import MAX_RESULTS, decode, entity, triple_of
 from triplebeam.index.opensearch.fetched import ClusterPassages
-from triplebeam.index.opensearch.generation import Published
+from triplebeam.index.opensearch.generation import Published, Search
 from triplebeam.index.opensearch.search import (
     ClusterVectors,
     build_similarity_query,
     compute_cosines,
     count_fetched_triples,
+    sort_best_first,
 )
 from triplebeam.index.protocols import Found, Numbers
 from triplebeam.triple import Triple
@@ -56,10 +57,9 @@ class ClusterTriples:
         """Return these triples; what is not in memory is fetched together."""
         numbers = [int(each) for each in triple_ids]
         found = {number: known for number in numbers if (known := self._known.get(number))}
-        if missing := [number for number in dict.fromkeys(numbers) if number not in found]:
-            sources = [each for each in self._published.sources("triples", list(map(str, missing))) if each]
-            self.remember(sources)
-            found |= _read(sources)  # other threads may have evicted them
+        sources = self._published.fetch("triples", (number for number in numbers if number not in found))
+        self.remember(sources)
+        found |= _read(sources)  # other threads may have evicted them
         if len(found) < len(set(numbers)):
             raise BadInputError("a triple is not in this index: ids must be those that it returned.")
         return [found[number] for number in numbers]
@@ -70,35 +70,24 @@ class ClusterTriples:
 
     def triples_of(self, passage_ids: Sequence[str]) -> NDArray[np.int64]:
         """Return the triples of these passages."""
-        numbers = self._fetch_by_passage(passage_ids)
+        numbers: dict[str, list[int]] = {}
+        query = {"terms": {"passage": list(dict.fromkeys(passage_ids))}}
+        for source in self._fetch_in_order(query) if passage_ids else ():
+            numbers.setdefault(source["passage"], []).append(source["number"])
         self._passages.of([id_ for id_ in passage_ids if id_ not in numbers])  # those without triples must be there
         return np.array([number for id_ in passage_ids for number in numbers.get(id_, ())], np.int64)
 
     def find_by_entity(self, name: str) -> NDArray[np.int64]:
         """Find the triples with an entity, by its name, as subject or object, in the order of their passages."""
-        body = {
-            "query": {"term": {"ends": entity(name)}},
-            "size": MAX_RESULTS,
-            "sort": [{"passage": "asc"}, {"place": "asc"}],
-        }
-        sources = [hit["_source"] for hit in self._published.search("triples", body)["hits"]["hits"]]
-        self.remember(sources)
+        sources = self._fetch_in_order({"term": {"ends": entity(name)}})
         return np.array([source["number"] for source in sources], np.int64)
 
-    def _fetch_by_passage(self, passage_ids: Sequence[str]) -> dict[str, list[int]]:
-        if not passage_ids:
-            return {}
-        body = {
-            "query": {"terms": {"passage": list(dict.fromkeys(passage_ids))}},
-            "size": MAX_RESULTS,
-            "sort": [{"passage": "asc"}, {"place": "asc"}],
-        }
+    def _fetch_in_order(self, query: Json) -> list[Json]:
+        """Fetch what a query finds, in the order of passages and of extraction."""
+        body = {"query": query, "size": MAX_RESULTS, "sort": [{"passage": "asc"}, {"place": "asc"}]}
         sources = [hit["_source"] for hit in self._published.search("triples", body)["hits"]["hits"]]
         self.remember(sources)
-        found: dict[str, list[int]] = {}
-        for source in sources:
-            found.setdefault(source["passage"], []).append(source["number"])
-        return found
+        return sources
 
     def passage_of(self, triple_ids: Numbers) -> list[str]:
         """Return the passage of each triple."""
@@ -136,17 +125,11 @@ class ClusterTriples:
         self, entities: Sequence[str], query: NDArray[np.float32], limit: int
     ) -> list[dict[int, float]]:
         """Fetch for each entity its triples that are most similar to the query, and some more, with their cosines."""
-        bodies = [
-            {
-                "query": build_similarity_query("triples", query, {"term": {"ends": each}}),
-                "size": count_fetched_triples(min(limit, MAX_RESULTS)),
-                "sort": [{"_score": "desc"}, {"number": "asc"}],
-                "track_scores": True,
-            }
-            for each in entities
-        ]
+        size = count_fetched_triples(min(limit, MAX_RESULTS))
+        similar = [build_similarity_query("triples", query, {"term": {"ends": each}}) for each in entities]
+        searches = [Search("triples", sort_best_first(each, size)) for each in similar]
         found = []
-        for reply in self._published.search_many("triples", bodies):
+        for reply in self._published.search_all(searches):
             sources = [hit["_source"] for hit in reply["hits"]["hits"]]
             self.remember(sources)
             scores = compute_cosines("triples", query, sources).tolist()

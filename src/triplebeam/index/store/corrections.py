@@ -9,7 +9,7 @@ lines that begin with ``#``, are skipped. What was extracted stays in the store,
 """
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -248,7 +248,7 @@ def _check_merges(lines: Iterable[Correction], source: str) -> None:
     """Check that an entity is merged once, and not into one that is merged itself."""
     seen: dict[str, Correction] = {}
     merges = [line for line in lines if line.kind == "merge"]
-    for line, name in _list_names(merges):
+    for line, name in [(each, name) for each in merges for name in each.parts]:
         other = seen.setdefault(entity_key(name), line)
         if other.into != line.into:
             raise BadInputError(
@@ -262,10 +262,6 @@ def _check_merges(lines: Iterable[Correction], source: str) -> None:
                 f"{source}, line {line.line}: {line.into!r} is itself merged into {further.into!r} on line"
                 f" {further.line}: write {further.into!r} here, too."
             )
-
-
-def _list_names(merges: Iterable[Correction]) -> Iterator[tuple[Correction, str]]:
-    return ((line, name) for line in merges for name in line.parts)
 
 
 def _replace_ids(line: str, ids: Mapping[str, str]) -> str:

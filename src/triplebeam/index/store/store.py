@@ -49,11 +49,6 @@ def _serialize_fields(document: Document) -> tuple[str, str, str]:
     return json.dumps(dict(document.metadata)), json.dumps(anchors), json.dumps(document.links)
 
 
-def _copy(source: Path, target: Path) -> None:
-    with closing(open_to_read(source)) as db, closing(sqlite3.connect(target)) as copy:
-        db.backup(copy)
-
-
 class Store:
     """Reads and writes the SQLite file. Every ``with store.transaction()`` is all or nothing."""
 
@@ -61,7 +56,8 @@ class Store:
         """Open a store, or a consistent copy: ``copy_of`` another store, as it is now, whoever is writing to it."""
         try:
             if copy_of:
-                _copy(copy_of, path)
+                with closing(open_to_read(copy_of)) as source, closing(sqlite3.connect(path)) as copy:
+                    source.backup(copy)
             self.db = open_database(path, SCHEMA)
         except IndexFormatError as error:
             raise IndexFormatError(f"{str(error).partition(':')[0]}: {INDEX_AGAIN}") from None
@@ -90,7 +86,7 @@ class Store:
         if not same_effect:
             self.forgotten.note_corrections(before)
             self.meta.mark_changed()
-        self.meta.set_corrections(corrections)
+        self.meta.set("corrections", corrections.text)
 
     def put_document(self, document: Document, passages: Sequence[Passage]) -> bool:
         """Add a document or replace the one of that id; False where nothing changed.

@@ -74,10 +74,6 @@ class MetaTable:
         space = self.get("embedder")
         return VectorSpace.model_validate_json(space) if space else None
 
-    def set_embedder(self, space: VectorSpace) -> None:
-        """Keep the space of a new index."""
-        self.set("embedder", space.model_dump_json())
-
     @property
     def keyword_passages(self) -> int:
         """A keyword of more passages than this makes no edges between them; 0: every keyword does."""
@@ -108,10 +104,6 @@ class MetaTable:
     def corrections(self) -> Corrections:
         """What a person corrected."""
         return parse_corrections(self.get("corrections") or "")
-
-    def set_corrections(self, corrections: Corrections) -> None:
-        """Keep other corrections."""
-        self.set("corrections", corrections.text)
 
     @property
     def source_names(self) -> dict[str, str]:
