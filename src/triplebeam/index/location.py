@@ -41,7 +41,6 @@ class Location(ABC):
     @abstractmethod
     def state(self) -> Path:
         """The local folder with the documents, extracted triples and vectors."""
-        ...
 
 
 @dataclass(frozen=True)

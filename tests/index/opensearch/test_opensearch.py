@@ -215,16 +215,17 @@ def test_readers_see_one_generation_whatever_is_published(build: Callable[..., I
 
 
 def test_an_index_that_is_written_anew_is_divided_as_before(
-    build: Callable[..., IndexBuilder], address: Callable[[str], str], monkeypatch: pytest.MonkeyPatch
+    build: Callable[..., IndexBuilder], address: Callable[[str], str]
 ) -> None:
     """Shards and copies in an address are for a new index; so are those that it does not name."""
     builder = build("divided")
     builder.build(world_documents())
-    monkeypatch.setattr("triplebeam.index.opensearch.documents.MAX_EXACT_VECTORS", 0)
     plain = Cluster.parse(address("divided").partition("?")[0], place_of(builder).root)
     assert (plain.shards, plain.replicas) == (1, None)
-    replace(builder, publisher=publisher_of(plain)).remove(["other"])
     client = Client(plain)
+    for kind in KINDS[1:]:
+        client.request("DELETE", f"/{plain.prefix}-{kind}-000001")
+    replace(builder, publisher=publisher_of(plain)).remove(["other"])
     for kind in KINDS:
         path = f"/{client.cluster.prefix}-{kind}-000002/_settings"
         [found] = client.request("GET", path, flat_settings="true").values()

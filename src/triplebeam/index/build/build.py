@@ -6,12 +6,12 @@ done twice.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from triplebeam.embed.embedder import Embedder, EncodeWindows, encode_here
-from triplebeam.errors import BadInputError
+from triplebeam.errors import BadInputError, TriplebeamError
 from triplebeam.extract.extractor import Extractor
 from triplebeam.index.build.encoding import encode_missing
 from triplebeam.index.build.extraction import (
@@ -81,7 +81,9 @@ class IndexBuilder:
             self._extract_from(store, document_ids, report)
             if whole and document_ids:
                 self._make_intake(store, report).remove_others(document_ids.keys())
-            self._finish(store, report)
+            reasons = "; ".join(report.list_unread()[:5]) or "they hold no files of a kind that is read"
+            empty = f"nothing could be read from the sources, so there is no index to make at {self.folder}: {reasons}."
+            self._finish(store, report, BadInputError(empty))
         return report
 
     def sync(self, folders: FolderFiles) -> BuildReport:
@@ -93,7 +95,7 @@ class IndexBuilder:
             self._remember(store)
             document_ids = self._compare(store, folders, report)
             self._extract_from(store, document_ids, report)
-            self._finish_or_withdraw(store, report)
+            self._finish(store, report)
         return report
 
     def preview(self, folders: FolderFiles) -> BuildReport:
@@ -112,7 +114,7 @@ class IndexBuilder:
             raise BadInputError("passages that failed can only be retried with an extractor: name one.")
         with self._open("nothing that failed") as (store, report):
             self._extract(store, self.extractor, list(store.passages_failed()), report)
-            self._finish_not_empty(store, report)
+            self._finish(store, report, make_empty_error(self.folder))
         return report
 
     def remove(self, document_ids: Iterable[str]) -> BuildReport:
@@ -124,7 +126,7 @@ class IndexBuilder:
             with store.transaction():
                 report.removed = store.remove_documents(document_ids)
             report.documents_changed = len(report.removed)
-            self._finish_or_withdraw(store, report)
+            self._finish(store, report)
         return report
 
     def correct(self, corrections: Corrections) -> BuildReport:
@@ -132,7 +134,7 @@ class IndexBuilder:
         with self._open("there is nothing to correct") as (store, report):
             with store.transaction():
                 store.correct(corrections)
-            self._finish_or_withdraw(store, report)
+            self._finish(store, report)
         return report
 
     def repair(self) -> BuildReport:
@@ -140,7 +142,7 @@ class IndexBuilder:
         with self._open("there is nothing to repair") as (store, report):
             check_store(store.db)
             report.damaged = find_damaged_files(self.folder)
-            self._finish_not_empty(store, report)
+            self._finish(store, report, make_empty_error(self.folder))
         return report
 
     def take_back(self, document_ids: Iterable[str]) -> None:
@@ -158,35 +160,24 @@ class IndexBuilder:
             self._check_embedder(store)
             yield store, BuildReport()
 
-    def _finish_or_withdraw(self, store: Store, report: BuildReport) -> None:
-        """Publish what is left after a removal; where nothing is, no removed text stays published."""
-        if _count_passages(store):
-            self._finish(store, report)
-        else:
-            self._publisher.withdraw()
-
-    def _finish_not_empty(self, store: Store, report: BuildReport) -> None:
-        """Publish what is there; no sources were read, so where nothing is there, the index is empty."""
-        self._finish_or_withdraw(store, report)
-        if not _count_passages(store):
-            raise make_empty_error(self.folder)
-
-    def _finish(self, store: Store, report: BuildReport) -> None:
-        """Encode what is not encoded yet, and publish if anything changed."""
-        report.failures = store.statistics.failures()
+    def _finish(self, store: Store, report: BuildReport, empty: TriplebeamError | None = None) -> None:
+        """Encode what is not encoded yet, and publish if anything changed. Where no passage is left, nothing stays
+        published, and ``empty`` is raised, if that is an error.
+        """
         publisher = self._publisher
+        if not _count_passages(store):
+            publisher.withdraw()
+            if empty:
+                raise empty
+            return
+        report.failures = store.statistics.failures()
         if current := publisher.read_current(store):
             report.manifest = current
             return
-        if not _count_passages(store):
-            publisher.withdraw()
-            reasons = "; ".join(report.list_unread()[:5]) or "they hold no files of a kind that is read"
-            raise BadInputError(
-                f"nothing could be read from the sources, so there is no index to make at {self.folder}: {reasons}."
-            )
         embedder, space = self.embedder, self._check_embedder(store)
         contents = Content.of(store, in_context=space.triples_in_context)
-        with VectorCache(self.folder, embedder.fingerprint, embedder.dimension, publisher.previous.arrays) as encoded:
+        previous = publisher.previous.arrays
+        with closing(VectorCache(self.folder, embedder.fingerprint, embedder.dimension, previous)) as encoded:
             report.texts_encoded = encode_missing(contents, encoded, embedder, self.progress, self.encode_windows)
             report.manifest = publisher.publish(store, contents, encoded, space, self.progress)
             report.published = True

@@ -103,7 +103,7 @@ def purge(folder: Path, forget: Callable[[Iterable[int]], int] = lambda lines: 0
         contents = Content.of(store, in_context=bool(space and space.triples_in_context))
         if space:  # forget vectors that were encoded for a generation that was never published
             previous = PreviousGeneration.of(folder).arrays
-            with VectorCache(folder, space.fingerprint, space.dimension, previous) as encoded:
+            with closing(VectorCache(folder, space.fingerprint, space.dimension, previous)) as encoded:
                 encoded.keep_only(contents.texts())
         completions = forget(_find_gone_lines(store, contents))
         with store.transaction():

@@ -9,7 +9,7 @@ alone would have them (`triplebeam.index.folder.view`).
 import json
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -87,6 +87,11 @@ class AnnotationTable:
         )
 
 
+def count_by_extractor(extractors: Sequence[str], triple_rows: Iterable[int]) -> dict[str, int]:
+    """Count triples by the extractors of their passages. Where nothing was extracted, all were added by corrections."""
+    return dict(sorted(Counter(extractors[row] or "corrections" for row in triple_rows).items()))
+
+
 def list_pairs(by_row: Iterable[Iterable[str]]) -> list[tuple[int, str]]:
     """Return the rows of passages, each with one of its names or keywords."""
     return [(row, name) for row, names in enumerate(by_row) for name in names]
@@ -147,11 +152,8 @@ class Content:
         return self.correcting.correct_definitions(find_local_definitions(self.passages, self.annotations.extractors))
 
     def triples_by_extractor(self) -> dict[str, int]:
-        """Count the triples in the passages of each extractor, with those that were added there. Where
-        nothing was extracted, all were added by corrections.
-        """
-        extractors = self.annotations.extractors
-        return dict(sorted(Counter(extractors[row] or "corrections" for row in self.triple_rows).items()))
+        """Count the triples in the passages of each extractor, with those that were added there."""
+        return count_by_extractor(self.annotations.extractors, self.triple_rows)
 
     def correction_counts(self) -> CorrectionCounts | None:
         """Count the corrections and what they match here; None without any."""

@@ -10,7 +10,6 @@ not limit how many there may be.
 import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 import numpy as np
@@ -49,12 +48,8 @@ class VectorCache:
             if vectors in previous and keys in previous:
                 self._written.append((kind, previous.array(vectors), read_keys(previous, keys)))
 
-    def __enter__(self) -> "VectorCache":
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def close(self) -> None:
+        """Let the file go."""
         self._db.close()
 
     def find_missing(self, texts: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:

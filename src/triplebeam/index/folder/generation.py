@@ -41,11 +41,9 @@ class Vectors(Protocol):
 
     def vectors(self, kind: str, texts: Sequence[str]) -> NDArray[Any]:
         """Return the vectors of texts of one kind, as they are stored."""
-        ...
 
     def keys(self, texts: Sequence[str]) -> Keys:
         """Return what vectors of these texts are found by."""
-        ...
 
 
 def write_generation(

@@ -38,29 +38,23 @@ class Publisher(Protocol):
     @property
     def previous(self) -> PreviousGeneration:
         """What of the previous generation the next one may take over."""
-        ...
 
     def check(self, store: Store) -> None:
         """Raise where this store may not be published here."""
-        ...
 
     def read_current(self, store: Store) -> Manifest | None:
         """Return what is published, if it is whole and all that is in the store."""
-        ...
 
     def read_revision(self) -> int | None:
         """Return the revision of the store that is published; None where nothing is."""
-        ...
 
     def publish(
         self, store: Store, contents: Content, encoded: VectorCache, space: VectorSpace, progress: Progress
     ) -> Manifest:
         """Make a generation of what is in the store, and show it to readers."""
-        ...
 
     def withdraw(self) -> None:
         """Publish nothing."""
-        ...
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,6 @@ passages define it there, has a vector of zeros: it is found by its name and not
 A view is in memory. No file is opened for it, so that it can be made of a generation that another one has replaced.
 """
 
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -27,7 +26,7 @@ from numpy.typing import NDArray
 
 from triplebeam.index.arrays.array_set import MemoryArrays, concatenate, encode_strings
 from triplebeam.index.arrays.rows import renumber
-from triplebeam.index.content.content import Annotations, list_pairs
+from triplebeam.index.content.content import Annotations, count_by_extractor, list_pairs
 from triplebeam.index.content.corrected import CorrectionApplier
 from triplebeam.index.content.definitions import REFERENCES, Definition, find_local_definitions, find_references
 from triplebeam.index.folder.entity_graph import MENTIONS, write_aliases
@@ -53,7 +52,9 @@ def view(whole: Snapshot, rows: NDArray[np.int64]) -> Snapshot:
     manifest = whole.manifest.model_copy(
         update={
             "counts": part.counts(),
-            "triples_by_extractor": part.triples_by_extractor(),
+            "triples_by_extractor": count_by_extractor(
+                part.annotations.extractors, part.arrays.array("triple_passages").tolist()
+            ),
             "unread_languages": {},
             "corrections": None,
             "passage_graph": passage_graph,
@@ -74,7 +75,7 @@ class _Part:
     arrays: MemoryArrays = field(default_factory=MemoryArrays, init=False, repr=False)
 
     @cached_property
-    def _annotations(self) -> Annotations:
+    def annotations(self) -> Annotations:
         assert self.whole.annotations is not None
         return self.whole.annotations.take_rows(self.rows)
 
@@ -106,14 +107,14 @@ class _Part:
         """The terms that these passages define; without sections there are none."""
         if not self._passages.has_sections:
             return {}
-        found = find_local_definitions(self._passages, self._annotations.extractors)
+        found = find_local_definitions(self._passages, self.annotations.extractors)
         return CorrectionApplier(Corrections.from_aliases(self._aliases)).correct_definitions(found)
 
     def take_rows(self) -> None:
         """Write what is the same of a passage or triple whichever others there are."""
         whole, arrays, rows = self.whole, self.arrays, self.rows
         whole.passages.take(arrays, rows)
-        self._annotations.write(arrays)
+        self.annotations.write(arrays)
         for name, terms, texts in (
             ("passage_terms", whole.passage_terms, rows),
             ("triple_terms", whole.triple_terms, self._triples),
@@ -131,7 +132,7 @@ class _Part:
         whole, arrays = self.whole, self.arrays
         known, names, ends = whole.triples.number_visible(self._triples)
         keys: dict[str, int] = {}
-        if self._definitions or self._aliases or (whole.passages.has_sections and any(self._annotations.names)):
+        if self._definitions or self._aliases or (whole.passages.has_sections and any(self.annotations.names)):
             keys = {entity_key(name): number for number, name in enumerate(names)}
         terms = {key: definition.name for key, definition in self._definitions.items() if key not in keys}
         keys |= {key: len(names) + place for place, key in enumerate(terms)}
@@ -141,9 +142,9 @@ class _Part:
         arrays.add(MENTIONS, self._mentions(known, keys))
         documents, links = (
             list(self._passages.documents),
-            select_informative_links(self._annotations.links, len(self.rows)),
+            select_informative_links(self.annotations.links, len(self.rows)),
         )
-        found = list_pairs(self._annotations.names) if self._definitions else []
+        found = list_pairs(self.annotations.names) if self._definitions else []
         arrays.add(REFERENCES, find_references(documents, found, self._definitions, keys, links.tolist()))
         write_aliases(arrays, self._aliases, keys)
         vectors = whole.entities.vectors.copy_stored(known)
@@ -154,7 +155,7 @@ class _Part:
     def _mentions(self, known: NDArray[np.int64], keys: Mapping[str, int]) -> NDArray[np.int64]:
         """Return the mentions. Without sections no term is defined, and the whole index's mentions are all."""
         if self.whole.passages.has_sections:
-            return find_mentions(self.arrays, keys, list_pairs(self._annotations.names), self._definitions)
+            return find_mentions(self.arrays, keys, list_pairs(self.annotations.names), self._definitions)
         rows = renumber(self.rows, len(self.whole.passages))
         entities = renumber(known, len(self.whole.entities))
         passages, names = self.whole.entities.mentions.T
@@ -165,29 +166,19 @@ class _Part:
     def write_graph(self) -> GraphStatistics:
         """Join passages."""
         names, keyword_passages = self.arrays.strings("entity_names"), self.whole.manifest.keyword_passages
-        return write_passage_graph(self.arrays, self._passages, self._annotations, names, keyword_passages)
-
-    def triples_by_extractor(self) -> dict[str, int]:
-        """Count triples as `Content.triples_by_extractor` does."""
-        counts: Counter[str] = Counter()
-        for extractor, triples in zip(self._annotations.extractors, self._triples_of_rows().tolist(), strict=True):
-            if triples:
-                counts[extractor or "corrections"] += triples
-        return dict(sorted(counts.items()))
-
-    def _triples_of_rows(self) -> NDArray[np.int64]:
-        return np.diff(self.arrays.array("passage_triple_starts"))
+        return write_passage_graph(self.arrays, self._passages, self.annotations, names, keyword_passages)
 
     def counts(self) -> dict[str, int]:
         """Count what is known of some passages. A failed extraction counts as none: the store alone knows why."""
-        extracted = np.array([bool(extractor) for extractor in self._annotations.extractors], bool)
+        triples = np.diff(self.arrays.array("passage_triple_starts"))
+        extracted = np.array([bool(extractor) for extractor in self.annotations.extractors], bool)
         return {
             "documents": len(self._passages.document_ids),
             "passages": len(self.rows),
             "triples": len(self._triples),
             "passages_without_extraction": int((~extracted).sum()),
             "passages_failed": 0,
-            "passages_without_triples": int((extracted & (self._triples_of_rows() == 0)).sum()),
+            "passages_without_triples": int((extracted & (triples == 0)).sum()),
             "triples_rejected": 0,
             "entities": len(self.arrays.strings("entity_names")),
         }
