@@ -18,8 +18,8 @@ from triplebeam.index.manifest import GraphStatistics, Manifest, Ownership, Vect
 from triplebeam.index.opensearch.documents import TOO_LONG, encode, entity, field_term, key, number_of
 from triplebeam.index.opensearch.fetched import ClusterPassages
 from triplebeam.index.opensearch.generation import Published
+from triplebeam.index.opensearch.search import ClusterTriples
 from triplebeam.index.opensearch.source import ClusterSource, condition_of
-from triplebeam.index.opensearch.triples import ClusterTriples
 from triplebeam.index.protocols import Query
 from triplebeam.passage import Passage
 from triplebeam.serve.cli.app import app

@@ -59,6 +59,7 @@ class EntityGraph:
     """How many triples make a large graph."""
     arrays: ArraySet = field(default_factory=MemoryArrays, repr=False)
     """Where it is stored what is derived, if it is."""
+
     _graphs: "dict[tuple[float, bool, int | None], csr_array[np.float64]]" = field(
         default_factory=dict, init=False, repr=False, compare=False
     )

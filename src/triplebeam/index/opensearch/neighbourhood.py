@@ -32,11 +32,12 @@ from triplebeam.index.opensearch.generation import Published, Search
 from triplebeam.index.opensearch.search import (
     NUMBERS_ALONE,
     ClusterTerms,
+    ClusterTriples,
     ClusterVectors,
+    Known,
     build_similarity_query,
     parse_scores,
 )
-from triplebeam.index.opensearch.triples import ClusterTriples, Known
 from triplebeam.index.protocols import Found, Query
 from triplebeam.index.store.corrections import Corrections
 from triplebeam.text.names import entity_key

@@ -27,8 +27,7 @@ from triplebeam.index.opensearch.documents import FIELD_END, TOO_LONG
 from triplebeam.index.opensearch.fetched import ClusterPassages, FetchedDocuments
 from triplebeam.index.opensearch.generation import Published, find_published
 from triplebeam.index.opensearch.neighbourhood import Neighbourhoods
-from triplebeam.index.opensearch.search import ClusterTerms, ClusterVectors
-from triplebeam.index.opensearch.triples import ClusterTriples
+from triplebeam.index.opensearch.search import ClusterTerms, ClusterTriples, ClusterVectors
 from triplebeam.index.protocols import Query
 from triplebeam.where import Where
 from triplebeam.where.conditions import AllOf, AnyOf, Comparison, Condition, Not

@@ -13,10 +13,6 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import Annotated, Self
-
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, ValidationError, model_validator
-from pydantic_core import ErrorDetails, PydanticCustomError
 
 from triplebeam.errors import BadInputError, nearest
 from triplebeam.index.manifest import Kind
@@ -51,71 +47,18 @@ class Correction:
         return self.passage in ("", passage_id) and self.document in ("", document_id)
 
 
-def _check_storable(text: str) -> str:
-    if replace_unstorable(text) != text:
-        raise PydanticCustomError("string_unicode", "")  # as pydantic calls a lone surrogate
-    return text
-
-
-def _check_written_out(text: str) -> str:
-    if text == ANY:
-        raise ValueError(f"has {ANY!r}, which only {'drop'!r} understands: write it out")
-    return text
-
-
-_Pattern = Annotated[
-    str, StringConstraints(strict=True, strip_whitespace=True, min_length=1), AfterValidator(_check_storable)
-]
-_Name = Annotated[_Pattern, AfterValidator(_check_written_out)]
-
-
-class _Row(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-
-
-class _Drop(_Row):
-    drop: tuple[_Pattern, _Pattern, _Pattern]
-    passage: _Pattern = ""
-    document: _Pattern = ""
-
-    @model_validator(mode="after")
-    def _check(self) -> Self:
-        if set(self.drop) == {ANY} and not (self.passage or self.document):
-            raise ValueError('would drop every triple: name a part of it, or a "document"')
-        return self
-
-
-class _Add(_Row):
-    add: tuple[_Name, _Name, _Name]
-    passage: _Name = ""
-    document: _Name = ""
-
-    @model_validator(mode="after")
-    def _check(self) -> Self:
-        if bool(self.passage) == bool(self.document):
-            raise ValueError('needs a "passage" or a "document", by its id, that the triple belongs to')
-        return self
-
-
-class _Merge(_Row):
-    merge: Annotated[tuple[_Name, ...], Field(min_length=1)]
-    into: _Name
-
-
-_ROWS: Mapping[Kind, type[_Row]] = {"drop": _Drop, "add": _Add, "merge": _Merge}
+#: What a line of each kind may say besides, by its key.
+_KEYS: Mapping[Kind, tuple[str, ...]] = {
+    "drop": ("passage", "document"),
+    "add": ("passage", "document"),
+    "merge": ("into",),
+}
 
 
 def parse_line(place: str, number: int, text: str) -> Correction:
     """Read one line; what is wrong with it is said."""
     try:
-        row = json.loads(text)
-        kind = _find_kind(row)
-        checked = _ROWS[kind].model_validate(row).model_dump(exclude_unset=True)
-        return Correction(number, kind, checked.pop(kind), **checked)
-    except ValidationError as error:
-        # A key that is misspelt makes another one missing.
-        first = min(error.errors(), key=lambda each: each["type"] != "extra_forbidden")
-        reason = _explain(first, kind)
+        return _parse_row(json.loads(text), number)
     except (json.JSONDecodeError, RecursionError) as error:  # the latter where brackets are nested too deeply
         reason = f"is not JSON ({error})"
     except ValueError as error:
@@ -123,35 +66,44 @@ def parse_line(place: str, number: int, text: str) -> Correction:
     raise BadInputError(f"{place}: this line {reason}.")
 
 
-def _find_kind(row: object) -> Kind:
+def _parse_row(row: object, number: int) -> Correction:
     if not isinstance(row, dict):
         raise ValueError('is not a JSON object, such as {"drop": ["A", "is", "B"]}')
-    kinds = [kind for kind in _ROWS if kind in row]
+    kinds = [kind for kind in _KEYS if kind in row]
     if not kinds:
-        raise ValueError(f'has none of "drop", "add" and "merge"{nearest(next(iter(row), ""), _ROWS)}')
+        raise ValueError(f'has none of "drop", "add" and "merge"{nearest(next(iter(row), ""), _KEYS)}')
     if len(kinds) > 1:
         raise ValueError(f"has {' and '.join(map(repr, kinds))}: write only one of them per line")
-    return kinds[0]
+    [kind] = kinds
+    if unknown := [key for key in row if key not in (kind, *_KEYS[kind])]:  # a misspelt one makes another one missing
+        near = nearest(unknown[0], _KEYS[kind])
+        raise ValueError(f"has the key {unknown[0]!r}, which {kind!r} does not have{near}")
+    parts = row[kind]
+    if not isinstance(parts, list) or (kind == "merge" and not parts):
+        raise ValueError(f'needs a list of texts after "{kind}"')
+    if kind != "merge" and len(parts) != 3:
+        raise ValueError(f'needs "{kind}" with a subject, a predicate and an object')
+    if kind == "merge" and "into" not in row:
+        raise ValueError('has no "into", the name that the entity is to have')
+    names = tuple(_check_text(part, kind, kind) for part in parts)
+    found = Correction(number, kind, names, **{key: _check_text(row[key], key, kind) for key in row if key != kind})
+    if kind == "drop" and set(names) == {ANY} and not (found.passage or found.document):
+        raise ValueError('would drop every triple: name a part of it, or a "document"')
+    if kind == "add" and bool(found.passage) == bool(found.document):
+        raise ValueError('needs a "passage" or a "document", by its id, that the triple belongs to')
+    return found
 
 
-def _explain(error: ErrorDetails, kind: Kind) -> str:
-    key = str(error["loc"][0]) if error["loc"] else ""
-    match error["type"]:
-        case "extra_forbidden":
-            others = [name for name in _ROWS[kind].model_fields if name != kind]
-            return f"has the key {key!r}, which {kind!r} does not have{nearest(key, others)}"
-        case "missing" if key == "into":
-            return 'has no "into", the name that the entity is to have'
-        case "missing" | "too_long":
-            return f'needs "{kind}" with a subject, a predicate and an object'
-        case "tuple_type" | "too_short":
-            return f'needs a list of texts after "{key}"'
-        case "string_type" | "string_too_short":
-            return f'has something empty, or not a text, in "{key}"'
-        case "string_unicode":
-            return f'has a part of "{key}" with NUL or a lone surrogate, which no file can hold: remove it'
-        case _:
-            return error["msg"].removeprefix("Value error, ")
+def _check_text(text: object, key: str, kind: Kind) -> str:
+    """Return a text without white space around it."""
+    if not isinstance(text, str) or not text.strip():
+        raise ValueError(f'has something empty, or not a text, in "{key}"')
+    text = text.strip()
+    if replace_unstorable(text) != text:
+        raise ValueError(f'has a part of "{key}" with NUL or a lone surrogate, which no file can hold: remove it')
+    if text == ANY and kind != "drop":
+        raise ValueError(f"has {ANY!r}, which only {'drop'!r} understands: write it out")
+    return text
 
 
 @dataclass(frozen=True)

@@ -33,10 +33,9 @@ class ExtractionTable:
     def put(self, passage: int, extraction: Extraction, extractor: str) -> None:
         """Replace what was extracted from a passage, and record the extractor or why it failed."""
         before = self.db.execute("SELECT extractor, failure FROM passage WHERE number = ?", (passage,)).fetchone()
-        facts = self.db.execute(
-            "SELECT subject, predicate, object FROM triple WHERE passage = ?", (passage,)
-        ).fetchall()
-        Forgotten(self.db).note_texts(MetaTable(self.db).corrections.texts(Triple(*fact) for fact in facts))
+        forgotten = Forgotten(self.db)
+        facts = list(forgotten.list_facts(f"{_FACTS} WHERE t.passage = ?", passage))
+        forgotten.note_texts(MetaTable(self.db).corrections.texts(facts))
         for table in ("triple", "entity", "rejected"):
             self.db.execute(f"DELETE FROM {table} WHERE passage = ?", (passage,))
         self.db.executemany(
@@ -69,23 +68,15 @@ class ExtractionTable:
 
         A language model's entities are left out: the papers' graphs are made of its triples alone.
         """
-        return iter(
-            self.db.execute(
-                "SELECT e.passage, e.name FROM entity e JOIN passage p ON p.number = e.passage"
-                f" WHERE p.extractor LIKE 'local:%' AND NOT instr(p.extractor, ?) {IN_ORDER}, e.rowid",
-                (KEYWORDS_MARK,),
-            )
-        )
+        return self._entities("p.extractor LIKE 'local:%' AND NOT instr(p.extractor, ?)")
 
     def keywords(self) -> Iterator[tuple[int, str]]:
         """Yield passages, by number, with the keywords that a model gave; others have none."""
-        return iter(
-            self.db.execute(
-                "SELECT e.passage, e.name FROM entity e JOIN passage p ON p.number = e.passage"
-                f" WHERE instr(p.extractor, ?) {IN_ORDER}, e.rowid",
-                (KEYWORDS_MARK,),
-            )
-        )
+        return self._entities("instr(p.extractor, ?)")
+
+    def _entities(self, where: str) -> Iterator[tuple[int, str]]:
+        query = f"SELECT e.passage, e.name FROM entity e JOIN passage p ON p.number = e.passage WHERE {where}"
+        return iter(self.db.execute(f"{query} {IN_ORDER}, e.rowid", (KEYWORDS_MARK,)))
 
     def extractors(self) -> dict[int, str]:
         """Return the extractor of each passage, by number, that has one and did not fail."""
@@ -114,13 +105,13 @@ class Forgotten:
         corrections, passages = MetaTable(self.db).corrections, {id_ for id_, _, _ in cuts}
         adds = corrections.of_kind("add")
         added = (line.triple for line in adds if line.document == document_id or line.passage in passages)
-        facts = chain(self._facts(_OF_DOCUMENT, number), added)
+        facts = chain(self.list_facts(_OF_DOCUMENT, number), added)
         self.note_texts(chain([title], (text[start:stop] for _, start, stop in cuts), corrections.texts(facts)))
 
     def note_corrections(self, corrections: Corrections) -> None:
         """Note what corrections that are about to be replaced made of the facts."""
         added = [line.triple for line in corrections.of_kind("add")]
-        facts = self._facts(_FACTS) if corrections.merges else ()
+        facts = self.list_facts(_FACTS) if corrections.merges else ()
         renamed = (fact for fact in facts if corrections.merge_triple(fact) != fact)
         self.note_texts(corrections.texts(chain(added, renamed)))
 
@@ -129,7 +120,8 @@ class Forgotten:
         rows = ((line,) for line in line_numbers(texts))
         self.db.executemany("INSERT OR IGNORE INTO forgotten VALUES (?)", rows)
 
-    def _facts(self, query: str, *values: int) -> Iterator[Triple]:
+    def list_facts(self, query: str, *values: int) -> Iterator[Triple]:
+        """Yield the triples that a query selects."""
         return (Triple(*row) for row in self.db.execute(query, values))
 
     def lines(self) -> list[int]:
