@@ -41,7 +41,7 @@ class CorrectionApplier:
     line adds, no line drops.
     """
 
-    corrections: Corrections
+    corrections: Corrections = field(default_factory=Corrections)
     passages: Mapping[int, Passage] = field(default_factory=dict, repr=False)
     """By number, in their order."""
     matches: Counter[int] = field(default_factory=Counter)
@@ -97,17 +97,12 @@ class CorrectionApplier:
     def match_lines(self) -> list[LineMatches]:
         """Return what each line matched, once everything is corrected."""
         written, unmatched = self.corrections.text.split("\n"), set(self.list_unmatched())
-        return [
-            LineMatches(
-                line.line,
-                line.kind,
-                written[line.line - 1],
-                self.matches[line.line],
-                line.line not in unmatched,
-                self._describe_problem(line) if line.line in unmatched else "",
-            )
-            for line in self.corrections.lines
-        ]
+        found = []
+        for line in self.corrections.lines:
+            at, matches = line.line, line.line not in unmatched
+            problem = "" if matches else self._describe_problem(line)
+            found.append(LineMatches(at, line.kind, written[at - 1], self.matches[at], matches, problem))
+        return found
 
     def list_unmatched(self) -> list[int]:
         """List the numbers of the lines that match nothing."""

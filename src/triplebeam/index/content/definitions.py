@@ -9,7 +9,7 @@ A passage refers to one in another document where it links there, or names a ter
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
 from typing import NamedTuple
 
@@ -127,22 +127,14 @@ def find_references(
 
     A document that defines a term itself means its own. A link to where a named term is defined says nothing more.
     """
-    named = set(_find_named(documents, names, defined, numbers))
-    joined = {(here, there) for here, there, _ in named}
-    linked = {(here, there, LINK) for here, there in links if documents[here] != documents[there]}
-    found = named | {link for link in linked if link[:2] not in joined}
-    return np.array(sorted(found), np.int64).reshape(-1, 3)
-
-
-def _find_named(
-    documents: Sequence[str],
-    names: Iterable[tuple[int, str]],
-    defined: Mapping[str, Definition],
-    numbers: Mapping[str, int],
-) -> Iterator[tuple[int, int, int]]:
+    named: set[tuple[int, int, int]] = set()
     for here, name in names:
         definition = defined.get(key := entity_key(name))
         if definition is None or not definition.is_named(name):
             continue
         if documents[here] not in {documents[row] for row in definition.rows}:
-            yield from ((here, there, numbers[key]) for there in definition.rows)
+            named |= {(here, there, numbers[key]) for there in definition.rows}
+    joined = {(here, there) for here, there, _ in named}
+    linked = {(here, there, LINK) for here, there in links if documents[here] != documents[there]}
+    found = named | {link for link in linked if link[:2] not in joined}
+    return np.array(sorted(found), np.int64).reshape(-1, 3)

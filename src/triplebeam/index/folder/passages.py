@@ -155,16 +155,7 @@ class PassageTable:
 
     def read_row(self, row: int) -> Passage:
         """Read the passage at a row."""
-        position, start, end = (int(place) for place in self._places[row])
-        metadata = self._metadata[row]
-        return Passage(
-            self._ids[row],
-            self._texts[row],
-            self.titles[row],
-            self.documents[row],
-            position,
-            start,
-            end,
-            json.loads(metadata) if metadata else {},
-            self.sections[row],
-        )
+        id_, text, title, document_id, section, metadata = (column[row] for column in self._columns.values())
+        position, start, end = self._places[row].tolist()
+        fields = json.loads(metadata) if metadata else {}
+        return Passage(id_, text, title, document_id, position, start, end, fields, section)

@@ -221,25 +221,15 @@ def _cells_nearby(stored: NDArray[np.int8]) -> tuple[NDArray[np.int32], int]:
         if len(at_home):
             centroids = _centroids(stored[at_home], -(-len(at_home) // _CELL_ROWS))
             for start in range(0, len(visiting), _BLOCK_ROWS):
-                _keep_nearest(stored, visiting[start : start + _BLOCK_ROWS], centroids, cells, near, cosines)
+                rows = visiting[start : start + _BLOCK_ROWS]
+                # The nearest of the cells that these rows have, and of those of this group.
+                here = np.concatenate([cosines[rows], dequantize(stored[rows]) @ centroids.T], axis=1)
+                best = np.argpartition(here, -_CELLS_PER_ENTITY, axis=1)[:, -_CELLS_PER_ENTITY:]
+                cosines[rows] = np.take_along_axis(here, best, axis=1)
+                before = np.take_along_axis(near[rows], np.minimum(best, _CELLS_PER_ENTITY - 1), axis=1)
+                near[rows] = np.where(best < _CELLS_PER_ENTITY, before, best - _CELLS_PER_ENTITY + cells)
             cells += len(centroids)
     return near, cells
-
-
-def _keep_nearest(
-    stored: NDArray[np.int8],
-    rows: NDArray[np.int64],
-    centroids: NDArray[np.float32],
-    first: int,
-    near: NDArray[np.int32],
-    cosines: NDArray[np.float32],
-) -> None:
-    """Keep the nearest of the cells that these rows have, and of those with these centroids, from the first on."""
-    here = np.concatenate([cosines[rows], dequantize(stored[rows]) @ centroids.T], axis=1)
-    best = np.argpartition(here, -_CELLS_PER_ENTITY, axis=1)[:, -_CELLS_PER_ENTITY:]
-    cosines[rows] = np.take_along_axis(here, best, axis=1)
-    before = np.take_along_axis(near[rows], np.minimum(best, _CELLS_PER_ENTITY - 1), axis=1)
-    near[rows] = np.where(best < _CELLS_PER_ENTITY, before, best - _CELLS_PER_ENTITY + first)
 
 
 def _groups_nearby(stored: NDArray[np.int8]) -> NDArray[np.int16]:

@@ -163,17 +163,9 @@ def join_rows(kind: str, rows: Sequence[bytes], dimension: int) -> NDArray[Any]:
 def passage_of(source: Json) -> Passage:
     """Return the passage in a document."""
     content = source["content"]
-    return Passage(
-        source["id"],
-        content["text"],
-        content["title"],
-        source["document"],
-        source["position"],
-        content["start"],
-        content["end"],
-        content["metadata"],
-        content["section"],
-    )
+    start, end, metadata, section = (content[name] for name in ("start", "end", "metadata", "section"))
+    place = source["document"], source["position"]
+    return Passage(source["id"], content["text"], content["title"], *place, start, end, metadata, section)
 
 
 @dataclass(frozen=True)

@@ -39,7 +39,6 @@ from triplebeam.index.opensearch.search import (
     parse_scores,
 )
 from triplebeam.index.protocols import Found, Query
-from triplebeam.index.store.corrections import Corrections
 from triplebeam.text.names import entity_key
 
 #: Passages that each way of searching begins with.
@@ -261,7 +260,7 @@ def _content(sources: Sequence[Json], triples: Sequence[Json], rows: dict[str, i
             keywords=[content["keywords"] for content in contents],
             links=np.array(sorted(links), np.int64).reshape(-1, 2),
         ),
-        correcting=CorrectionApplier(Corrections()),
+        correcting=CorrectionApplier(),
         in_context=whole.embedder.triples_in_context,
         keyword_passages=whole.keyword_passages,
     )
