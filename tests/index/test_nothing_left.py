@@ -3,7 +3,7 @@
 import json
 import os
 import sqlite3
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import ClassVar
@@ -282,3 +282,49 @@ def test_of_two_documents_with_the_same_text_the_last_takes_the_replies_with_it(
     index.remove("other")
     assert index.purge().completions_removed == 1
     assert traces(index) == []
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    with closing(Store(tmp_path / "store.sqlite")) as store:
+        yield store
+
+
+def put(store: Store, text: str, tokens: int = 200) -> int:
+    """The number of passages of a document with that text."""
+    document = Document(id="x", text=text)
+    passages = split(document, tokens)
+    with store.transaction():
+        store.put_document(document, passages)
+    return len(passages)
+
+
+def remove_from(store: Store) -> set[int]:
+    with store.transaction():
+        store.remove_documents(["x", "unknown"])
+    return set(store.forgotten.lines())
+
+
+def test_lines_of_all_passages_and_facts_are_noted(store: Store) -> None:
+    assert put(store, "Ada wrote a café guide.\n\nBob reads many books.", tokens=6) > 1
+    (number, _), *_ = store.passages()
+    fact = Triple("Ada", "wrote", "a guide")
+    with store.transaction():
+        store.extractions.put(number, Extraction(passage_id="x#0", triples=(fact,)), "counting:1")
+    expected = line_numbers([*(passage.text for _, passage in store.passages()), "Ada wrote a guide"])
+    assert remove_from(store) == expected
+
+
+def test_lines_after_a_nul_are_noted(store: Store) -> None:
+    put(store, "One.\0Two.\nThe third line.")
+    assert line_numbers(["The third line."]) <= remove_from(store)
+
+
+def test_a_text_is_fetched_once_however_many_passages_it_has(store: Store) -> None:
+    assert put(store, "\n\n".join(f"Item {number} is near a café." for number in range(60)), tokens=10) > 20
+    asked: list[str] = []
+    store.db.set_trace_callback(asked.append)
+    remove_from(store)
+    store.db.set_trace_callback(None)
+    assert not [query for query in asked if "substr" in query]
+    assert len([query for query in asked if "text FROM document WHERE id = 'x'" in query]) == 1
