@@ -19,6 +19,11 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
+#: What the arrays of a sparse matrix are called, behind its name: the values of all rows, their columns, and where each
+#: row starts.
+MATRIX_PARTS = ("values", "ends", "starts")
+T = TypeVar("T")
+
 
 class StringColumn(Sequence[str]):
     """Strings by row number."""
@@ -76,11 +81,6 @@ def encode_strings(strings: Iterable[str]) -> StringColumn:
     encoded = [string.encode("utf-8", "surrogatepass") for string in strings]
     offsets = np.cumsum([0, *map(len, encoded)], dtype=np.int64)
     return StringColumn(offsets, np.frombuffer(b"".join(encoded), np.uint8))
-
-
-#: What the arrays of a sparse matrix are called, behind its name: the values of all rows, their columns, and where each
-#: row starts.
-MATRIX_PARTS = ("values", "ends", "starts")
 
 
 class ArraySet(ABC):
@@ -196,9 +196,6 @@ class MemoryArrays(ArraySet):
     def locate(self, name: str) -> str:
         """Say that it is in memory."""
         return f"{name} in memory"
-
-
-T = TypeVar("T")
 
 
 @dataclass(frozen=True)

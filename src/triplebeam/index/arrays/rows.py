@@ -14,6 +14,10 @@ from numpy.typing import NDArray
 
 from triplebeam.index.arrays.array_set import ArraySet
 
+_KEY_BYTES = 16
+#: One key per row, as strings of sixteen bytes.
+Keys: TypeAlias = NDArray[np.bytes_]
+
 
 def renumber(rows: NDArray[np.int64], count: int) -> NDArray[np.int32]:
     """Return the number of each row among the selected ones, or -1."""
@@ -28,11 +32,6 @@ def expand_rows(starts: NDArray[np.integer], rows: NDArray[np.int64]) -> tuple[N
     counts = starts[rows + 1] - begins
     before = np.cumsum(counts) - counts
     return np.repeat(np.arange(len(rows)), counts), np.repeat(begins - before, counts) + np.arange(counts.sum())
-
-
-_KEY_BYTES = 16
-#: One key per row, as strings of sixteen bytes.
-Keys: TypeAlias = NDArray[np.bytes_]
 
 
 def hash_texts(*parts: str) -> bytes:

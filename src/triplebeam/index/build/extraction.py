@@ -21,6 +21,16 @@ from triplebeam.passage import Passage
 from triplebeam.system.progress import Progress
 
 _LOG = logging.getLogger("triplebeam")
+T = TypeVar("T")
+Numbered: TypeAlias = tuple[int, Passage]
+#: The share of extractions that may fail before a build stops.
+MAX_FAILURES = 0.05
+#: Fewer passages than this say nothing about the share that fails.
+_MIN_EXTRACTIONS = 20
+#: As many passages as a model is asked at a time by default: a run that goes wrong stops early, and budgets are kept.
+EXTRACTION_WINDOW = 16
+_QUOTATION = "; it begins with "
+_NUMBER = re.compile(r"\d+")
 
 
 class OverwritePolicy(StrEnum):
@@ -82,18 +92,6 @@ def _passages(kinds: Counter[str]) -> str:
 
 def _count(passages: int) -> str:
     return "1 passage" if passages == 1 else f"{passages:,} passages"
-
-
-T = TypeVar("T")
-Numbered: TypeAlias = tuple[int, Passage]
-#: The share of extractions that may fail before a build stops.
-MAX_FAILURES = 0.05
-#: Fewer passages than this say nothing about the share that fails.
-_MIN_EXTRACTIONS = 20
-#: As many passages as a model is asked at a time by default: a run that goes wrong stops early, and budgets are kept.
-EXTRACTION_WINDOW = 16
-_QUOTATION = "; it begins with "
-_NUMBER = re.compile(r"\d+")
 
 
 class FailureGroup(NamedTuple):

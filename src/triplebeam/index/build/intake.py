@@ -14,6 +14,8 @@ from triplebeam.ingest import FolderFiles, Reading, Skipped, SourceFile, Unreada
 from triplebeam.ingest.split import split
 from triplebeam.passage import Document, Passage
 
+READING_WINDOW = 256
+
 
 @dataclass
 class Differences:
@@ -90,9 +92,6 @@ class Differences:
         forgotten: dict[str, str | None] = dict.fromkeys((*self.left_behind, *self.missing.values()))
         unfinished = self._unreadable | self._read_in_part
         return forgotten | {file.name: file.state for file in self.changed if file.name not in unfinished}
-
-
-READING_WINDOW = 256
 
 
 @dataclass(frozen=True)

@@ -139,7 +139,7 @@ def _find_gone_lines(store: Store, contents: Content) -> set[int]:
     """Return the lines of what was removed or replaced that nothing in the store has any more."""
     gone = set(store.forgotten.lines())
     passages = (f"{passage.title}\n{passage.text}" for _, passage in store.passages())
-    facts = (str(stored.triple) for stored in store.extractions.triples())
+    facts = (str(triple) for _, triple in store.extractions.triples())
     for text in chain(passages, facts, contents.triple_texts) if gone else ():
         gone -= line_numbers([text])
     return gone

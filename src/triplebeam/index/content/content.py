@@ -132,8 +132,8 @@ class Content:
         stored = list(correcting.correct_triples(store.extractions.triples()))
         return cls(
             passages=list(passages.values()),
-            triples=[entry.triple for entry in stored],
-            triple_rows=[row_of[entry.passage] for entry in stored],
+            triples=[triple for _, triple in stored],
+            triple_rows=[row_of[number] for number, _ in stored],
             annotations=Annotations.of(store, row_of, correcting.correct_name),
             correcting=correcting,
             in_context=in_context,

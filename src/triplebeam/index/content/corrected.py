@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import groupby
-from operator import attrgetter
+from operator import itemgetter
 from typing import Annotated
 
 from pydantic import Field
@@ -14,7 +14,6 @@ from triplebeam.errors import nearest
 from triplebeam.index.content.definitions import Definition
 from triplebeam.index.manifest import CorrectionCounts, Kind
 from triplebeam.index.store.corrections import ANY, Correction, Corrections
-from triplebeam.index.store.extractions import StoredTriple
 from triplebeam.passage import Passage
 from triplebeam.text.names import entity_key
 from triplebeam.triple import Triple
@@ -49,20 +48,18 @@ class CorrectionApplier:
     named: set[int] = field(default_factory=set)
     """Lines that merge names which are in no triple."""
 
-    def correct_triples(self, stored: Iterable[StoredTriple]) -> Iterator[StoredTriple]:
+    def correct_triples(self, stored: Iterable[tuple[int, Triple]]) -> Iterator[tuple[int, Triple]]:
         """Yield the corrected triples, in the order of their passages; added ones come last in theirs."""
         if not self.corrections.lines:
             yield from stored
             return
-        extracted = {
-            number: [entry.triple for entry in group] for number, group in groupby(stored, attrgetter("passage"))
-        }
+        extracted = {number: [triple for _, triple in group] for number, group in groupby(stored, itemgetter(0))}
         for number, passage in self.passages.items():
             before = extracted.get(number, [])
             after = [*self._filter_triples(before, passage), *self._added.get(number, ())]
             # Merging may make two triples of a passage the same.
             for triple in after if after == before else dict.fromkeys(after):
-                yield StoredTriple(number, triple)
+                yield number, triple
 
     def correct_name(self, name: str) -> str:
         """Return the name that an entity has in the index."""

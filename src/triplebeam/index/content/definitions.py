@@ -47,6 +47,10 @@ _GENERIC = word_set(
     "reading reference references release requirements return section see settings start started summary support "
     "synopsis table terms the this to topics usage use using value values variables version warning what with"
 )
+#: Where references are stored, in the order of the passages that refer.
+REFERENCES = "passage_references"
+#: In the place of a term, where there is a link.
+LINK = -1
 
 
 class Definition(NamedTuple):
@@ -108,12 +112,6 @@ def parse_heading_terms(heading: str) -> list[str]:
 def is_code(term: str) -> bool:
     """Return whether the term is code, written as no word is."""
     return _IS_CODE.fullmatch(term) is not None
-
-
-#: Where they are stored, in the order of the passages that refer.
-REFERENCES = "passage_references"
-#: In the place of a term, where there is a link.
-LINK = -1
 
 
 def find_references(

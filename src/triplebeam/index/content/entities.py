@@ -18,6 +18,9 @@ from triplebeam.index.manifest import Ownership
 from triplebeam.text.names import entity_key
 from triplebeam.triple import Triple
 
+#: A topic belongs to its passages while there are at most so many.
+MAX_OWNERS = 3
+
 
 def number_entities(triples: Iterable[Triple], others: Iterable[str] = ()) -> tuple[list[str], NDArray[np.int64]]:
     """Assign a number to each entity, by its first name; returns the two of every triple, too: subject and object.
@@ -39,10 +42,6 @@ def number_entities(triples: Iterable[Triple], others: Iterable[str] = ()) -> tu
     for other in others:
         number(other)
     return names, np.array(ends, np.int64).reshape(-1, 2)
-
-
-#: A topic belongs to its passages while there are at most so many.
-MAX_OWNERS = 3
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,11 @@ from triplebeam.index.arrays.array_set import ArraySet, MemoryArrays
 from triplebeam.index.arrays.rows import expand_rows
 
 _DAMPING = 0.5
+#: How near to the end of a walk its result is, by default. A fusion looks at ranks alone: for the blend, four steps of
+#: a walk instead of nine give the same passages but for one in 300.
+TOLERANCE, BLENDED_TOLERANCE = 1e-5, 5e-3
+#: An entity of more passages than this leads nowhere in particular: walks of the blend pass it by.
+BLENDED_PASSAGES = 30
 
 
 class StoredWalk(NamedTuple):
@@ -27,11 +32,6 @@ class StoredWalk(NamedTuple):
     tolerance: float | None
 
 
-#: How near to the end of a walk its result is, by default. A fusion looks at ranks alone: for the blend, four steps of
-#: a walk instead of nine give the same passages but for one in 300.
-TOLERANCE, BLENDED_TOLERANCE = 1e-5, 5e-3
-#: An entity of more passages than this leads nowhere in particular: walks of the blend pass it by.
-BLENDED_PASSAGES = 30
 #: Those of `hipporag2`, and of `blend` from triples and from names.
 STORED_WALKS = (
     StoredWalk(None, True, TOLERANCE),

@@ -27,6 +27,8 @@ from triplebeam.index.folder.vectors import select_top
 from triplebeam.text.terms import ENGLISH, query_stems, text_words
 
 _K1, _B = 1.2, 0.75
+_NAMES = ("words", "stemmer_names", "stemmers", "starts", "rows", "counts", "lengths", "keys")
+_MAX_COUNT = np.iinfo(np.uint16).max
 
 
 class Postings(NamedTuple):
@@ -142,10 +144,6 @@ class TermIndex:
         """Return BM25's inverse document frequency of a word that so many texts have."""
         found = min(texts, len(self))
         return math.log1p((len(self) - found + 0.5) / (found + 0.5))
-
-
-_NAMES = ("words", "stemmer_names", "stemmers", "starts", "rows", "counts", "lengths", "keys")
-_MAX_COUNT = np.iinfo(np.uint16).max
 
 
 def write_terms(

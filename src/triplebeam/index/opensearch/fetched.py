@@ -17,6 +17,8 @@ from triplebeam.passage import Passage
 
 #: Passages that are kept in memory.
 _MAX_CACHED = 20_000
+#: Passages, those with triples, and entities that are kept, some 50 MB: neighbourhoods of related questions overlap.
+_MAX_KEPT = {"passages": 5_000, "triples": 5_000, "entities": 20_000}
 
 
 class ClusterPassages:
@@ -107,10 +109,6 @@ class ClusterPassages:
         """Return what filters compare, of every passage, in their order."""
         by_id = {passage.id: fields_of(passage) for passage in self}
         return (by_id[id_] for *_, id_ in self._listed)
-
-
-#: Passages, those with triples, and entities that are kept, some 50 MB: neighbourhoods of related questions overlap.
-_MAX_KEPT = {"passages": 5_000, "triples": 5_000, "entities": 20_000}
 
 
 @dataclass(frozen=True)

@@ -29,6 +29,8 @@ _MAX_WORDS = 500
 
 #: Called with the documents of a reply, which may be asked for soon.
 Remember: TypeAlias = Callable[[Sequence[Json]], None]
+#: Triples that are kept in memory: a walk of a few steps meets some thousands.
+_MAX_CACHED = 50_000
 
 
 class _ClusterSearch:
@@ -163,10 +165,6 @@ def sort_best_first(query: Json, size: int) -> Json:
 
 def _make_empty() -> Found:
     return np.zeros(0, np.int64), np.zeros(0, np.float32)
-
-
-#: Triples that are kept in memory: a walk of a few steps meets some thousands.
-_MAX_CACHED = 50_000
 
 
 class Known(NamedTuple):

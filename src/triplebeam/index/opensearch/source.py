@@ -36,6 +36,8 @@ _LOG = logging.getLogger("triplebeam")
 _SECONDS_TO_LOOK, _SECONDS_BETWEEN_LOOKS = 3.0, 1.0
 #: The most that a cluster takes.
 _MAX_EXACT_COUNT = 40_000
+#: The most values of one field that a filter may have to look at; also what a cluster takes in one query.
+_MAX_VALUES = 60_000
 
 
 @dataclass(frozen=True)
@@ -190,10 +192,6 @@ def _count_visible(visible: Published, kind: str, **distinct: str) -> dict[str, 
     reply = visible.search(kind, body)
     counts = {name: int(reply["aggregations"][name]["value"]) for name in distinct}
     return {"found": int(reply["hits"]["total"]["value"]), **counts}
-
-
-#: The most values of one field that a filter may have to look at; also what a cluster takes in one query.
-_MAX_VALUES = 60_000
 
 
 def condition_of(where: Where, published: Published) -> Json:

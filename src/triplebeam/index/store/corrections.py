@@ -21,6 +21,12 @@ from triplebeam.text.names import entity_key
 from triplebeam.triple import Triple
 
 ANY = "*"
+#: What a line of each kind may say besides, by its key.
+_KEYS: Mapping[Kind, tuple[str, ...]] = {
+    "drop": ("passage", "document"),
+    "add": ("passage", "document"),
+    "merge": ("into",),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,14 +51,6 @@ class Correction:
     def applies_to(self, passage_id: str, document_id: str) -> bool:
         """Return whether it applies to a passage of a document."""
         return self.passage in ("", passage_id) and self.document in ("", document_id)
-
-
-#: What a line of each kind may say besides, by its key.
-_KEYS: Mapping[Kind, tuple[str, ...]] = {
-    "drop": ("passage", "document"),
-    "add": ("passage", "document"),
-    "merge": ("into",),
-}
 
 
 def parse_line(place: str, number: int, text: str) -> Correction:

@@ -15,13 +15,8 @@ from triplebeam.index.store.tables import IN_ORDER, MetaTable
 from triplebeam.text.lines import line_numbers
 from triplebeam.triple import Triple
 
-
-@dataclass(frozen=True, slots=True)
-class StoredTriple:
-    """A triple with the number of its passage."""
-
-    passage: int
-    triple: Triple
+_FACTS = "SELECT t.subject, t.predicate, t.object FROM triple t"
+_OF_DOCUMENT = f"{_FACTS} JOIN passage p ON p.number = t.passage WHERE p.document = ?"
 
 
 @dataclass(frozen=True)
@@ -54,14 +49,13 @@ class ExtractionTable:
         if before != (extractor, extraction.failure) or extraction.failure is None:
             MetaTable(self.db).mark_changed()
 
-    def triples(self) -> Iterator[StoredTriple]:
-        """Yield all triples, in the order of their passages."""
+    def triples(self) -> Iterator[tuple[int, Triple]]:
+        """Yield all triples with the numbers of their passages, in the order of these."""
         rows = self.db.execute(
             "SELECT t.passage, t.subject, t.predicate, t.object"
             f" FROM triple t JOIN passage p ON p.number = t.passage {IN_ORDER}, t.number"
         )
-        for passage, subject, predicate, object_ in rows:
-            yield StoredTriple(passage, Triple(subject, predicate, object_))
+        return ((passage, Triple(*parts)) for passage, *parts in rows)
 
     def names(self) -> Iterator[tuple[int, str]]:
         """Yield passages, by number, with the names that the local extractor found in them, in a fact or not.
@@ -83,10 +77,6 @@ class ExtractionTable:
         return dict(
             self.db.execute("SELECT number, extractor FROM passage WHERE extractor IS NOT NULL AND failure IS NULL")
         )
-
-
-_FACTS = "SELECT t.subject, t.predicate, t.object FROM triple t"
-_OF_DOCUMENT = f"{_FACTS} JOIN passage p ON p.number = t.passage WHERE p.document = ?"
 
 
 @dataclass(frozen=True)

@@ -39,6 +39,9 @@ CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL);
 """
 #: Passages ``p`` by their documents' ids, so that nothing depends on the order in which they came.
 IN_ORDER = " ORDER BY (SELECT id FROM document WHERE number = p.document), p.position"
+#: A language of a smaller share of the passages is counted only where the detection is sure.
+_MIN_SHARE = 0.05
+_MAX_SAMPLE = 20
 
 
 @dataclass(frozen=True)
@@ -149,11 +152,6 @@ def _has_files(folder: str, files: Sequence[str]) -> bool:
         return bool(files)
     first = [bisect_left(files, name) for name in (folder, f"{folder}/")]
     return any(at < len(files) and is_inside(folder, files[at]) for at in first)
-
-
-#: A language of a smaller share of the passages is counted only where the detection is sure.
-_MIN_SHARE = 0.05
-_MAX_SAMPLE = 20
 
 
 @dataclass(frozen=True)
