@@ -101,7 +101,7 @@ def set_share(folder: Path, share: float | None) -> None:
     """Set how much walks count in the default search, for this generation and those to come; None: as measured."""
     with open_for_write(folder) as store:
         with store.transaction():
-            store.meta.tune(share)
+            store.meta.set("tuned_share", "" if share is None else str(share))
         publish_manifest(folder, read_manifest(folder).model_copy(update={"tuned_share": share}))
 
 

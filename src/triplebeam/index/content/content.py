@@ -78,13 +78,21 @@ class AnnotationTable:
     def take_rows(self, rows: NDArray[np.int64]) -> Annotations:
         """Read those of some passages, which get the rows 0, 1, 2 and so on."""
         read = [json.loads(each) for each in self._extractions.take(rows)]
-        links = renumber(rows, len(self._extractions))[self._links].astype(np.int64)
         return Annotations(
             extractors=[extractor for extractor, _, _ in read],
             names=[names for _, names, _ in read],
             keywords=[keywords for _, _, keywords in read],
-            links=links[(links >= 0).all(axis=1)],
+            links=self._take_links(rows),
         )
+
+    def take(self, arrays: ArraySet, rows: NDArray[np.int64]) -> None:
+        """Write those of some passages, without parsing them."""
+        arrays.add_strings(_EXTRACTIONS, self._extractions.take(rows))
+        arrays.add(_LINKS, self._take_links(rows))
+
+    def _take_links(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+        links = renumber(rows, len(self._extractions))[self._links].astype(np.int64)
+        return np.asarray(links[(links >= 0).all(axis=1)])
 
 
 def count_by_extractor(extractors: Sequence[str], triple_rows: Iterable[int]) -> dict[str, int]:

@@ -113,8 +113,9 @@ class _Part:
     def take_rows(self) -> None:
         """Write what is the same of a passage or triple whichever others there are."""
         whole, arrays, rows = self.whole, self.arrays, self.rows
+        assert whole.annotations is not None
         whole.passages.take(arrays, rows)
-        self.annotations.write(arrays)
+        whole.annotations.take(arrays, rows)
         for name, terms, texts in (
             ("passage_terms", whole.passage_terms, rows),
             ("triple_terms", whole.triple_terms, self._triples),

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     import httpx2
 
 Json: TypeAlias = dict[str, Any]
+#: The lines of each write in a bulk request, and what waits for the reply.
+_Task: TypeAlias = tuple[Sequence[bytes], "Future[None]"]
 _LOG = logging.getLogger("triplebeam")
 #: The cluster is too busy, is electing a leader, or has lost the node that has the shard: it may answer soon.
 _RETRY_STATUS = frozenset((429, 502, 503, 504))
@@ -141,7 +143,7 @@ class Client:
                 waiting.put(None)
             wait(sent, timeout=_SECONDS_TO_END)
 
-    def _work(self, waiting: "SimpleQueue[_Task | None]", stop: threading.Event) -> None:
+    def _work(self, waiting: SimpleQueue[_Task | None], stop: threading.Event) -> None:
         cancel_on(stop)
         while task := waiting.get():
             batch, done = task
@@ -151,7 +153,7 @@ class Client:
             except BaseException as error:  # noqa: BLE001 - carried to the caller's thread, where `result` raises it
                 done.set_exception(error)
 
-    def _write(self, batch: "Sequence[_Encoded]") -> None:
+    def _write(self, batch: Sequence[bytes]) -> None:
         """Write a batch. What a full queue rejects is sent again after a pause."""
         for pause in _pauses(self.tries):
             batch = self._send_batch(batch, last=pause is None)
@@ -159,12 +161,10 @@ class Client:
                 break
             _wait(pause or 0)
 
-    def _send_batch(self, batch: "Sequence[_Encoded]", *, last: bool) -> "Sequence[_Encoded]":
+    def _send_batch(self, batch: Sequence[bytes], *, last: bool) -> Sequence[bytes]:
         """Send a batch; returns what is to be sent again."""
-        body = b"".join(each.lines for each in batch)
-        reply = self._send(
-            "POST", "/_bulk", body, "application/x-ndjson", {"filter_path": "errors,items.*.status,items.*.error"}
-        )
+        wanted = {"filter_path": "errors,items.*.status,items.*.error"}
+        reply = self._send("POST", "/_bulk", b"".join(batch), "application/x-ndjson", wanted)
         if reply.get("errors") is False:
             return ()
         again = []
@@ -173,7 +173,7 @@ class Client:
             status = result["status"] if isinstance(result.get("status"), int) else 0
             if status in _RETRY_STATUS and not last:
                 again.append(each)
-            elif not 200 <= status < 300 and not (each.deletes and status == 404):
+            elif not 200 <= status < 300 and not (status == 404 and "delete" in item):
                 raise self.error(status, result)
         if again:
             _LOG.info("OpenSearch is busy: %s documents are sent again", f"{len(again):,}")
@@ -263,22 +263,12 @@ class Client:
         return ClusterError(f"OpenSearch at {self.cluster} replied {status} ({said}).", status, kind)
 
 
-class _Encoded(NamedTuple):
-    """A write as the lines of a bulk request."""
-
-    lines: bytes
-    deletes: bool
-
-
-_Task: TypeAlias = "tuple[Sequence[_Encoded], Future[None]]"
-
-
 def _encode_lines(lines: Iterable[Json]) -> bytes:
     return b"".join(json.dumps(line, separators=(",", ":")).encode() + b"\n" for line in lines)
 
 
-def _batches(writes: Iterable[Write]) -> Iterator[list[_Encoded]]:
-    batch: list[_Encoded] = []
+def _batches(writes: Iterable[Write]) -> Iterator[list[bytes]]:
+    batch: list[bytes] = []
     size = 0
     for index, id_, document in writes:
         action: Json = {"delete" if document is None else "index": {"_index": index, "_id": id_}}
@@ -286,7 +276,7 @@ def _batches(writes: Iterable[Write]) -> Iterator[list[_Encoded]]:
         if batch and (len(batch) == _MAX_DOCUMENTS or size + len(lines) > _MAX_BYTES):
             yield batch
             batch, size = [], 0
-        batch.append(_Encoded(lines, deletes=document is None))
+        batch.append(lines)
         size += len(lines)
     if batch:
         yield batch

@@ -88,10 +88,6 @@ class MetaTable:
         value = self.get("tuned_share")
         return float(value) if value else None
 
-    def tune(self, share: float | None) -> None:
-        """Keep a chosen share, or None to go by the ownership again. What is searched does not change."""
-        self.set("tuned_share", "" if share is None else str(share))
-
     @property
     def extractor(self) -> str | None:
         """The extractor that new passages go to: the one last chosen. Given triples are for the passages they name."""
