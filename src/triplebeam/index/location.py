@@ -12,10 +12,11 @@ folder can be served and is not taken for an index of its own.
 import json
 import os
 import re
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, field, replace
 from ipaddress import ip_address
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
 
 import platformdirs
@@ -33,15 +34,24 @@ _USER, _PASSWORD, _STATE = "TRIPLEBEAM_OPENSEARCH_USER", "TRIPLEBEAM_OPENSEARCH_
 _RESERVED = re.compile(r"[/?#\[\]\\\s]")
 
 
+class Location(ABC):
+    """Where an index is published; as text it is what a user types, without name and password."""
+
+    @property
+    @abstractmethod
+    def state(self) -> Path:
+        """The local folder with the documents, extracted triples and vectors."""
+
+
 @dataclass(frozen=True)
-class Folder:
+class Folder(Location):
     """An index in a folder of its own."""
 
     path: Path
 
     @property
     def state(self) -> Path:
-        """The local folder with documents, extracted triples and vectors: the same."""
+        """The same folder."""
         return self.path
 
     def __str__(self) -> str:
@@ -49,8 +59,8 @@ class Folder:
 
 
 @dataclass(frozen=True)
-class Cluster:
-    """An index on OpenSearch; as text it is what a user types, without name and password."""
+class Cluster(Location):
+    """An index on OpenSearch."""
 
     hosts: tuple[str, ...]
     prefix: str
@@ -84,7 +94,7 @@ class Cluster:
 
     @property
     def state(self) -> Path:
-        """The local folder with documents, extracted triples and vectors, below the state folder of the settings."""
+        """A folder below the state folder of the settings."""
         return self.root / "opensearch" / re.sub(r"[^\w.-]+", "_", ",".join(self.hosts)) / f"{self.prefix}.index"
 
     @property
@@ -99,10 +109,6 @@ class Cluster:
         with explain_disk_errors(self.state):
             make_folder(self.state)
             replace_file(self.state / _FILE, json.dumps({"address": f"{self}?{query}"}) + "\n")
-
-
-#: Where an index is published.
-Location: TypeAlias = Folder | Cluster
 
 
 def parse_location(place: "str | Path | Location", state: Path) -> Location:
