@@ -59,7 +59,8 @@ class VectorCache:
         for kind in [kind for kind in STORED_AS if kind in texts]:
             keys = self.keys(texts[kind])
             left = find_distinct_rows(keys)
-            for known in (*self._list_known_keys(kind), self._read_pending_keys(kind), seen):
+            written = (known for _, known in self._list_written(kind))
+            for known in (*written, self._read_pending_keys(kind), seen):
                 left = left[find_rows(keys[left], known) < 0]
             missing[kind] = [texts[kind][place] for place in left.tolist()]
             seen = np.append(seen, keys[left])
@@ -107,7 +108,7 @@ class VectorCache:
         needed = pack_keys([])
         for kind, of_kind in texts.items():
             keys = self.keys(of_kind)
-            for known in self._list_known_keys(kind):
+            for _, known in self._list_written(kind):
                 keys = keys[find_rows(keys, known) < 0]
             needed = np.append(needed, keys)
         pending = self._db.execute("SELECT number, key FROM encoded").fetchall()
@@ -142,9 +143,6 @@ class VectorCache:
         """Select rows of one precision: the length of a stored vector tells its type."""
         size = self._dimension * precision.itemsize
         return self._db.execute(f"SELECT {column} FROM encoded WHERE length(vector) = ? ORDER BY number", (size,))
-
-    def _list_known_keys(self, kind: str) -> list[Keys]:
-        return [keys for _, keys in self._list_written(kind)]
 
     def _list_written(self, kind: str) -> list[tuple[NDArray[Any], Keys]]:
         """List written vectors that can be reused: they have the precision of the kind."""

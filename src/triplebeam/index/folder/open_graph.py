@@ -7,7 +7,6 @@ the walks of STORED_WALKS.
 import math
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,21 +21,12 @@ _DAMPING = 0.5
 TOLERANCE, BLENDED_TOLERANCE = 1e-5, 5e-3
 #: An entity of more passages than this leads nowhere in particular: walks of the blend pass it by.
 BLENDED_PASSAGES = 30
-
-
-class StoredWalk(NamedTuple):
-    """Settings of a walk, as `EntityGraph.open_graph` has them, and the tolerance where it starts everywhere alike."""
-
-    max_passages: int | None
-    through_passages: bool
-    tolerance: float | None
-
-
-#: Those of `hipporag2`, and of `blend` from triples and from names.
-STORED_WALKS = (
-    StoredWalk(None, True, TOLERANCE),
-    StoredWalk(BLENDED_PASSAGES, True, BLENDED_TOLERANCE),
-    StoredWalk(BLENDED_PASSAGES, False, None),
+#: Walks of `hipporag2`, and of `blend` from triples and from names: the most passages of an entity, whether they go
+#: through passages, as `EntityGraph.open_graph` has them, and the tolerance where they start everywhere alike.
+STORED_WALKS: tuple[tuple[int | None, bool, float | None], ...] = (
+    (None, True, TOLERANCE),
+    (BLENDED_PASSAGES, True, BLENDED_TOLERANCE),
+    (BLENDED_PASSAGES, False, None),
 )
 
 
