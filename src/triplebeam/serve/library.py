@@ -159,7 +159,7 @@ class Library:
 
     def is_published(self, name: str) -> bool:
         """Has an index documents to search?"""
-        return self._watch(self.location(name)).version() is not None
+        return self._watch(self.location(name))() is not None
 
     def manifest(self, name: str) -> Manifest:
         """What is in an index, as far as it may be seen."""
@@ -269,7 +269,7 @@ class Library:
     def _open(self, name: str) -> _Opened:
         location = self.location(name)
         with self._opening[name]:
-            version = self._watch(location).version()
+            version = self._watch(location)()
             if version is None:
                 raise EmptyIndexError(f"the index {name!r} has no documents yet: add some first.")
             known = self._opened.get(name)

@@ -1,7 +1,8 @@
-"""Keys of finished work: a hash of what a row was made from, beside the row, so that the next generation takes over
-every row whose key it needs, whatever its number.
+"""Rows by their keys, and by their places in compressed sparse rows.
 
-Millions of keys are an array, not a dictionary: sixteen bytes each instead of some hundred and fifty.
+A key is a hash of what a row was made from, beside the row, so that the next generation takes over every row whose key
+it needs, whatever its number. Millions of keys are an array, not a dictionary: sixteen bytes each instead of some
+hundred and fifty. In compressed sparse rows the entries of a row are those from ``starts[row]`` to ``starts[row + 1]``.
 """
 
 import hashlib
@@ -16,6 +17,21 @@ from triplebeam.index.arrays.array_set import ArraySet
 _KEY_BYTES = 16
 #: One key per row, as strings of sixteen bytes.
 Keys: TypeAlias = NDArray[np.bytes_]
+
+
+def renumber(rows: NDArray[np.int64], count: int) -> NDArray[np.int32]:
+    """Return the number of each row among the selected ones, or -1."""
+    numbers = np.full(count, -1, np.int32)
+    numbers[rows] = np.arange(len(rows), dtype=np.int32)
+    return numbers
+
+
+def expand_rows(starts: NDArray[np.integer], rows: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """List the entries of some rows of a sparse matrix: the position in ``rows`` of each, and its place."""
+    begins = starts[rows].astype(np.int64)
+    counts = starts[rows + 1] - begins
+    before = np.cumsum(counts) - counts
+    return np.repeat(np.arange(len(rows)), counts), np.repeat(begins - before, counts) + np.arange(counts.sum())
 
 
 def hash_texts(*parts: str) -> bytes:
