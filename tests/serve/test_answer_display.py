@@ -8,7 +8,7 @@ from rich.console import Console
 from triplebeam.answer import Answer, Evidence, Span, Step
 from triplebeam.passage import Passage
 from triplebeam.ranking import Ranking
-from triplebeam.serve.cli.answer_display import draw_answer, draw_step
+from triplebeam.serve.cli.display import draw_answer, draw_step
 from triplebeam.triple import Triple
 
 PASSAGES = {"film": Passage("film", "Laughter in Hell was directed by Edward Cahn.", "Laughter [in] Hell")}

@@ -56,7 +56,7 @@ class ScoredChain:
 
 
 def around_entity(source: Source, embedder: Embedder, entity: str, limit: int) -> Neighbourhood:
-    """The triples an entity is subject or object of; of a defined term without any, the passages that name it."""
+    """Draw the triples an entity is subject or object of; of a defined term without any, the passages that name it."""
     graph = source.graph(entities=[entity])
     number = find_entity(graph, embedder, entity)
     node = _entity(graph.entities.names[number])
@@ -70,7 +70,7 @@ def around_entity(source: Source, embedder: Embedder, entity: str, limit: int) -
 
 
 def around_passage(source: Source, passage_id: str, limit: int) -> Neighbourhood:
-    """The triples extracted from a passage."""
+    """Draw the triples extracted from a passage."""
     graph = source.graph(passages=[passage_id])
     return _neighbourhood(graph, graph.triples.triples_of([passage_id]).tolist(), _passage(graph, passage_id), limit)
 
@@ -78,7 +78,7 @@ def around_passage(source: Source, passage_id: str, limit: int) -> Neighbourhood
 def follow(
     graph: Snapshot, embedder: Embedder, entity: int, question: str, length: int, limit: int
 ) -> list[ScoredChain]:
-    """Chains that begin at an entity, found by GeAR's beam search, most similar to the question first."""
+    """Find chains that begin at an entity by GeAR's beam search, most similar to the question first."""
     check_text("question", question)
     triples = graph.triples
     search = DiverseTripleBeamSearch(
@@ -96,7 +96,7 @@ def follow(
 
 
 def find_entity(graph: Snapshot, embedder: Embedder, name: str) -> int:
-    """The number of an entity by its name; the error for an unknown one suggests those nearest in meaning."""
+    """Find the number of an entity by its name; the error for an unknown one suggests those nearest in meaning."""
     if not name.strip():
         raise BadInputError("the entity is empty: name one, such as a person or a place.")
     check_text("entity", name)
@@ -115,7 +115,7 @@ def find_entity(graph: Snapshot, embedder: Embedder, name: str) -> int:
 
 
 def _neighbourhood(graph: Snapshot, triples: Sequence[int], first: Node, limit: int) -> Neighbourhood:
-    """The first triples up to the limit, with their entities and passages; ``first`` is the node in the middle."""
+    """Draw the first triples up to the limit, with their entities and passages; ``first`` is the node in the middle."""
     nodes = {first.id: first}
     edges: dict[tuple[str | None, ...], Edge] = {}
     shown = list(triples[:limit])

@@ -7,9 +7,15 @@ import typer
 
 from triplebeam import assemble
 from triplebeam.errors import EndpointError, ModelMissingError, check_question
-from triplebeam.explain.hits import find_stemmers
-from triplebeam.serve.answer_shapes import answer_json, price_of_answer
-from triplebeam.serve.cli.answer_display import draw_answer, take_steps
+from triplebeam.explain.explanation import find_stemmers
+from triplebeam.serve.answer_shapes import (
+    MODEL_FAILED_EXIT_CODE,
+    add_passages,
+    answer_json,
+    make_failed_answer,
+    price_of_answer,
+)
+from triplebeam.serve.cli.display import draw_answer, take_steps
 from triplebeam.serve.cli.options import (
     AsJson,
     EmbedderName,
@@ -21,7 +27,6 @@ from triplebeam.serve.cli.options import (
 )
 from triplebeam.serve.cli.output import Output
 from triplebeam.serve.cli.search import show_passages
-from triplebeam.serve.model_failure import MODEL_FAILED_EXIT_CODE, add_passages, make_failed_answer
 from triplebeam.text.characters import replace_control_characters
 
 
@@ -39,13 +44,13 @@ _METHODS = {Effort.low: "single_step", Effort.high: "agent", Effort.auto: "auto"
 
 def ask(
     folder: IndexPlace,
-    question: Annotated[str, typer.Argument(metavar="QUESTION", show_default=False)],
+    question: Annotated[str, typer.Argument(metavar="QUESTION")],
     effort: Annotated[
         Effort,
         typer.Option(
             help="none: passages and chains, no model calls; its JSON is that of `triplebeam search`. low: one step,"
             " two calls. high: the agent, step by step."
-            " auto: low first, and high only if that finds no answer.",
+            " auto: low first, and high only if that finds no answer."
         ),
     ] = Effort.auto,
     method: Annotated[
@@ -55,7 +60,6 @@ def ask(
             "-m",
             help="An agent by name instead, such as agent[max_steps=2]:hybrid, gear, rgnn_ret or ge_reasoning;"
             " docs/methods/index.md lists them.",
-            show_default=False,
             autocompletion=complete_ask_method,
         ),
     ] = None,

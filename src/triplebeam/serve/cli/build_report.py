@@ -1,5 +1,6 @@
 """What an indexing run reports at its end, on stderr."""
 
+from collections.abc import Mapping
 from pathlib import Path
 
 from triplebeam import assemble
@@ -9,7 +10,6 @@ from triplebeam.index.build.extraction import group_failures
 from triplebeam.index.build.report import BuildReport
 from triplebeam.index.location import Location
 from triplebeam.index.stores import open_source
-from triplebeam.serve.cli.language_names import not_parsed
 from triplebeam.serve.cli.output import Output
 from triplebeam.text.phrases import format_count
 
@@ -17,9 +17,21 @@ from triplebeam.text.phrases import format_count
 _SUSPICIOUS = 0.2
 _IDS_SHOWN, _REASONS_SHOWN = 3, 5
 
+_LANGUAGES = (
+    "ar Arabic, be Belarusian, bg Bulgarian, bn Bengali, ca Catalan, cs Czech, cy Welsh, da Danish, de German, el"
+    " Greek, eo Esperanto, es Spanish, et Estonian, eu Basque, fa Persian, fi Finnish, fr French, ga Irish, gl"
+    " Galician, gu Gujarati, he Hebrew, hi Hindi, hr Croatian, hu Hungarian, hy Armenian, id Indonesian, is"
+    " Icelandic, it Italian, ja Japanese, ka Georgian, kk Kazakh, km Khmer, kn Kannada, ko Korean, la Latin, lo"
+    " Lao, lt Lithuanian, lv Latvian, mk Macedonian, ml Malayalam, mn Mongolian, mr Marathi, ms Malay, nb"
+    " Norwegian, ne Nepali, nl Dutch, nn Norwegian, no Norwegian, pa Punjabi, pl Polish, pt Portuguese, ro"
+    " Romanian, ru Russian, si Sinhala, sk Slovak, sl Slovenian, sq Albanian, sr Serbian, sv Swedish, sw Swahili,"
+    " ta Tamil, te Telugu, th Thai, tl Tagalog, tr Turkish, uk Ukrainian, ur Urdu, vi Vietnamese, zh Chinese"
+)
+_LANGUAGE_NAMES = dict(entry.split() for entry in _LANGUAGES.split(", "))
+
 
 def tell(folder: Location, report: BuildReport, *, quiet: bool = False) -> None:
-    """What was done, what was not and why."""
+    """Print what was done, what was not and why."""
     output = Output()
     for skipped in report.skipped:
         if skipped.reason and not quiet:
@@ -49,7 +61,7 @@ def tell(folder: Location, report: BuildReport, *, quiet: bool = False) -> None:
 
 
 def tell_of_exit_code(report: BuildReport) -> None:
-    """Why a run that indexed something ends with exit code 1."""
+    """Print why a run that indexed something ends with exit code 1."""
     counts = {"not indexed": len(report.unreadable), "passages that failed": len(report.failures)}
     reasons = ", ".join(f"{count:,} {what}" for what, count in counts.items() if count)
     Output().warn(f"Exit code 1, because of problems listed above: {reasons}.")
@@ -69,7 +81,7 @@ def _tell_of_failures(folder: Location, report: BuildReport) -> None:
 
 
 def tell_cost(settings: "assemble.Settings", bill: Account) -> None:
-    """What the calls of a run cost."""
+    """Print what the calls of a run cost."""
     usage = bill.usage
     paid = compute_cost(usage, settings.endpoint("extraction").model or "", settings.prices)
     Output().note(
@@ -80,7 +92,7 @@ def tell_cost(settings: "assemble.Settings", bill: Account) -> None:
 
 
 def tell_of_doubts(report: BuildReport, budget: float | None) -> None:
-    """What the budget left undone, and whether the model's work looks right."""
+    """Print what the budget left undone, and whether the model's work looks right."""
     if report.passages_left:
         Output().warn(
             f"The budget of ${budget:,.2f} leaves {report.passages_left:,} passages unfinished: run the same command"
@@ -94,7 +106,7 @@ def tell_of_doubts(report: BuildReport, budget: float | None) -> None:
 
 
 def tell_of_unknown_passages(folder: Location, triples: Path) -> None:
-    """Triples of passages that are not in the index are useless, and most likely a mistake."""
+    """Warn of triples of passages that are not in the index: they are useless, and most likely a mistake."""
     passages = open_source(folder).passages
     unknown = [passage_id for passage_id in TriplesFile(triples).passage_ids if passage_id not in passages]
     if unknown:
@@ -102,3 +114,12 @@ def tell_of_unknown_passages(folder: Location, triples: Path) -> None:
             f"{triples} has triples of {len(unknown):,} passages that are not in the index, such as {unknown[0]!r}:"
             " its passage_id must be the id of an indexed passage."
         )
+
+
+def not_parsed(languages: Mapping[str, int]) -> list[str]:
+    """Write a line for each language that was not parsed."""
+    return [
+        f"{count:,} {'passage' if count == 1 else 'passages'} in {_LANGUAGE_NAMES.get(code, f'the language {code!r}')}"
+        f" {'was' if count == 1 else 'were'} not parsed for facts: use --extractor llm."
+        for code, count in languages.items()
+    ]

@@ -12,11 +12,9 @@ from triplebeam.demo import GRAPH, SHOWN, Comparison, K, asked_through_agent, bu
 from triplebeam.explain.passages import heading
 from triplebeam.explain.search_results import SearchResults
 from triplebeam.ranking import Ranking
-from triplebeam.serve.cli.answer_display import draw_answer, take_steps
-from triplebeam.serve.cli.display import draw_hit
+from triplebeam.serve.cli.display import draw_answer, draw_hit, take_steps
 from triplebeam.serve.cli.options import Offline
-from triplebeam.serve.cli.output import Output
-from triplebeam.serve.cli.progress_display import shown_progress
+from triplebeam.serve.cli.output import Output, shown_progress
 
 
 def demo(

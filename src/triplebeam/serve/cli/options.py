@@ -35,7 +35,7 @@ def complete_ask_method(incomplete: str) -> list[str]:
 
 
 def read_location(text: str) -> Location:
-    """The index that is meant, be it by the path of a folder or by the address of a cluster."""
+    """Parse the index that is meant, be it by the path of a folder or by the address of a cluster."""
     return parse_location(text, assemble.read_settings().state)
 
 
@@ -44,12 +44,13 @@ IndexPlace: TypeAlias = Annotated[
     typer.Argument(
         metavar="INDEX",
         help="The index: a folder, or opensearch://HOST:9200/PREFIX.",
-        show_default=False,
         autocompletion=complete_index,
         parser=read_location,
     ),
 ]
 AsJson: TypeAlias = Annotated[bool, typer.Option("--json", help="Print JSON on stdout.")]
+Limit: TypeAlias = Annotated[int | None, typer.Option(min=1, help="Only the first N questions.")]
+Again: TypeAlias = Annotated[bool, typer.Option("--again", help="Measure again instead of reusing saved results.")]
 Offline: TypeAlias = Annotated[
     bool, typer.Option("--offline", help="Download nothing: fail if model weights are missing.")
 ]
@@ -65,7 +66,6 @@ EmbedderName: TypeAlias = Annotated[
         "--embedder",
         help="granite, minilm, a folder with an ONNX model, a model hub's name, or openai:MODEL."
         " Default: the index's own; granite for a new index.",
-        show_default=False,
     ),
 ]
 WhereText: TypeAlias = Annotated[
@@ -75,7 +75,6 @@ WhereText: TypeAlias = Annotated[
         metavar="FILTER",
         help='Only passages whose metadata match, such as \'year >= 2020 and source in ("a", "b")\'; nothing else is'
         " searched, walked through or read. docs/guides/filters.md has the rules.",
-        show_default=False,
     ),
 ]
 ExtractorName: TypeAlias = Annotated[
@@ -83,7 +82,6 @@ ExtractorName: TypeAlias = Annotated[
     typer.Option(
         help="Where triples come from: local (no key), llm, llm-two-step, none. Default: the extractor that the"
         " index was built with; local for a new index.",
-        show_default=False,
         autocompletion=complete_extractor,
     ),
 ]
@@ -92,7 +90,6 @@ TriplesPath: TypeAlias = Annotated[
     typer.Option(
         metavar="FILE",
         help='Triples you have already: JSON lines of {"passage_id", "triples": [[s, p, o], …]}, plain or gzipped.',
-        show_default=False,
     ),
 ]
 Keywords: TypeAlias = Annotated[
@@ -110,8 +107,6 @@ FollowLinks: TypeAlias = Annotated[
 TextEncoding: TypeAlias = Annotated[
     str | None,
     typer.Option(
-        metavar="NAME",
-        help="The encoding of files of text, such as latin-1. Default: detected for each file.",
-        show_default=False,
+        metavar="NAME", help="The encoding of files of text, such as latin-1. Default: detected for each file."
     ),
 ]
