@@ -61,12 +61,10 @@ class CrossReferences:
         for term in self._terms_between(*self.graph.passages.rows((source.id, target.id))):
             if term == LINK:
                 yield (Triple(name_passage(source), LINKS_TO, name_passage(target)),)
-            elif self._fits(name := self.graph.entities.names[term]):
+            # Where the question names an option or the like, a reference to another says nothing.
+            elif not self._asked_code or self._is_asked(self.graph.entities.names[term]):
+                name = self.graph.entities.names[term]
                 yield Triple(name_passage(source), MENTIONS, name), Triple(name, DESCRIBED_IN, name_passage(target))
-
-    def _fits(self, term: str) -> bool:
-        """Return whether a term fits: where the question names an option or the like, another one says nothing."""
-        return not self._asked_code or self._is_asked(term)
 
     def _terms_between(self, here: int, there: int) -> list[int]:
         """Find the terms of the references from one row to another."""

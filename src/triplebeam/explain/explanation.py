@@ -83,8 +83,10 @@ class Explanation:
             return False
         from_elsewhere = [document not in self._documents(fact) for fact in chain]
         if any(from_elsewhere):
-            return not all(from_elsewhere) or any(self._is_title(end, document) for end in _ends(chain[-1]))
-        return len(chain) == 1 and any(map(self._in_question, _ends(chain[0])))
+            titles = (end for end in _ends(chain[-1]) if document in self._find_titled(end))
+            return not all(from_elsewhere) or any(map(self._is_name, titles))
+        asked = (end for end in _ends(chain[0]) if f" {entity_key(end)} " in self._asked)
+        return len(chain) == 1 and any(map(self._is_name, asked))
 
     def _says_something(self, fact: Triple) -> bool:
         keys = entity_key(fact.predicate).split()
@@ -95,9 +97,6 @@ class Explanation:
     def _join(self, before: Triple, after: Triple) -> bool:
         keys = set(map(entity_key, _ends(before)))
         return any(entity_key(end) in keys and self._is_name(end) for end in _ends(after))
-
-    def _in_question(self, entity: str) -> bool:
-        return f" {entity_key(entity)} " in self._asked and self._is_name(entity)
 
     @cached_property
     def _wanted(self) -> frozenset[str]:
@@ -123,9 +122,6 @@ class Explanation:
             return False
         cased = entity == entity.upper() or entity != entity.lower()
         return cased or bool(titled) or bool(_LIKE_A_NAME.search(entity))
-
-    def _is_title(self, entity: str, document: str) -> bool:
-        return document in self._find_titled(entity) and self._is_name(entity)
 
     def _find_titled(self, entity: str) -> dict[str, int]:
         """Find the documents of that title, each with a row of its passages."""

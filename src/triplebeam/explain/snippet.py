@@ -172,7 +172,7 @@ def _ellipsis(shown: Sequence[_Piece], pieces: Sequence[_Piece], place: int) -> 
 
 
 def split_blocks(text: str) -> Iterator[Block]:
-    """Split a text at blank lines; the page's `text_blocks.js` follows the same rules."""
+    """Split a text at blank lines; the page's `marked_text.js` follows the same rules."""
     gaps = [match.span() for match in _BLANK_LINES.finditer(text)]
     for start, end in zip([0, *(end for _, end in gaps)], [*(start for start, _ in gaps), len(text)], strict=True):
         block = text[start:end]

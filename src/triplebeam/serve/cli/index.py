@@ -16,13 +16,7 @@ from triplebeam.index.location import Location
 from triplebeam.ingest import Reading, Skipped, Unreadable, read_sources, scan_sources
 from triplebeam.ingest.split import split as split_document
 from triplebeam.passage import Document, Passage
-from triplebeam.serve.cli.build_report import (
-    tell,
-    tell_cost,
-    tell_of_doubts,
-    tell_of_exit_code,
-    tell_of_unknown_passages,
-)
+from triplebeam.serve.cli.build_report import tell, tell_cost, tell_of_doubts
 from triplebeam.serve.cli.options import (
     EmbedderName,
     ExtractorName,
@@ -171,12 +165,7 @@ def index(
             if choice.is_paid:
                 tell_cost(settings, bill)
     tell(folder, report, quiet=quiet or verbose)  # --verbose has named each file already
-    if choice.is_paid:
-        tell_of_doubts(report, budget)
-    if triples:
-        tell_of_unknown_passages(folder, triples)
-    if report.unreadable or report.failures:
-        tell_of_exit_code(report)
+    if tell_of_doubts(folder, report, triples, budget, paid=choice.is_paid):
         raise typer.Exit(1)
 
 
