@@ -14,67 +14,43 @@ from fastapi.responses import JSONResponse
 from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
 
-from triplebeam.errors import (
-    BadInputError,
-    CannotWriteError,
-    ClusterError,
-    DiskFullError,
-    EmbedderMismatchError,
-    EndpointError,
-    ExtractionError,
-    ExtraMissingError,
-    IndexBusyError,
-    IndexDamagedError,
-    IndexFormatError,
-    IndexMissingError,
-    ModelMissingError,
-    SourceError,
-    TooManyOpenFilesError,
-    TriplebeamError,
-)
+from triplebeam import errors
+from triplebeam.errors import TriplebeamError
 from triplebeam.explain.graph import UnknownEntityError
-from triplebeam.serve.index_folders import (
-    BadIndexNameError,
-    CannotCreateError,
-    CannotDeleteError,
-    EmptyIndexError,
-    IndexExistsError,
-    NothingVisibleError,
-    UnknownIndexError,
-    message_of,
-)
+from triplebeam.serve import index_folders
+from triplebeam.serve.index_folders import message_of
 from triplebeam.serve.limits import QuestionTooLongError
 from triplebeam.serve.running import TimeLimitError, TooManyAgentsError
 
 _LOG = logging.getLogger("triplebeam.http")
 
 _KINDS: dict[type[TriplebeamError], tuple[int, str]] = {
-    BadInputError: (400, "bad_input"),
-    BadIndexNameError: (400, "bad_name"),
-    UnknownIndexError: (404, "unknown_index"),
+    errors.BadInputError: (400, "bad_input"),
+    index_folders.BadIndexNameError: (400, "bad_name"),
+    index_folders.UnknownIndexError: (404, "unknown_index"),
     UnknownEntityError: (404, "unknown_entity"),
-    EmptyIndexError: (409, "empty_index"),
-    NothingVisibleError: (403, "nothing_visible"),
-    IndexExistsError: (409, "exists"),
-    CannotCreateError: (409, "cannot_create"),
-    CannotDeleteError: (409, "cannot_delete"),
-    CannotWriteError: (503, "read_only"),
-    DiskFullError: (507, "disk_full"),
+    index_folders.EmptyIndexError: (409, "empty_index"),
+    index_folders.NothingVisibleError: (403, "nothing_visible"),
+    index_folders.IndexExistsError: (409, "exists"),
+    index_folders.CannotCreateError: (409, "cannot_create"),
+    index_folders.CannotDeleteError: (409, "cannot_delete"),
+    errors.CannotWriteError: (503, "read_only"),
+    errors.DiskFullError: (507, "disk_full"),
     QuestionTooLongError: (413, "question_too_long"),
     TimeLimitError: (504, "time_limit"),
     TooManyAgentsError: (429, "too_many_agents"),
-    SourceError: (400, "unreadable_source"),
-    ModelMissingError: (503, "no_model"),
-    EndpointError: (503, "model_endpoint"),
-    ClusterError: (503, "cluster"),
-    IndexMissingError: (503, "not_ready"),
-    IndexDamagedError: (503, "damaged_index"),
-    IndexFormatError: (503, "index_format"),
-    TooManyOpenFilesError: (503, "too_many_open_files"),
-    IndexBusyError: (409, "busy"),
-    EmbedderMismatchError: (503, "embedder_mismatch"),
-    ExtractionError: (503, "extraction_failed"),
-    ExtraMissingError: (503, "extra_missing"),
+    errors.SourceError: (400, "unreadable_source"),
+    errors.ModelMissingError: (503, "no_model"),
+    errors.EndpointError: (503, "model_endpoint"),
+    errors.ClusterError: (503, "cluster"),
+    errors.IndexMissingError: (503, "not_ready"),
+    errors.IndexDamagedError: (503, "damaged_index"),
+    errors.IndexFormatError: (503, "index_format"),
+    errors.TooManyOpenFilesError: (503, "too_many_open_files"),
+    errors.IndexBusyError: (409, "busy"),
+    errors.EmbedderMismatchError: (503, "embedder_mismatch"),
+    errors.ExtractionError: (503, "extraction_failed"),
+    errors.ExtraMissingError: (503, "extra_missing"),
 }
 _CODES = {404: "not_found", 405: "method_not_allowed", 413: "too_large", 415: "unsupported"}
 #: The commonest faults, in words about the request; pydantic's are about its own types.
