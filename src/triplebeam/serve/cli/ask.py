@@ -16,15 +16,7 @@ from triplebeam.serve.answer_shapes import (
     price_of_answer,
 )
 from triplebeam.serve.cli.display import draw_answer, take_steps
-from triplebeam.serve.cli.options import (
-    AsJson,
-    EmbedderName,
-    IndexPlace,
-    NoCache,
-    Offline,
-    WhereText,
-    complete_ask_method,
-)
+from triplebeam.serve.cli.options import AsJson, EmbedderName, IndexPlace, Offline, WhereText, complete_ask_method
 from triplebeam.serve.cli.output import Output
 from triplebeam.serve.cli.search import show_passages
 from triplebeam.text.characters import replace_control_characters
@@ -66,7 +58,12 @@ def ask(
     k: Annotated[int, typer.Option("-k", min=1, help="How many passages to show.")] = 5,
     where: WhereText = None,
     as_json: AsJson = False,
-    no_cache: NoCache = False,
+    no_cache: Annotated[
+        bool,
+        typer.Option(
+            "--no-cache", metavar="", help="Ask the model again where the cache has its reply, and store the new one."
+        ),
+    ] = False,
     embedder: EmbedderName = None,
     offline: Offline = False,
 ) -> None:

@@ -17,18 +17,7 @@ from triplebeam.ingest import Reading, Skipped, Unreadable, read_sources, scan_s
 from triplebeam.ingest.split import split as split_document
 from triplebeam.passage import Document, Passage
 from triplebeam.serve.cli.build_report import tell, tell_cost, tell_of_doubts
-from triplebeam.serve.cli.options import (
-    EmbedderName,
-    ExtractorName,
-    FollowLinks,
-    IndexPlace,
-    Keywords,
-    Offline,
-    PassageTokens,
-    Split,
-    TextEncoding,
-    TriplesPath,
-)
+from triplebeam.serve.cli.options import EmbedderName, FollowLinks, IndexPlace, Offline, complete_extractor
 from triplebeam.serve.cli.output import Output, shown_progress
 from triplebeam.text.phrases import format_count
 
@@ -43,8 +32,21 @@ _SAMPLED_PASSAGES = 20
 def index(
     folder: IndexPlace,
     sources: Annotated[list[Path] | None, typer.Argument(metavar="SOURCE…", help=_SOURCES)] = None,
-    extractor: ExtractorName = None,
-    triples: TriplesPath = None,
+    extractor: Annotated[
+        str | None,
+        typer.Option(
+            help="Where triples come from: local (no key), llm, llm-two-step, none. Default: the extractor that the"
+            " index was built with; local for a new index.",
+            autocompletion=complete_extractor,
+        ),
+    ] = None,
+    triples: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help='Triples you have already: JSON lines of {"passage_id", "triples": [[s, p, o], …]}, plain or gzipped.',
+        ),
+    ] = None,
     replace_triples: Annotated[
         bool,
         typer.Option(
@@ -52,10 +54,21 @@ def index(
             help="With --extractor: also replace triples that were given, or extracted by a language model.",
         ),
     ] = False,
-    keywords: Keywords = False,
-    passage_tokens: PassageTokens = 200,
-    split: Split = False,
-    encoding: TextEncoding = None,
+    keywords: Annotated[
+        bool,
+        typer.Option(
+            "--keywords",
+            help="Also ask the model for each passage's keywords, for gnn_ret. Default: the entities of its triples.",
+        ),
+    ] = False,
+    passage_tokens: Annotated[int, typer.Option(min=20, help="Largest number of tokens in a passage.")] = 200,
+    split: Annotated[bool, typer.Option("--split", help="Also split JSON lines and BEIR rows into passages.")] = False,
+    encoding: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME", help="The encoding of files of text, such as latin-1. Default: detected for each file."
+        ),
+    ] = None,
     follow_links: FollowLinks = False,
     retry_failed: Annotated[
         bool,

@@ -54,12 +54,6 @@ Again: TypeAlias = Annotated[bool, typer.Option("--again", help="Measure again i
 Offline: TypeAlias = Annotated[
     bool, typer.Option("--offline", help="Download nothing: fail if model weights are missing.")
 ]
-NoCache: TypeAlias = Annotated[
-    bool,
-    typer.Option(
-        "--no-cache", metavar="", help="Ask the model again where the cache has its reply, and store the new one."
-    ),
-]
 EmbedderName: TypeAlias = Annotated[
     str | None,
     typer.Option(
@@ -77,36 +71,6 @@ WhereText: TypeAlias = Annotated[
         " searched, walked through or read. docs/guides/filters.md has the rules.",
     ),
 ]
-ExtractorName: TypeAlias = Annotated[
-    str | None,
-    typer.Option(
-        help="Where triples come from: local (no key), llm, llm-two-step, none. Default: the extractor that the"
-        " index was built with; local for a new index.",
-        autocompletion=complete_extractor,
-    ),
-]
-TriplesPath: TypeAlias = Annotated[
-    Path | None,
-    typer.Option(
-        metavar="FILE",
-        help='Triples you have already: JSON lines of {"passage_id", "triples": [[s, p, o], …]}, plain or gzipped.',
-    ),
-]
-Keywords: TypeAlias = Annotated[
-    bool,
-    typer.Option(
-        "--keywords",
-        help="Also ask the model for each passage's keywords, for gnn_ret. Default: the entities of its triples.",
-    ),
-]
-PassageTokens: TypeAlias = Annotated[int, typer.Option(min=20, help="Largest number of tokens in a passage.")]
-Split: TypeAlias = Annotated[bool, typer.Option("--split", help="Also split JSON lines and BEIR rows into passages.")]
 FollowLinks: TypeAlias = Annotated[
     bool, typer.Option("--follow-links", help="Also read what links in a folder lead to outside of it.")
-]
-TextEncoding: TypeAlias = Annotated[
-    str | None,
-    typer.Option(
-        metavar="NAME", help="The encoding of files of text, such as latin-1. Default: detected for each file."
-    ),
 ]

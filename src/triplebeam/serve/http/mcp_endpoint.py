@@ -44,12 +44,14 @@ class MCPEndpoint:
             import triplebeam.serve.mcp  # noqa: F401
 
             self._closing = asyncio.Event()
-        yield
-        if self._closing:
-            self._closing.set()
-            await asyncio.gather(*self._tasks, return_exceptions=True)
-        self._closing = None
-        self._tools.clear()
+        try:
+            yield
+        finally:
+            if self._closing:
+                self._closing.set()
+                await asyncio.gather(*self._tasks, return_exceptions=True)
+            self._closing = None
+            self._tools.clear()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass on a request that may read."""
