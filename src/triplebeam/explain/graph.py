@@ -1,7 +1,6 @@
 """Around an entity or a passage in the graph of triples: what to draw, and chains of facts to follow."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from pydantic import BaseModel, Field
 
@@ -46,15 +45,6 @@ class Neighbourhood(BaseModel):
     truncated: bool = Field(description="There are more triples than `limit`.")
 
 
-@dataclass(frozen=True)
-class ScoredChain:
-    """Triples, each sharing an entity with the one before it, and the passage of each."""
-
-    chain: Chain
-    passage_ids: Sequence[str]
-    score: float
-
-
 def around_entity(source: Source, embedder: Embedder, entity: str, limit: int) -> Neighbourhood:
     """Draw the triples an entity is subject or object of; of a defined term without any, the passages that name it."""
     graph = source.graph(entities=[entity])
@@ -77,8 +67,11 @@ def around_passage(source: Source, passage_id: str, limit: int) -> Neighbourhood
 
 def follow(
     graph: Snapshot, embedder: Embedder, entity: int, question: str, length: int, limit: int
-) -> list[ScoredChain]:
-    """Find chains that begin at an entity by GeAR's beam search, most similar to the question first."""
+) -> list[tuple[Chain, list[str], float]]:
+    """Find chains that begin at an entity by GeAR's beam search, most similar to the question first.
+
+    Each comes with the passages of its triples and its score.
+    """
     check_text("question", question)
     triples = graph.triples
     search = DiverseTripleBeamSearch(
@@ -90,7 +83,7 @@ def follow(
     (query,) = embedder.embed([question], kind="query")
     beams = search.search(query, triples.of_entity(entity))
     return [
-        ScoredChain(tuple(map(triples.triple, chain)), triples.passage_of(chain), score)
+        (tuple(map(triples.triple, chain)), list(triples.passage_of(chain)), score)
         for chain, score in zip(beams.chains.tolist(), beams.scores.tolist(), strict=True)
     ]
 

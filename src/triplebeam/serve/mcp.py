@@ -182,7 +182,7 @@ class _Tools:
         graph = context.source.graph(entities=[entity])
         number = find_entity(graph, context.embedder, entity)
         followed = follow(graph, context.embedder, number, question or entity, length, limit)
-        return {"entity": graph.entities.names[number], "chains": [make_chain(each) for each in followed]}
+        return {"entity": graph.entities.names[number], "chains": [make_chain(*each) for each in followed]}
 
     async def _name(self, name: str | None) -> str:
         if name is not None:

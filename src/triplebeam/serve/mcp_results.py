@@ -7,14 +7,13 @@ from typing_extensions import TypedDict
 
 from triplebeam.answer import Answer, Evidence
 from triplebeam.assemble import IndexReader
-from triplebeam.explain.graph import ScoredChain
 from triplebeam.explain.passages import heading
 from triplebeam.explain.search_results import SearchResults
 from triplebeam.explain.verdict import describe_fact
 from triplebeam.passage import Passages
 from triplebeam.serve.answer_shapes import ConclusionShape, ThoughtShape, conclusion_json, thought_json
 from triplebeam.serve.shapes import TextShape, own_triples, text_json
-from triplebeam.triple import Triple
+from triplebeam.triple import Chain, Triple
 
 #: A passage on a busy entity has dozens of chains; a few show why it was found, and a model's context is expensive.
 _MAX_CHAINS = 3
@@ -121,10 +120,9 @@ def make_search_result(method: str, found: SearchResults) -> SearchResult:
     return result
 
 
-def make_chain(found: ScoredChain) -> FollowedChain:
+def make_chain(chain: Chain, passage_ids: list[str], score: float) -> FollowedChain:
     """Return a chain as facts."""
-    facts = [_make_fact(each) for each in found.chain]
-    return {"facts": facts, "passage_ids": list(found.passage_ids), "score": found.score}
+    return {"facts": [_make_fact(each) for each in chain], "passage_ids": passage_ids, "score": score}
 
 
 def make_ask_result(answer: Answer, index: IndexReader) -> AskResult:

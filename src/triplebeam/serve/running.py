@@ -50,10 +50,8 @@ class TooManyAgentsError(TriplebeamError):
 
 @dataclass(frozen=True)
 class Searched:
-    """The result of a search, and how long it took."""
+    """The result of a search, how long it took, and the follow-up that was rewritten for it."""
 
-    question: str
-    """What was searched for; a follow-up of a conversation is rewritten first."""
     results: SearchResults
     seconds: float
     follow_up: FollowUp | None = None
@@ -255,7 +253,7 @@ class Runner:
                 results = index.search(question, k=k, method=method)
         seconds = time.perf_counter() - started
         results.explain()  # here, not on the event loop
-        return Searched(question, results, seconds, rewritten)
+        return Searched(results, seconds, rewritten)
 
     def _count(self, what: str, more: int) -> None:
         with self._counting:
