@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 from triplebeam.assemble import Context, IndexReader
 from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError, IndexChangedError, IndexDamagedError
-from triplebeam.explain.hits import find_stemmers
+from triplebeam.explain.explanation import find_stemmers
 from triplebeam.index.location import Cluster
 from triplebeam.index.manifest import GraphStatistics, Manifest, Ownership, VectorSpace
 from triplebeam.index.opensearch.documents import TOO_LONG, encode, entity, field_term, key, number_of

@@ -129,7 +129,7 @@ def test_an_entity_has_the_same_graph_around_it(remote: Index, local: Index) -> 
     )
     graphs = [context_of(index).source.graph(entities=[name]) for index in (remote, local)]
     there, here = (follow(each, words, find_entity(each, words, name), "Which lake?", 2, 3) for each in graphs)
-    assert [each.chain for each in there] == [each.chain for each in here]
+    assert [chain for chain, *_ in there] == [chain for chain, *_ in here]
 
 
 def test_what_needs_a_whole_graph_says_so(remote: Index) -> None:

@@ -1,7 +1,7 @@
-"""Routes: an agent's steps as they are done, then the answer; or the answer alone."""
+"""Routes: an agent's steps as they are done, then the answer; or the answer alone; and the methods by name."""
 
 import asyncio
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Mapping
 
 from fastapi import APIRouter, Request, Response
 from fastapi.concurrency import run_in_threadpool
@@ -10,17 +10,19 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from triplebeam.answer import Answer, Step
 from triplebeam.assemble import DEFAULT_AGENT, context_of
+from triplebeam.assemble.method import Method as ParsedMethod
+from triplebeam.assemble.table import ask_methods, search_methods
 from triplebeam.explain.conversation import Turn
-from triplebeam.explain.hits import find_stemmers
+from triplebeam.explain.explanation import find_stemmers
 from triplebeam.serve.answer_shapes import AnswerShape, answer_json, price_of_answer, step_json
-from triplebeam.serve.http.asking.search import EXAMPLE, IndexName, WhereText
 from triplebeam.serve.http.errors import problem_of
 from triplebeam.serve.http.event_stream import EventStream, event
-from triplebeam.serve.http.keys import runner_of
+from triplebeam.serve.http.keys import SeenRunner
+from triplebeam.serve.http.search_routes import EXAMPLE, PROBLEMS, IndexName, WhereText
 from triplebeam.serve.running import AgentRun
 from triplebeam.serve.shapes import follow_up_json
 
-router = APIRouter(tags=["ask"])
+router = APIRouter(prefix="/api", responses=PROBLEMS)
 
 _STREAM = (
     "Events `step`, each as it is done, then `answer`, or `error` in the shape of every error; before them, in a"
@@ -49,21 +51,17 @@ class AskRequest(BaseModel):
 
 @router.post(
     "/indexes/{name}/ask",
+    tags=["ask"],
     response_model=AnswerShape,
     responses={200: {"description": _STREAM, "content": {"text/event-stream": {"schema": {"type": "string"}}}}},
 )
-async def ask(request: Request, name: IndexName, asked: AskRequest) -> Response:
+async def ask(request: Request, runner: SeenRunner, name: IndexName, asked: AskRequest) -> Response:
     """Answer a question with a language model, step by step, with evidence."""
-    run = await runner_of(request).ask(name, asked.question, asked.method, asked.conversation, asked.where)
-    if _wants_json(request):
-        return JSONResponse(await run_in_threadpool(priced_json, run, await answered(request, run)))
-    return EventStream(_events(request, run), closing=run.cancel)
-
-
-def _wants_json(request: Request) -> bool:
-    """The reply is an event stream unless only JSON is accepted."""
+    run = await runner.ask(name, asked.question, asked.method, asked.conversation, asked.where)
     accepted = request.headers.get("accept", "")
-    return "application/json" in accepted and "text/event-stream" not in accepted
+    if "application/json" in accepted and "text/event-stream" not in accepted:  # only JSON
+        return JSONResponse(await run_in_threadpool(price_answer, run, await wait_for_answer(request, run)))
+    return EventStream(_events(request, run), closing=run.cancel)
 
 
 async def _events(request: Request, run: AgentRun) -> AsyncGenerator[bytes, None]:
@@ -72,11 +70,11 @@ async def _events(request: Request, run: AgentRun) -> AsyncGenerator[bytes, None
     if run.error:
         yield event("error", problem_of(run.error, request.app.state.library.redact).content())
     else:
-        yield event("answer", await run_in_threadpool(priced_json, run, run.answer))
+        yield event("answer", await run_in_threadpool(price_answer, run, run.answer))
 
 
-async def answered(request: Request, run: AgentRun) -> Answer:
-    """The answer alone. Nothing is sent meanwhile, so a client that disconnects has to be looked for."""
+async def wait_for_answer(request: Request, run: AgentRun) -> Answer:
+    """Return the answer alone. Nothing is sent meanwhile, so a client that disconnects has to be looked for."""
     watching = asyncio.create_task(_cancel_when_disconnected(request, run))
     try:
         async for _ in run.progress():
@@ -88,8 +86,8 @@ async def answered(request: Request, run: AgentRun) -> Answer:
     return run.answer
 
 
-def priced_json(run: AgentRun, answer: Answer) -> AnswerShape:
-    """The answer with its price, and the question it was made of. It may take a request to a cluster."""
+def price_answer(run: AgentRun, answer: Answer) -> AnswerShape:
+    """Return the answer with its price, and the question it was made of. It may take a request to a cluster."""
     index, known = run.index, find_stemmers(context_of(run.index).source, answer.ranking.ids)
     price = price_of_answer(answer, index)
     return answer_json(answer, index.passages, stemmers=known, price=price, follow_up=run.follow_up)
@@ -99,3 +97,31 @@ async def _cancel_when_disconnected(request: Request, run: AgentRun) -> None:
     while not await request.is_disconnected():
         await asyncio.sleep(_SECONDS_BETWEEN_CHECKS)
     run.cancel()
+
+
+class Method(BaseModel):
+    """A method by its name."""
+
+    name: str = Field(examples=["hybrid+naive_ge"])
+    description: str
+    uses_model: bool = Field(description="It calls a language model for each question.")
+
+
+class MethodsResponse(BaseModel):
+    """Methods that find passages, and methods that answer."""
+
+    search: list[Method]
+    ask: list[Method]
+
+
+@router.get("/methods", tags=["methods"])
+async def methods() -> MethodsResponse:
+    """List what `method` can be. Any agent can be combined with any search: `ircot:hipporag2`."""
+    return MethodsResponse(search=_list_methods(search_methods()), ask=_list_methods(ask_methods()))
+
+
+def _list_methods(described: Mapping[str, str]) -> list[Method]:
+    return [
+        Method(name=name, description=line, uses_model=ParsedMethod.parse(name).uses_model)
+        for name, line in described.items()
+    ]

@@ -1,7 +1,6 @@
 """Jobs and their logs, in one SQLite file, so that they survive the server."""
 
 import datetime
-import secrets
 import sqlite3
 import threading
 from collections.abc import Iterator
@@ -19,8 +18,6 @@ from triplebeam.system.durable import explain_disk_errors, raise_cannot_write
 Kind: TypeAlias = Literal["add", "sync", "delete", "correct", "compact"]
 State: TypeAlias = Literal["waiting", "running", "done", "failed", "cancelled"]
 
-ENDED: tuple[State, ...] = ("done", "failed", "cancelled")
-
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS job (
     number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, index_name TEXT NOT NULL, kind TEXT NOT NULL,
@@ -30,6 +27,7 @@ CREATE TABLE IF NOT EXISTS job (
 CREATE TABLE IF NOT EXISTS log (job TEXT NOT NULL, time TEXT NOT NULL, text TEXT NOT NULL);
 CREATE INDEX IF NOT EXISTS log_job ON log (job);
 """
+_MAX_LISTED = 100
 _COLUMNS = "id, index_name, kind, state, stage, done, total, message, created, started, ended"
 
 
@@ -59,7 +57,7 @@ class Job(BaseModel):
     @property
     def has_ended(self) -> bool:
         """Is it done, failed or cancelled?"""
-        return self.state in ENDED
+        return self.state not in ("waiting", "running")
 
 
 class JobStore:
@@ -85,7 +83,7 @@ class JobStore:
 
     def create(self, job_id: str, index: str, kind: Kind, request: str) -> Job:
         """Add a job to the queue; ``request`` is its task as JSON."""
-        with self._writing() as db:
+        with self._write() as db:
             db.execute(
                 "INSERT INTO job (id, index_name, kind, state, created, request) VALUES (?, ?, ?, 'waiting', ?, ?)",
                 (job_id, index, kind, _now(), request),
@@ -93,34 +91,27 @@ class JobStore:
         return self[job_id]
 
     def __getitem__(self, job_id: str) -> Job:
-        found = self.get(job_id)
-        if found is None:
-            raise KeyError(job_id)
-        return found
+        return self._read_jobs("WHERE id = ?", job_id)[0]
 
     def get(self, job_id: str) -> Job | None:
-        """The job of that id, if there is one."""
-        with self._lock:
-            return next(self._jobs("WHERE id = ?", job_id), None)
+        """Return the job of that id, if there is one."""
+        return next(iter(self._read_jobs("WHERE id = ?", job_id)), None)
 
-    def all(self, index: str | None = None, most: int = 100) -> list[Job]:
-        """The latest jobs, the newest first."""
-        with self._lock:
-            if index is None:
-                return list(self._jobs("ORDER BY number DESC LIMIT ?", most))
-            return list(self._jobs("WHERE index_name = ? ORDER BY number DESC LIMIT ?", index, most))
+    def all(self, index: str | None = None) -> list[Job]:
+        """Return the latest jobs, the newest first."""
+        return self._read_jobs(f"WHERE ?1 IS NULL OR index_name = ?1 ORDER BY number DESC LIMIT {_MAX_LISTED}", index)
 
     def forget(self, index: str) -> None:
         """Remove the jobs of an index that have ended."""
         ended = "SELECT id FROM job WHERE index_name = ? AND state NOT IN ('waiting', 'running')"
-        with self._writing() as db:
+        with self._write() as db:
             db.execute(f"DELETE FROM log WHERE job IN ({ended})", (index,))
             db.execute(f"DELETE FROM job WHERE id IN ({ended})", (index,))
 
     def next_waiting(self) -> tuple[Job, str] | None:
         """Mark the first waiting job as running, and return it with its task as JSON."""
         self._record_ends()
-        with self._writing() as db:
+        with self._write() as db:
             row = db.execute("SELECT id, request FROM job WHERE state = 'waiting' ORDER BY number LIMIT 1").fetchone()
             if row is None:
                 return None
@@ -128,25 +119,20 @@ class JobStore:
         return self[row[0]], row[1]
 
     def requeue_running(self) -> list[str]:
-        """Queue jobs again that were running when a server ended; their ids."""
-        with self._writing() as db:
+        """Queue jobs again that were running when a server ended, or are while it shuts down; return their ids."""
+        with self._write() as db:
             rows = db.execute("SELECT id FROM job WHERE state = 'running' ORDER BY number").fetchall()
             db.execute("UPDATE job SET state = 'waiting' WHERE state = 'running'")
         return [job_id for (job_id,) in rows]
 
-    def requeue(self, job_id: str) -> None:
-        """Queue a running job again: the server is shutting down."""
-        with self._writing() as db:
-            db.execute("UPDATE job SET state = 'waiting' WHERE id = ?", (job_id,))
-
     def set_progress(self, job_id: str, stage: str, done: int, total: int) -> None:
         """Record a job's progress."""
-        with self._writing() as db:
+        with self._write() as db:
             db.execute("UPDATE job SET stage = ?, done = ?, total = ? WHERE id = ?", (stage, done, total, job_id))
 
     def log(self, job_id: str, text: str) -> None:
         """Add a line to a job's log."""
-        with self._writing() as db:
+        with self._write() as db:
             db.execute("INSERT INTO log VALUES (?, ?, ?)", (job_id, _now(), text))
 
     def end(self, job_id: str, state: State, message: str) -> bool:
@@ -160,7 +146,7 @@ class JobStore:
 
     def _record_ends(self) -> None:
         """From the thread that runs jobs only."""
-        with self._writing() as db:
+        with self._write() as db:
             for job_id, (state, message, now) in self._ends.items():
                 db.execute(
                     "UPDATE job SET state = ?, message = ?, ended = ? WHERE id = ?", (state, message, now, job_id)
@@ -170,53 +156,41 @@ class JobStore:
 
     def cancel(self, job_id: str) -> bool:
         """Cancel a job: at once if it waits, when it next checks if it runs; False if it has already ended."""
-        with self._writing() as db:
-            row = db.execute("SELECT state FROM job WHERE id = ?", (job_id,)).fetchone()
-            if row is None or row[0] in ENDED:
-                return False
-            db.execute("UPDATE job SET cancelling = 1 WHERE id = ?", (job_id,))
-            if row[0] == "waiting":
-                db.execute(
-                    "UPDATE job SET state = 'cancelled', message = 'cancelled before it began', ended = ? WHERE id = ?",
-                    (_now(), job_id),
-                )
-            return True
+        with self._write() as db:
+            running = db.execute("UPDATE job SET cancelling = 1 WHERE id = ? AND state = 'running'", (job_id,))
+            waiting = db.execute(
+                "UPDATE job SET state = 'cancelled', message = 'cancelled before it began', ended = ?"
+                " WHERE id = ? AND state = 'waiting'",
+                (_now(), job_id),
+            )
+            return running.rowcount + waiting.rowcount > 0
 
     def is_cancelling(self, job_id: str) -> bool:
-        """Has cancelling it been requested?"""
+        """Return whether cancelling it has been requested."""
         with self._lock:
             row = self._db.execute("SELECT cancelling FROM job WHERE id = ?", (job_id,)).fetchone()
             return bool(row and row[0])
 
-    def running(self) -> int:
-        """How many jobs are running: none or one."""
-        return self._count("running")
-
-    def waiting(self) -> int:
-        """How many jobs are waiting."""
-        return self._count("waiting")
-
-    def _count(self, state: State) -> int:
+    def count(self, state: State) -> int:
+        """Count the jobs in a state."""
         with self._lock:
             return int(self._db.execute("SELECT count(*) FROM job WHERE state = ?", (state,)).fetchone()[0])
 
     @contextmanager
-    def _writing(self) -> Iterator[sqlite3.Connection]:
+    def _write(self) -> Iterator[sqlite3.Connection]:
         with explain_disk_errors(self._path), self._lock, transaction(self._db) as db:
             yield db
 
-    def _jobs(self, rest: str, *values: str | int) -> Iterator[Job]:
-        for row in self._db.execute(f"SELECT {_COLUMNS} FROM job {rest}", values).fetchall():
-            log = self._db.execute("SELECT time, text FROM log WHERE job = ? ORDER BY rowid", (row[0],))
-            lines = [LogLine(time=time, text=text) for time, text in log]
-            job = Job(**dict(zip(Job.model_fields, [*row, lines], strict=True)))
-            end = dict(zip(("state", "message", "ended"), self._ends.get(job.id, ()), strict=False))
-            yield job.model_copy(update=end)
-
-
-def new_job_id() -> str:
-    """An unguessable id that can be a folder's name."""
-    return secrets.token_hex(8)
+    def _read_jobs(self, rest: str, value: str | None) -> list[Job]:
+        jobs = []
+        with self._lock:
+            for row in self._db.execute(f"SELECT {_COLUMNS} FROM job {rest}", (value,)).fetchall():
+                log = self._db.execute("SELECT time, text FROM log WHERE job = ? ORDER BY rowid", (row[0],))
+                lines = [LogLine(time=time, text=text) for time, text in log]
+                job = Job(**dict(zip(Job.model_fields, [*row, lines], strict=True)))
+                end = dict(zip(("state", "message", "ended"), self._ends.get(job.id, ()), strict=False))
+                jobs.append(job.model_copy(update=end))
+        return jobs
 
 
 def _now() -> str:

@@ -6,19 +6,18 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from triplebeam.answer import Answer, Evidence
-from triplebeam.assemble import IndexReader, context_of
-from triplebeam.explain.graph import ScoredChain
+from triplebeam.assemble import IndexReader
 from triplebeam.explain.passages import heading
 from triplebeam.explain.search_results import SearchResults
 from triplebeam.explain.verdict import describe_fact
 from triplebeam.passage import Passages
 from triplebeam.serve.answer_shapes import ConclusionShape, ThoughtShape, conclusion_json, thought_json
-from triplebeam.serve.shapes import TextShape, text_json
+from triplebeam.serve.shapes import TextShape, own_triples, text_json
 from triplebeam.triple import Chain, Triple
 
 #: A passage on a busy entity has dozens of chains; a few show why it was found, and a model's context is expensive.
-_MOST_CHAINS = 3
-_MOST_PASSAGES = 5
+_MAX_CHAINS = 3
+_MAX_PASSAGES = 5
 
 
 class Fact(TypedDict):
@@ -110,7 +109,8 @@ def make_search_result(method: str, found: SearchResults) -> SearchResult:
         {
             **text_json(each.passage),
             "score": each.score,
-            "chains": [_write_line(chain) for chain in each.chains[:_MOST_CHAINS]],
+            # On one line, which takes less of the context than three fields per fact.
+            "chains": ["; ".join(map(_describe, chain)) for chain in each.chains[:_MAX_CHAINS]],
         }
         for each in found
     ]
@@ -120,15 +120,14 @@ def make_search_result(method: str, found: SearchResults) -> SearchResult:
     return result
 
 
-def make_chain(found: ScoredChain) -> FollowedChain:
+def make_chain(chain: Chain, passage_ids: list[str], score: float) -> FollowedChain:
     """Return a chain as facts."""
-    facts = [_make_fact(each) for each in found.chain]
-    return {"facts": facts, "passage_ids": list(found.passage_ids), "score": found.score}
+    return {"facts": [_make_fact(each) for each in chain], "passage_ids": passage_ids, "score": score}
 
 
 def make_ask_result(answer: Answer, index: IndexReader) -> AskResult:
     """Return an agent's answer."""
-    best = [index.passages[hit.passage_id] for hit in answer.ranking.top(_MOST_PASSAGES)]
+    best = [index.passages[hit.passage_id] for hit in answer.ranking.top(_MAX_PASSAGES)]
     return {
         **conclusion_json(answer),
         "ending": answer.failure or answer.ending,
@@ -141,12 +140,12 @@ def make_ask_result(answer: Answer, index: IndexReader) -> AskResult:
 
 def make_passage_result(index: IndexReader, passage_id: str) -> PassageResult:
     """Return a passage with its triples."""
-    passage, triples = index.passages[passage_id], context_of(index).triples
+    passage = index.passages[passage_id]
     return {
         **text_json(passage),
         "document_id": passage.document_id,
         "metadata": dict(passage.metadata),
-        "facts": [_make_fact(triples.triple(number)) for number in triples.triples_of([passage.id]).tolist()],
+        "facts": [_make_fact(triple) for triple in own_triples(index, passage_id)],
     }
 
 
@@ -166,6 +165,5 @@ def _make_quote(evidence: Evidence, passages: Passages) -> Quote:
     }
 
 
-def _write_line(chain: Chain) -> str:
-    """Write a chain on one line, which takes less of the context than three fields per fact."""
-    return "; ".join(f"{triple.subject} – {triple.predicate} → {triple.object}" for triple in chain)
+def _describe(triple: Triple) -> str:
+    return f"{triple.subject} – {triple.predicate} → {triple.object}"

@@ -10,8 +10,8 @@ from fastapi.responses import FileResponse
 from pydantic import BaseModel, Field
 
 from triplebeam.serve.http.errors import HTTPProblem
-from triplebeam.serve.http.keys import sees_everything
-from triplebeam.serve.running import Runner
+from triplebeam.serve.http.keys import SeenRunner, sees_everything
+from triplebeam.serve.http.search_routes import PROBLEMS
 
 _KINDS = {"report.html": "text/html", "results.json": "application/json"}
 _TITLE = re.compile(r"<title>(.*?)</title>", re.DOTALL)
@@ -19,7 +19,7 @@ _CHARACTERS_READ = 4096
 #: A report has styles and plots, no scripts and nothing to fetch; this policy keeps anything else from running.
 _POLICY = "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 
-router = APIRouter(tags=["reports"], dependencies=[Depends(sees_everything)])
+router = APIRouter(prefix="/api", tags=["reports"], dependencies=[Depends(sees_everything)], responses=PROBLEMS)
 
 
 class Report(BaseModel):
@@ -37,10 +37,9 @@ class ReportsResponse(BaseModel):
 
 
 @router.get("/reports")
-async def reports(request: Request) -> ReportsResponse:
-    """Pages to look at and results for programs, from the folder that `--reports` names."""
-    runner: Runner = request.app.state.runner
-    return ReportsResponse(reports=await runner.run(_listed, request.app.state.reports))
+async def reports(request: Request, runner: SeenRunner) -> ReportsResponse:
+    """List pages to look at and results for programs, from the folder that `--reports` names."""
+    return ReportsResponse(reports=await runner.run(_list_reports, request.app.state.reports))
 
 
 @router.get(
@@ -48,10 +47,9 @@ async def reports(request: Request) -> ReportsResponse:
     response_class=FileResponse,
     responses={200: {"content": {kind: {} for kind in _KINDS.values()}, "description": "The report itself."}},
 )
-async def report(request: Request, report_id: str) -> FileResponse:
-    """A report's page, or its results."""
-    runner: Runner = request.app.state.runner
-    files = await runner.run(_files, request.app.state.reports)
+async def report(request: Request, runner: SeenRunner, report_id: str) -> FileResponse:
+    """Return a report's page, or its results."""
+    files = await runner.run(_find_files, request.app.state.reports)
     if report_id not in files:  # what is not listed is not read, whatever its path
         raise HTTPProblem(
             404, "unknown_report", f"there is no report {report_id[:80]!r}: `GET /api/reports` lists them."
@@ -61,14 +59,13 @@ async def report(request: Request, report_id: str) -> FileResponse:
     return FileResponse(file, media_type=_KINDS[file.name], headers=headers)
 
 
-def _listed(folder: Path | None) -> list[Report]:
-    return [
-        Report(id=id_, title=_title(file), url=f"/api/reports/{quote(id_)}") for id_, file in _files(folder).items()
-    ]
+def _list_reports(folder: Path | None) -> list[Report]:
+    files = _find_files(folder)
+    return [Report(id=id_, title=_read_title(file), url=f"/api/reports/{quote(id_)}") for id_, file in files.items()]
 
 
-def _files(folder: Path | None) -> dict[str, Path]:
-    """Reports by id, their path under the folder; a link that leads out of it is left out."""
+def _find_files(folder: Path | None) -> dict[str, Path]:
+    """Find reports by id, their path under the folder; a link that leads out of it is left out."""
     if folder is None:
         return {}
     root = folder.resolve()
@@ -80,8 +77,8 @@ def _files(folder: Path | None) -> dict[str, Path]:
     }
 
 
-def _title(file: Path) -> str:
-    """The page's own title, else the folder's name."""
+def _read_title(file: Path) -> str:
+    """Read the page's own title, else the folder's name."""
     if file.suffix != ".html":
         return f"{file.parent.name}: results"
     with file.open(encoding="utf-8", errors="replace") as page:

@@ -2,21 +2,24 @@
 
 import logging
 import os
+import secrets
 import shutil
 import threading
 import time
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import ExitStack, suppress
 from pathlib import Path
+from typing import Annotated, TypeAlias
 
+from fastapi import Depends, Request
 from filelock import FileLock, Timeout
 
 from triplebeam.errors import CannotWriteError, IndexBusyError, TriplebeamError
-from triplebeam.serve.http.errors import HTTPProblem, unexpected
-from triplebeam.serve.http.indexing.job_store import Job, JobStore, new_job_id
-from triplebeam.serve.http.indexing.job_tasks import Cancelled, JobContext, Stopped, Task, parse_task
+from triplebeam.serve.http.errors import HTTPProblem, report_bug
+from triplebeam.serve.http.job_store import Job, JobStore, State
+from triplebeam.serve.http.job_tasks import Cancelled, JobContext, Stopped, Task, parse_task
+from triplebeam.serve.index_folders import message_of
 from triplebeam.serve.library import Library
-from triplebeam.serve.library_errors import message_of
 from triplebeam.system.durable import explain_disk_errors, make_folder
 
 _LOG = logging.getLogger("triplebeam.http")
@@ -31,28 +34,29 @@ class JobRunner:
     """
 
     def __init__(self, library: Library) -> None:
+        self.store: JobStore | None = None
+        """The jobs; None if there never was one."""
+        self.stopping = threading.Event()
+        """Set when the server shuts down, which ends the event streams that follow a job."""
         self._library = library
+        self._folders = library.home / "jobs"
         self._lock = threading.Lock()
-        self._stopping = threading.Event()
-        self._store: JobStore | None = None
         self._claim: FileLock | None = None
         self._pool = ThreadPoolExecutor(1, thread_name_prefix="job")
         self._turns: list[Future[None]] = []
 
     @property
-    def store(self) -> JobStore | None:
-        """The jobs; None if there never was one."""
-        return self._store
-
-    @property
-    def stopping(self) -> bool:
-        """Is the server shutting down?"""
-        return self._stopping.is_set()
-
-    @property
     def busy(self) -> bool:
         """Is a job still running?"""
         return not all(turn.done() for turn in self._turns)
+
+    def all(self, index: str | None = None) -> list[Job]:
+        """Return the latest jobs, the newest first."""
+        return self.store.all(index) if self.store else []
+
+    def count(self, state: State) -> int:
+        """Count the jobs in a state."""
+        return self.store.count(state) if self.store else 0
 
     def start(self) -> None:
         """Go on with what an earlier server left unfinished."""
@@ -62,30 +66,26 @@ class JobRunner:
             except TriplebeamError as error:
                 _LOG.warning("no jobs here: %s", error)
 
-    def begin_stopping(self) -> None:
-        """The server is shutting down: end the event streams that follow a job."""
-        self._stopping.set()
-
     def stop(self) -> None:
         """Queue the running job again, and stop. A batch that takes too long ends with the process."""
-        self.begin_stopping()
+        self.stopping.set()
         self._pool.shutdown(wait=False, cancel_futures=True)
         ended = not wait(self._turns, _SECONDS_TO_STOP).not_done
-        if self._store and ended:
-            self._store.close()
-            self._store = None
+        if self.store and ended:
+            self.store.close()
+            self.store = None
         if self._claim:
             self._claim.release()
 
     def new_folder(self) -> Path:
-        """The folder for a new job's files; its name is the job's id. The caller creates it."""
+        """Return the folder for a new job's files, which the caller creates; its name is the job's id."""
         self._open()
-        return self._library.home / "jobs" / new_job_id()
+        return self._folders / secrets.token_hex(8)
 
     def bytes_waiting(self) -> int:
-        """The size of all files that jobs have yet to read."""
+        """Add up the sizes of all files that jobs have yet to read."""
         total = 0
-        for folder, _, names in os.walk(self._library.home / "jobs"):
+        for folder, _, names in os.walk(self._folders):
             for name in names:
                 with suppress(FileNotFoundError):  # a job has just ended
                     total += Path(folder, name).stat().st_size
@@ -100,10 +100,9 @@ class JobRunner:
 
     def forget(self, index: str) -> None:
         """Cancel and remove the jobs of a deleted index: the next of that name must not get their documents."""
+        for job in self.all(index):
+            self.cancel(job.id)
         if self.store:
-            for job in self.store.all(index):
-                if not job.has_ended:
-                    self.cancel(job.id)
             self.store.forget(index)
 
     def cancel(self, job_id: str) -> bool:
@@ -112,29 +111,29 @@ class JobRunner:
         if not store.cancel(job_id):
             return False
         if store[job_id].has_ended:
-            shutil.rmtree(self._library.home / "jobs" / job_id, ignore_errors=True)
+            shutil.rmtree(self._folders / job_id, ignore_errors=True)
         return True
 
     def _open(self) -> JobStore:
         with self._lock:
-            if self._store is None:
-                self._store = self._claimed()
-                for _ in range(self._store.waiting()):
+            if self.store is None:
+                self.store = self._claim_jobs()
+                for _ in range(self.store.count("waiting")):
                     self._enqueue()
-            return self._store
+            return self.store
 
     def _enqueue(self) -> None:
         """Let the one thread run one more job."""
-        turn = self._pool.submit(self._turn)
-        turn.add_done_callback(self._over)
+        turn = self._pool.submit(self._run_next)
+        turn.add_done_callback(self._fail_running)
         self._turns = [*(each for each in self._turns if not each.done()), turn]
 
-    def _claimed(self) -> JobStore:
-        """The jobs, which no other server runs. What fails here is tried again with the next upload."""
+    def _claim_jobs(self) -> JobStore:
+        """Open the jobs, which no other server runs. What fails here is tried again with the next upload."""
         home = self._library.home
         with explain_disk_errors(home), ExitStack() as on_error:
-            make_folder(home / "jobs")
-            (home / "jobs").chmod(0o700)  # what was sent is for the server alone
+            make_folder(self._folders)
+            self._folders.chmod(0o700)  # what was sent is for the server alone
             claim = FileLock(home / "server.lock", thread_local=False)  # released by another thread
             try:
                 claim.acquire(timeout=0)
@@ -147,7 +146,7 @@ class JobRunner:
             on_error.callback(store.close)
             for job_id in store.requeue_running():
                 store.log(job_id, "continued after a restart of the server")
-            for folder in sorted((home / "jobs").iterdir()):
+            for folder in sorted(self._folders.iterdir()):
                 job = store.get(folder.name)
                 if job is None or job.has_ended:
                     shutil.rmtree(folder, ignore_errors=True)
@@ -156,45 +155,45 @@ class JobRunner:
             on_error.pop_all()
             return store
 
-    def _turn(self) -> None:
+    def _run_next(self) -> None:
         """Run the first waiting job to its end."""
-        store = self._store
-        found = self._next(store) if store else None
+        store = self.store
+        found = self._take_next(store) if store else None
         if store is None or found is None:
             return
         job, request = found
-        folder = self._library.home / "jobs" / job.id
-        context = JobContext(self._library, job, folder, store, self._stopping)
+        folder = self._folders / job.id
+        context = JobContext(self._library, job, folder, store, self.stopping)
         try:
             recorded = store.end(job.id, "done", _run_when_free(parse_task(job.kind, request), context))
         except Stopped:
             with suppress(CannotWriteError):  # the next server continues it in either case
-                store.requeue(job.id)
+                store.requeue_running()
             return
         except Cancelled:
-            recorded = store.end(job.id, "cancelled", f"cancelled; the index is unchanged{_take_back(context)}")
+            recorded = store.end(job.id, "cancelled", f"cancelled; the index is unchanged{context.take_back()}")
         except TriplebeamError as error:
-            recorded = store.end(job.id, "failed", message_of(error, self._library.redact) + _take_back(context))
+            recorded = store.end(job.id, "failed", message_of(error, self._library.redact) + context.take_back())
         if recorded:
             shutil.rmtree(folder, ignore_errors=True)
 
-    def _next(self, store: JobStore) -> tuple[Job, str] | None:
-        """The first waiting job, as soon as it can be recorded that it runs."""
-        while not self.stopping:
+    def _take_next(self, store: JobStore) -> tuple[Job, str] | None:
+        """Take the first waiting job, as soon as it can be recorded that it runs."""
+        while not self.stopping.is_set():
             try:
                 return store.next_waiting()
             except CannotWriteError:
-                self._stopping.wait(_SECONDS_BUSY)
+                self.stopping.wait(_SECONDS_BUSY)
         return None
 
-    def _over(self, turn: "Future[None]") -> None:
-        """If a turn ended in a bug, its job failed."""
+    def _fail_running(self, turn: "Future[None]") -> None:
+        """Record that a job failed whose turn ended in a bug."""
         error = None if turn.cancelled() else turn.exception()
-        if isinstance(error, Exception) and self._store:
-            message = unexpected(error).message
-            for job in self._store.all():
+        if isinstance(error, Exception) and self.store:
+            message = report_bug(error).message
+            for job in self.store.all():
                 if job.state == "running":
-                    self._store.end(job.id, "failed", message)
+                    self.store.end(job.id, "failed", message)
 
 
 def _run_when_free(task: Task, context: JobContext) -> str:
@@ -211,9 +210,10 @@ def _run_when_free(task: Task, context: JobContext) -> str:
             time.sleep(_SECONDS_BUSY)
 
 
-def _take_back(context: JobContext) -> str:
-    """Take back the documents of a job, and return what is left to be said."""
-    try:
-        return context.take_back()
-    except TriplebeamError:  # the disk is full, or another process writes
-        return "; what was read of it comes with the next job"
+async def jobs_of(request: Request) -> JobRunner:
+    """Depend on the jobs of the server."""
+    jobs: JobRunner = request.app.state.jobs
+    return jobs
+
+
+ServerJobs: TypeAlias = Annotated[JobRunner, Depends(jobs_of)]

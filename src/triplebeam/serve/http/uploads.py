@@ -4,7 +4,8 @@ import codecs
 import json
 import shutil
 import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import IO, TypeAlias
@@ -40,7 +41,7 @@ class NewDocument(BaseModel):
 
 
 def clean_name(name: str) -> str:
-    """A document's name: the last part of a file's name, without unprintable characters."""
+    """Return a document's name: the last part of a file's name, without unprintable characters."""
     parts = unicodedata.normalize("NFC", name).replace("\\", "/").split("/")
     cleaned = "".join(letter for letter in parts[-1] if letter.isprintable()).strip()
     if ".." in parts or not cleaned.strip(".") or cleaned.startswith("."):
@@ -52,23 +53,12 @@ def clean_name(name: str) -> str:
     return cleaned
 
 
-def check_id(document_id: str) -> str:
-    """An id that can be part of a path: no part may be ``.`` or ``..``, and all characters must be printable."""
-    if not document_id.strip() or {".", ".."} & {*document_id.split("/")} or not document_id.isprintable():
-        raise HTTPProblem(
-            400,
-            "bad_document_id",
-            f"{document_id[:80]!r} cannot be a document's id: use printable characters, no part '.' or '..'.",
-        )
-    return document_id
-
-
 def keep_files(files: Sequence[tuple[str, IO[bytes]]], folder: Path) -> list[str]:
     """Write files into a job's folder, each under its cleaned name; the names."""
     names = [clean_name(name) for name, _ in files]
     for name in names:
         if find_ending(Path(name)) is None:
-            raise _unsupported(name, "files of this type are not supported")
+            raise _make_refusal(name, "files of this type are not supported")
         if names.count(name) > 1:
             raise HTTPProblem(400, "same_name", f"two files are called {name!r}: rename one, since names are ids.")
     (folder / _FILES).mkdir(parents=True)
@@ -84,9 +74,9 @@ def keep_texts(rows: Sequence[object], folder: Path) -> list[str]:
     """Write texts into a job's folder; their ids, made from the folder's name where none is given."""
     documents = [_read_row(row, number, f"{folder.name}-{number}") for number, row in enumerate(rows, start=1)]
     ids = [document.id for document in documents]
-    repeated = next((id_ for id_ in ids if ids.count(id_) > 1), None) if len(set(ids)) < len(ids) else None
-    if repeated is not None:
-        raise HTTPProblem(400, "same_name", f"two documents have the id {repeated[:80]!r}: give each its own.")
+    repeated = [id_ for id_, count in Counter(ids).items() if count > 1]
+    if repeated:
+        raise HTTPProblem(400, "same_name", f"two documents have the id {repeated[0][:80]!r}: give each its own.")
     kept = [{"id": d.id, "title": d.title, "text": d.text, "metadata": d.metadata} for d in documents]
     folder.mkdir(parents=True)
     (folder / _TEXTS).write_text(json.dumps(kept), encoding="utf-8")
@@ -106,31 +96,32 @@ def _read_row(row: object, number: int, default_id: str) -> Document:
         if len(value) > most:
             reason = f"its {field} has {len(value):,} characters: shorten it to {most:,}"
             raise HTTPProblem(400, "bad_input", f"document {number} cannot be indexed: {reason}.")
-    check_id(document.id)
+    parts = {*document.id.split("/")}
+    if not document.id.strip() or {".", ".."} & parts or not document.id.isprintable():  # it is part of a path
+        raise HTTPProblem(
+            400,
+            "bad_document_id",
+            f"{document.id[:80]!r} cannot be a document's id: use printable characters, no part '.' or '..'.",
+        )
     return document
 
 
 def read_kept(folder: Path) -> Iterator[Reading]:
-    """The documents in a job's folder; their ids are names without folders."""
-    files = sorted((folder / _FILES).glob("*"))
-    for path in files:
-        yield from _renamed(read_sources([path]), str(path), path.name)
+    """Read the documents in a job's folder; their ids are names without folders."""
+    for path in sorted((folder / _FILES).glob("*")):
+        for reading in read_sources([path]):
+            yield _remove_path(reading, path)
     if (folder / _TEXTS).is_file():
         for row in json.loads((folder / _TEXTS).read_text(encoding="utf-8")):
             yield replace(row_document(row, ""), is_passage=False)
 
 
-def _renamed(readings: Iterable[Reading], path: str, name: str) -> Iterator[Reading]:
-    """A reader's ids and reasons begin with the path it read, which clients must not see."""
-    for reading in readings:
-        if isinstance(reading, Document):
-            posix = Path(path).as_posix()
-            inside = reading.id.startswith(posix)
-            title = "" if reading.title == reading.id else reading.title
-            id_ = name + reading.id.removeprefix(posix) if inside else reading.id
-            yield replace(reading, id=id_, title=title if inside else reading.title, source=name)
-        else:
-            yield replace(reading, source=name)
+def _remove_path(reading: Reading, path: Path) -> Reading:
+    """Name the file alone: a reader's ids and reasons begin with the path it read, which clients must not see."""
+    if not isinstance(reading, Document) or not reading.id.startswith(path.as_posix()):
+        return replace(reading, source=path.name)
+    title = "" if reading.title == reading.id else reading.title
+    return replace(reading, id=path.name + reading.id.removeprefix(path.as_posix()), title=title, source=path.name)
 
 
 def _check_content(path: Path) -> None:
@@ -139,7 +130,7 @@ def _check_content(path: Path) -> None:
         head = file.read(_LOOKED_AT)
     ending = find_ending(path)
     if not _looks_like(ending, head):
-        raise _unsupported(path.name, f"its content is not that of a {ending} file")
+        raise _make_refusal(path.name, f"its content is not that of a {ending} file")
     try:
         if ending in ZIPPED:
             check_zip(path, ending[1:])
@@ -161,5 +152,5 @@ def _looks_like(ending: str | None, head: bytes) -> bool:
             return b"\0" not in head or head.startswith(_UTF_16)
 
 
-def _unsupported(name: str, why: str) -> HTTPProblem:
+def _make_refusal(name: str, why: str) -> HTTPProblem:
     return HTTPProblem(415, "unsupported", f"{name[:80]!r} is refused: {why}; supported are {', '.join(ENDINGS)}.")

@@ -20,8 +20,8 @@ from triplebeam.index.location import Location
 from triplebeam.index.store.corrections import parse_corrections
 from triplebeam.ingest import Reading
 from triplebeam.passage import Document
-from triplebeam.serve.http.indexing.job_store import Job, JobStore, Kind
-from triplebeam.serve.http.indexing.uploads import read_kept
+from triplebeam.serve.http.job_store import Job, JobStore, Kind
+from triplebeam.serve.http.uploads import read_kept
 from triplebeam.serve.library import Library
 from triplebeam.text.phrases import format_count
 
@@ -57,7 +57,7 @@ class JobContext:
         return self.library.location(self.job.index)
 
     def builder(self, extractor: str | Extractor | None = "none") -> IndexBuilder:
-        """What writes to the index."""
+        """Return what writes to the index."""
         settings = self.library.settings
         embedder = self.library.embedder(embedder_name(self.index.state, settings))
         return index_builder(self.index, settings, extractor=extractor, embedder=embedder, progress=self.progress)
@@ -67,7 +67,7 @@ class JobContext:
         self.store.log(self.job.id, text)
 
     def documents(self) -> Iterator[Reading]:
-        """What was sent, remembering which documents there were."""
+        """Read what was sent, remembering which documents there were."""
         for reading in read_kept(self.folder):
             if isinstance(reading, Document):
                 self.read[reading.id] = None
@@ -97,9 +97,11 @@ class JobContext:
         """
         if not self.read:
             return ""
-        published = self.library.documents(self.job.index)
-        new = [document_id for document_id in self.read if document_id not in published]
-        self.builder().take_back(new)
+        try:
+            published = self.library.documents(self.job.index)
+            self.builder().take_back([document_id for document_id in self.read if document_id not in published])
+        except TriplebeamError:  # the disk is full, or another process writes
+            return "; what was read of it comes with the next job"
         replaced = [document_id for document_id in self.read if document_id in published]
         if not replaced:
             return ""
@@ -118,18 +120,27 @@ class AddDocuments(BaseModel):
 
     def run(self, context: JobContext) -> str:
         """Index the documents, and log what was left out."""
-        published = _find_published(context)
+        try:
+            published: Set[str] = context.library.documents(context.job.index).keys()
+        except TriplebeamError:  # it is damaged, and about to be derived again
+            published = context.read.keys()
         given = context.library.given_extractor
         builder = context.builder(given if given and self.extractor != "none" else self.extractor)
         with account() as bill:
             report = builder.build(context.documents(), whole=self.kind == "sync")
-        _log_problems(context, report)
+        problems = (
+            [f"read in part: {warning}" for warning in report.warnings],
+            [f"not indexed: {unreadable}" for unreadable in report.unreadable],
+            [f"no triples of {passage_id}: {reason}" for passage_id, reason in report.failures],
+        )
+        for line in (line for lines in problems for line in lines[:_MAX_LOGGED]):
+            context.log(line)
         if (usage := bill.usage).calls:
             context.log(f"{usage.calls:,} calls, {usage.tokens_in:,} tokens in, {usage.tokens_out:,} out")
         if not report.documents_seen:
             raise BadInputError(f"nothing could be read: {'; '.join(report.list_unread()[:5])}.")
         # Those that were read before a restart are in the store already, and no change for this run.
-        new = {*report.added, *report.changed, *(context.read.keys() - published if published is not None else ())}
+        new = {*report.added, *report.changed, *(context.read.keys() - published)}
         return _summarize(report, len(new))
 
 
@@ -186,24 +197,6 @@ _TASK: TypeAdapter[Task] = TypeAdapter(Annotated[Task, Field(discriminator="kind
 def parse_task(kind: Kind, request: str) -> Task:
     """Parse a stored task."""
     return _TASK.validate_python({**json.loads(request), "kind": kind})
-
-
-def _find_published(context: JobContext) -> Set[str] | None:
-    """Return the documents of the index; None if it is damaged, and about to be derived again."""
-    try:
-        return context.library.documents(context.job.index).keys()
-    except TriplebeamError:
-        return None
-
-
-def _log_problems(context: JobContext, report: BuildReport) -> None:
-    problems = (
-        [f"read in part: {warning}" for warning in report.warnings],
-        [f"not indexed: {unreadable}" for unreadable in report.unreadable],
-        [f"no triples of {passage_id}: {reason}" for passage_id, reason in report.failures],
-    )
-    for line in (line for lines in problems for line in lines[:_MAX_LOGGED]):
-        context.log(line)
 
 
 def _summarize(report: BuildReport, new: int) -> str:

@@ -17,8 +17,8 @@ from triplebeam.answer import Step
 from triplebeam.assemble import DEFAULT_AGENT, DEFAULT_METHOD, context_of
 from triplebeam.errors import BadInputError, ExtraMissingError, TriplebeamError
 from triplebeam.explain.graph import find_entity, follow
-from triplebeam.serve.library_errors import message_of
-from triplebeam.serve.mcp.results import (
+from triplebeam.serve.index_folders import message_of
+from triplebeam.serve.mcp_results import (
     AskResult,
     ExpandResult,
     PassageResult,
@@ -60,7 +60,7 @@ IndexName: TypeAlias = Annotated[str | None, Field(description="Which index; nee
 
 
 def make_server(runner: Runner) -> MCPServer[None]:
-    """A server over a runner's library, for stdio, or for an HTTP server to mount."""
+    """Make a server over a runner's library, for stdio, or for an HTTP server to mount."""
     names = runner.library.names()
     server: MCPServer[None] = MCPServer(
         "triplebeam",
@@ -155,7 +155,8 @@ class _Tools:
             try:
                 async for step in run.progress():
                     if isinstance(step, Step):
-                        await context.report_progress(step.number, None, _progress(step))
+                        thought = f" – {step.thought}" if step.thought else ""
+                        await context.report_progress(step.number, None, f"Step {step.number}: {step.query}{thought}")
                 return await self.runner.run(make_ask_result, run.answer, run.index)
             finally:
                 run.cancel()
@@ -170,20 +171,18 @@ class _Tools:
         Use it to check or quote a passage whose id another tool returned.
         """
         with self._tool_errors():
-            return await self.runner.run(self._read_passage, await self._name(index), passage_id)
+            name = await self._name(index)
+            return await self.runner.run(lambda: make_passage_result(self.runner.library.index(name), passage_id))
 
     def _expand(
         self, name: str, where: str | None, entity: str, question: str | None, length: int, limit: int
     ) -> ExpandResult:
-        """Without a question, the entity's own name says what is near."""
-        index = self.runner.library.index(name, where)
-        graph = context_of(index).source.graph(entities=[entity])
-        number = find_entity(graph, context_of(index).embedder, entity)
-        followed = follow(graph, context_of(index).embedder, number, question or entity, length, limit)
-        return {"entity": graph.entities.names[number], "chains": [make_chain(each) for each in followed]}
-
-    def _read_passage(self, name: str, passage_id: str) -> PassageResult:
-        return make_passage_result(self.runner.library.index(name), passage_id)
+        """Follow an entity; without a question, its own name says what is near."""
+        context = context_of(self.runner.library.index(name, where))
+        graph = context.source.graph(entities=[entity])
+        number = find_entity(graph, context.embedder, entity)
+        followed = follow(graph, context.embedder, number, question or entity, length, limit)
+        return {"entity": graph.entities.names[number], "chains": [make_chain(*each) for each in followed]}
 
     async def _name(self, name: str | None) -> str:
         if name is not None:
@@ -200,7 +199,3 @@ class _Tools:
             yield
         except TriplebeamError as error:
             raise ToolError(message_of(error, self.runner.library.redact)) from error
-
-
-def _progress(step: Step) -> str:
-    return f"Step {step.number}: {step.query}" + (f" – {step.thought}" if step.thought else "")
