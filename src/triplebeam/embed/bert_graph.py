@@ -187,14 +187,8 @@ class _Drawing:
     def _attention(self, hidden: str, at: str) -> str:
         parts = ("query", "key", "value")
         bias = self._node("Concat", [self._tensor(f"{at}{part}.bias") for part in parts], axis=0)
-        if self._int8:
-            inputs = [*(self._linear(hidden, f"{at}{part}") for part in parts), bias, self._mask, *self._nearness]
-            return self._node("MultiHeadAttention", inputs, domain=_FUSED, num_heads=self._heads)
-        joined = self._node("Concat", [self._tensor(f"{at}{part}.weight") for part in parts], axis=0)
-        weight = self._node("Transpose", [joined])
-        past = [""] if self._nearness else []  # an input between, of decoders alone
-        inputs = [hidden, weight, bias, self._mask, *past, *self._nearness]
-        return self._node("Attention", inputs, domain=_FUSED, num_heads=self._heads)
+        inputs = [*(self._linear(hidden, f"{at}{part}") for part in parts), bias, self._mask, *self._nearness]
+        return self._node("MultiHeadAttention", inputs, domain=_FUSED, num_heads=self._heads)
 
     def _add_and_normalise(self, inner: str, skipped: str, at: str) -> str:
         projected = self._linear(inner, f"{at}output.dense")
@@ -204,7 +198,7 @@ class _Drawing:
     def _linear(self, inputs: str, at: str) -> str:
         """Multiply by the layer's weights; its bias is added by the fused operator that follows."""
         if not self._int8:
-            return self._node("MatMul", [inputs, self._node("Transpose", [self._tensor(f"{at}.weight")])])
+            return self._node("FusedMatMul", [inputs, self._tensor(f"{at}.weight")], domain=_FUSED, transB=1)
         weight = self._tensors[f"{at}.weight"]
         scales = np.abs(weight).max(axis=1) / _WEIGHT_STEPS
         rounded = self._weight(f"{at}.weight", np.round(weight / np.maximum(scales, _MIN_STEP)[:, None]).T, np.int8)
@@ -232,7 +226,7 @@ class _Drawing:
         return [self._tensor(f"{at}LayerNorm.weight"), self._tensor(f"{at}LayerNorm.bias")]
 
     def _tensor(self, name: str) -> str:
-        """Name one of the model's tensors as it is: what is joined or transposed, is so once, when a session opens."""
+        """Name one of the model's tensors as it is: to join or transpose it would cost time whenever a session opens."""
         return self._weight(name, self._tensors[name])
 
     def _weight(self, name: str, array: NDArray[Any], dtype: DTypeLike = np.float32) -> str:
