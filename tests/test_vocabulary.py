@@ -102,8 +102,6 @@ OLD_PARTICIPLES = {
         "_widened joined measured parsing"
     ),
     "methods": "ranked",
-    "passage.py": "embedded",
-    "ranking.py": "replaced",
     "retrieve": "_arranged _corrected _explained _fused _linked _mixed _ranked _walked explained",
     "serve": (
         "_answered _bound _checked _claimed _escaped _found _installed _listed _made _matched _published _renamed "
