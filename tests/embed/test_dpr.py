@@ -89,7 +89,7 @@ def test_a_folder_may_say_how_it_pools(tmp_path: Path, name: str) -> None:
     made = load_embedder(f"{name.partition(',')[0]},{mean}", tmp_path)
     assert isinstance(made, TwoEncoders)
     token = made.passages.encode(["the"])[0]
-    alone = OnnxEmbedder.from_folder(mean).embed(["the"])[0]
+    alone = OnnxEmbedder(mean).embed(["the"])[0]
     assert token / np.linalg.norm(token) == pytest.approx(alone, abs=1e-5)
 
 

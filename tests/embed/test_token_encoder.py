@@ -174,5 +174,5 @@ def test_minilms_tokens_average_to_its_sentence(minilm_folder: Path) -> None:
     encoder = OnnxTokenEncoder.from_folder(minilm_folder, name="minilm")
     vectors = encoder.encode([text]).vectors
     assert (encoder.label, vectors.shape) == ("late_interaction(minilm)", (8, 384))
-    (sentence,) = OnnxEmbedder.from_folder(minilm_folder).embed([text])
+    (sentence,) = OnnxEmbedder(minilm_folder).embed([text])
     assert float(vectors.mean(axis=0) @ sentence) > 0.6

@@ -15,8 +15,7 @@ from tables import read_table
 from triplebeam.errors import EndpointError
 from triplebeam.generate.ask import Failed, Parsed, ask, ask_many, make_strict_schema
 from triplebeam.generate.completion_cache import Cached, CompletionStore
-from triplebeam.generate.concurrency import Concurrent
-from triplebeam.generate.connect import WithParameters
+from triplebeam.generate.connect import Concurrent, WithParameters
 from triplebeam.generate.language_model import Completion, Prompt
 from triplebeam.generate.parse import UnusableReplyError
 from triplebeam.testing.scripted import Scripted

@@ -15,10 +15,10 @@ from loopback_endpoint import Endpoint, chat_completion, serve
 
 from patience import SECONDS
 from triplebeam.errors import BadInputError, EndpointError, IndexFormatError
+from triplebeam.generate.accounting import UNKNOWN_ORIGIN, follow_run
 from triplebeam.generate.completion_cache import Cached, CompletionStore, completion_key
-from triplebeam.generate.concurrency import Concurrent
+from triplebeam.generate.connect import Concurrent
 from triplebeam.generate.language_model import Completion, Correction, LanguageModel, Prompt, TokenLogProbability, Usage
-from triplebeam.generate.provenance import UNKNOWN_ORIGIN, follow_run
 from triplebeam.testing.contracts import LanguageModelContract
 from triplebeam.testing.scripted import Scripted
 from triplebeam.text.lines import line_numbers

@@ -15,8 +15,7 @@ from pathlib import Path
 from secrets import token_hex
 
 from triplebeam.assemble import Context, IndexReader, context_of, make_embedder
-from triplebeam.embed.embedder import Embedder
-from triplebeam.embed.lazy import LazyEmbedder
+from triplebeam.embed.embedder import Embedder, LazyEmbedder
 from triplebeam.errors import (
     BadInputError,
     IndexChangedError,
