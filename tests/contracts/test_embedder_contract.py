@@ -1,13 +1,12 @@
 """Every embedder there is, held against the contract."""
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from embed.tiny_model import CONFIG, random_weights, tokenizer
+from embed.tiny_model import write_model
 from generate.loopback_endpoint import serve
 from triplebeam.embed import load_embedder
 from triplebeam.embed.cached import CachedEmbedder
@@ -37,12 +36,7 @@ class TestTinyOnnx(EmbedderContract):
 
     @pytest.fixture
     def embedder(self, tmp_path: Path) -> Embedder:
-        from safetensors.numpy import save_file
-
-        save_file(random_weights(), tmp_path / "model.safetensors")
-        tokenizer().save(str(tmp_path / "tokenizer.json"))
-        (tmp_path / "config.json").write_text(json.dumps(CONFIG), encoding="utf-8")
-        return load_embedder(str(tmp_path), tmp_path)
+        return load_embedder(str(write_model(tmp_path)), tmp_path)
 
 
 @pytest.mark.slow

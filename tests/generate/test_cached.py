@@ -3,7 +3,6 @@
 import multiprocessing
 import sqlite3
 import threading
-from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -24,12 +23,6 @@ from triplebeam.testing.scripted import Scripted
 from triplebeam.text.lines import line_numbers
 
 PROMPT = Prompt(system="s", user="u", template="t", version="1")
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[CompletionStore]:
-    with CompletionStore(tmp_path / "cache" / "completions.sqlite") as store:
-        yield store
 
 
 class TestDependable(LanguageModelContract):
