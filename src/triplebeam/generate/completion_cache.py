@@ -20,7 +20,6 @@ from hashlib import blake2b
 from importlib import resources
 from importlib.resources.abc import Traversable
 from pathlib import Path
-from types import TracebackType
 
 from filelock import FileLock
 
@@ -145,9 +144,7 @@ class CompletionStore:
     def __enter__(self) -> "CompletionStore":
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     @contextmanager
