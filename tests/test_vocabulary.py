@@ -101,8 +101,6 @@ OLD_PARTICIPLES = {
         "_widened joined measured parsing"
     ),
     "methods": "ranked",
-    "passage.py": "embedded",
-    "ranking.py": "replaced",
     "retrieve": "_arranged _corrected _explained _fused _linked _mixed _ranked _walked explained",
     "support": ("_defined _folded _linked _listed _marked _matched _moved _named _said _tabled _widened merged quoted"),
 }

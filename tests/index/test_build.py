@@ -447,8 +447,8 @@ def test_names_and_dates_are_terms(field: str, value: str, terms: list[str]) -> 
 def test_metadata_is_found_by_terms_and_not_embedded() -> None:
     passage = Passage("p", "text", "title", metadata={"source": "TechCrunch"}, section="Uploads")
     assert passage.term_text == "TechCrunch\nTechCrunch\ntitle\ntitle\nUploads\ntext"
-    assert passage.embedded() == passage.searchable == "title\nUploads\ntext"
-    assert passage.embedded({"title"}) == "Uploads\ntext"
+    assert passage.format_for_embedding() == passage.searchable == "title\nUploads\ntext"
+    assert passage.format_for_embedding({"title"}) == "Uploads\ntext"
 
 
 def rows(count: int) -> list[Document]:

@@ -16,7 +16,7 @@ from triplebeam.errors import IndexDamagedError
 from triplebeam.extract.extractor import Extraction
 from triplebeam.extract.llm import LLMExtractor
 from triplebeam.generate.completion_cache import Cached, CompletionStore
-from triplebeam.generate.concurrency import Concurrent
+from triplebeam.generate.connect import Concurrent
 from triplebeam.generate.language_model import Completion, Prompt
 from triplebeam.index.arrays.quantize import INT8, INT16, quantize
 from triplebeam.index.arrays.rows import hash_texts

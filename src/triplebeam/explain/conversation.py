@@ -13,12 +13,11 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BaseModel
 
-from triplebeam.generate.accounting import account
+from triplebeam.generate.accounting import UNKNOWN_ORIGIN, account, follow_run
 from triplebeam.generate.ask import ask
 from triplebeam.generate.language_model import LanguageModel, PromptFailedError, Usage
 from triplebeam.generate.parse import Text
 from triplebeam.generate.prompts import load
-from triplebeam.generate.provenance import UNKNOWN_ORIGIN, follow_run
 from triplebeam.text.characters import replace_unstorable
 
 _TURNS_SHOWN = 6

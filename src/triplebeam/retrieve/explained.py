@@ -30,4 +30,6 @@ def explained(ranking: Ranking, passages: PassageTable, reasons: Reasons) -> Ran
     """The hits with their chains."""
     rows = [passages.row(passage_id) for passage_id in ranking.ids]
     chains = reasons(rows)
-    return ranking.replaced(hit._replace(chains=chains.get(row, ())) for hit, row in zip(ranking, rows, strict=True))
+    return ranking.replace_hits(
+        hit._replace(chains=chains.get(row, ())) for hit, row in zip(ranking, rows, strict=True)
+    )

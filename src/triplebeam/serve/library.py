@@ -15,9 +15,14 @@ from pathlib import Path
 from secrets import token_hex
 
 from triplebeam.assemble import Context, IndexReader, context_of, make_embedder
-from triplebeam.embed.embedder import Embedder
-from triplebeam.embed.lazy import LazyEmbedder
-from triplebeam.errors import BadInputError, IndexChangedError, IndexMissingError, TooManyOpenFilesError, nearest
+from triplebeam.embed.embedder import Embedder, LazyEmbedder
+from triplebeam.errors import (
+    BadInputError,
+    IndexChangedError,
+    IndexMissingError,
+    TooManyOpenFilesError,
+    nearest,
+)
 from triplebeam.extract.extractor import Extractor
 from triplebeam.generate.language_model import LanguageModel
 from triplebeam.index.build.writing import write_lock

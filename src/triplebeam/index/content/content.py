@@ -176,7 +176,7 @@ class Content:
     @cached_property
     def passage_texts(self) -> list[str]:
         """The text of each passage that is embedded."""
-        return [passage.embedded(self.shared_titles) for passage in self.passages]
+        return [passage.format_for_embedding(self.shared_titles) for passage in self.passages]
 
     @cached_property
     def triple_texts(self) -> list[str]:

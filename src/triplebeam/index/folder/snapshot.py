@@ -22,7 +22,7 @@ from triplebeam.index.folder.vectors import VectorIndex
 from triplebeam.index.location import Folder, Location
 from triplebeam.index.manifest import Manifest
 from triplebeam.index.protocols import Query, TermSearch
-from triplebeam.system.open_files import explain_open_files
+from triplebeam.system.durable import explain_open_files
 from triplebeam.text.names import entity_key
 from triplebeam.where import Where
 

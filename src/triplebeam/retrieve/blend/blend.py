@@ -165,7 +165,7 @@ class Blend:
             if hop is not None:
                 for row in ranks:
                     hops[row].append(hop(row))
-        return ranking.replaced(
+        return ranking.replace_hits(
             hit._replace(found_by=tuple(found_by[row]), chains=tuple(dict.fromkeys(chains[row])), hops=tuple(hops[row]))
             for hit, row in zip(ranking, rows, strict=True)
         )

@@ -158,7 +158,7 @@ class Rerank:
                     found_by=(*known.found_by, (BRIDGE, rank)), hops=(self.rare.hop(link), *known.hops)
                 )
             named.append(known)
-        return ranking.replaced(named)
+        return ranking.replace_hits(named)
 
 
 def _with_bridge(row: int, rows: Sequence[int], link: RareLink | None) -> Candidate:

@@ -1,6 +1,8 @@
 """The table of commands, each loaded when it is called."""
 
+import sys
 from importlib import import_module
+from importlib.util import LazyLoader, find_spec, module_from_spec
 from itertools import pairwise
 from typing import Any
 
@@ -40,6 +42,8 @@ _INSTEAD = {
 }
 _DEBUG = "--debug"
 _MAX_HELP_COLUMNS = 110
+#: SciPy names every part of NumPy while it is imported; these take a tenth of a search, and nothing here uses them.
+_UNUSED_PARTS_OF_NUMPY = ("f2py", "polynomial", "testing")
 
 
 class _Commands(TyperGroup):
@@ -85,6 +89,7 @@ class _Commands(TyperGroup):
 
 def load_command(name: str) -> Any:
     """Load a command of the table with its options, or a group of commands."""
+    _postpone_imports()
     found, holder = getattr(import_module(f"{__package__}.{name}"), name), typer.Typer(rich_markup_mode=None)
     if isinstance(found, typer.Typer):
         holder.add_typer(found, name=name)
@@ -93,6 +98,18 @@ def load_command(name: str) -> Any:
     command = typer.main.get_group(holder).commands[name]
     _hide_flag_types(command)
     return command
+
+
+def _postpone_imports() -> None:
+    """Have parts of NumPy loaded when something of them is used, and not by SciPy."""
+    numpy = import_module("numpy")
+    for part in _UNUSED_PARTS_OF_NUMPY:
+        spec = find_spec(f"numpy.{part}")
+        if spec and spec.loader and spec.name not in sys.modules:
+            spec.loader = LazyLoader(spec.loader)
+            sys.modules[spec.name] = module = module_from_spec(spec)
+            spec.loader.exec_module(module)
+            setattr(numpy, part, module)
 
 
 def _hide_flag_types(command: Any) -> None:

@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from typing_extensions import TypedDict
 
 from triplebeam.assemble import DEFAULT_METHOD, IndexReader, context_of
-from triplebeam.embed.lazy import LazyEmbedder
+from triplebeam.embed.embedder import LazyEmbedder
 from triplebeam.errors import BadInputError
 from triplebeam.explain.graph import Neighbourhood, around_entity, around_passage
 from triplebeam.serve.http.errors import ErrorResponse, HTTPProblem
