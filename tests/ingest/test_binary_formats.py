@@ -9,11 +9,11 @@ from fpdf import FPDF
 from made_files import MADE, make_pdf, make_xlsx, zip_of
 
 from triplebeam.errors import SourceError
-from triplebeam.ingest.epub import read_epub
+from triplebeam.ingest.content import clean_title
 from triplebeam.ingest.formats import read_content
 from triplebeam.ingest.office import read_xlsx
 from triplebeam.ingest.pdf import clean_lines, read_pdf
-from triplebeam.ingest.title import clean_title
+from triplebeam.ingest.xml import read_epub
 
 
 @pytest.mark.parametrize(

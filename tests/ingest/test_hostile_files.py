@@ -15,12 +15,12 @@ from made_files import saved, unzip, zip_of
 from growth import FACTOR, SMALL, grows_with_its_input
 from triplebeam.errors import SourceError
 from triplebeam.ingest import html, office, pdf, pdf_process
-from triplebeam.ingest.epub import read_epub
 from triplebeam.ingest.formats import read_content
 from triplebeam.ingest.mail import read_mail, read_mailbox
 from triplebeam.ingest.office import read_pptx, read_xlsx
 from triplebeam.ingest.pdf import read_pdf
 from triplebeam.ingest.split import split
+from triplebeam.ingest.xml import read_epub
 from triplebeam.passage import Document
 from triplebeam.text.sentences import sentence_spans
 
@@ -117,7 +117,7 @@ def sheet(xml: str) -> bytes:
 
 def test_a_sheet_is_as_large_as_its_cells_and_not_as_it_says(monkeypatch: pytest.MonkeyPatch) -> None:
     filled: list[int] = []
-    monkeypatch.setattr(office, "_row", lambda cells, composer: filled.append(len(cells)))
+    monkeypatch.setattr(office, "_write_row", lambda cells, composer: filled.append(len(cells)))
     cell = '<sheetData><row r="1"><c r="A1"><v>1</v></c></row></sheetData>'
     read_xlsx(sheet(f'<dimension ref="A1:XFD1048576"/>{cell}'))
     assert filled == [1]

@@ -4,8 +4,8 @@ import pytest
 from made_files import make_mailbox
 
 from triplebeam.errors import SourceError
+from triplebeam.ingest.content import decode
 from triplebeam.ingest.mail import read_mail, read_mailbox
-from triplebeam.ingest.text import decode
 
 
 def nested(levels: int) -> bytes:

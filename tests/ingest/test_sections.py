@@ -3,10 +3,10 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
+from triplebeam.ingest.content import Content
 from triplebeam.ingest.html import read_html
 from triplebeam.ingest.plain import read_plain
 from triplebeam.ingest.split import split
-from triplebeam.ingest.text import Content
 from triplebeam.passage import Document, Passage
 
 

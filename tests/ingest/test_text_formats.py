@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from triplebeam.errors import SourceError
+from triplebeam.ingest.content import decode
 from triplebeam.ingest.formats import find_ending, read_content
 from triplebeam.ingest.restructured_text import read_restructured_text
-from triplebeam.ingest.text import decode
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-32", "utf-16-le", "utf-16-be"])

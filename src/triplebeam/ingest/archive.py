@@ -9,12 +9,13 @@ import os
 import zipfile
 import zlib
 from collections.abc import Iterator
+from contextlib import contextmanager
 from io import BytesIO
 from pathlib import Path
 from typing import IO
 
 from triplebeam.errors import SourceError
-from triplebeam.ingest.damage import DAMAGE
+from triplebeam.ingest.content import DAMAGE, report_damage
 
 MAX_INFLATED_BYTES = 100_000_000
 #: Of a file whose lines are documents.
@@ -43,6 +44,14 @@ def check_zip(file: Path | IO[bytes], kind: str = "docx") -> None:
                 _check_tags(tags)
     except (zipfile.BadZipFile, *DAMAGE) as error:
         raise SourceError(f"it is not a {kind} file, or is password-protected: save it again as {kind}") from error
+
+
+@contextmanager
+def open_zip(data: bytes, kind: str, *errors: type[Exception]) -> Iterator[IO[bytes]]:
+    """Check a zip file and give it to a parser; what that stumbles over, ``errors`` of its own too, is damage."""
+    check_zip(BytesIO(data), kind)
+    with report_damage(f"the {kind} file is damaged", zipfile.BadZipFile, *errors):
+        yield BytesIO(data)
 
 
 def check_gzip(file: Path | IO[bytes]) -> None:

@@ -3,9 +3,8 @@
 import re
 from collections.abc import Iterator
 
-from triplebeam.ingest.compose import Composer
+from triplebeam.ingest.content import Composer, Content
 from triplebeam.ingest.front_matter import parse_front_matter
-from triplebeam.ingest.text import Content
 
 _HEAD_CHARACTERS = 20_000
 _SIGNS_OF_IT = (
@@ -53,8 +52,7 @@ def read_asciidoc(source: str) -> Content:
     reader = _Reader()
     reader.read(body.split("\n"))
     content = reader.composer.content(metadata={name: text for name, text in fields.items() if name != "title"})
-    title = fields.get("title") or (content.headings[0].text if content.headings else "")
-    return content._replace(title=title, warnings=warnings)
+    return content._replace(title=fields.get("title") or content.first_heading, warnings=warnings)
 
 
 class _Reader:
@@ -124,7 +122,7 @@ class _Reader:
             self._words(line)
 
     def _row(self, line: str) -> None:
-        self.composer.row()
+        self.composer.end_line()
         for cell in line.split("|")[1:]:
             self.composer.cell()
             self._words(cell)

@@ -7,10 +7,8 @@ out.
 import re
 from collections.abc import Iterator
 
-from triplebeam.ingest.compose import Composer
-from triplebeam.ingest.generated import NoDocumentError
+from triplebeam.ingest.content import Composer, Content, NoDocumentError
 from triplebeam.ingest.plain import read_plain
-from triplebeam.ingest.text import Content
 from triplebeam.text.stop_words import word_set
 
 _IS_ROFF = re.compile(r"^[.'](?:TH|SH|Dd|Dt|Sh|so)\b", re.MULTILINE)

@@ -12,9 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from triplebeam.errors import SourceError
-from triplebeam.ingest.compose import Composer
-from triplebeam.ingest.text import Content
-from triplebeam.ingest.title import clean_title
+from triplebeam.ingest.content import Composer, Content, clean_title
 
 _PROGRAM = Path(__file__).with_name("pdf_process.py")
 #: For a small file; a large one may take more.

@@ -4,8 +4,7 @@ import re
 from collections.abc import Iterator
 
 from triplebeam.ingest.asciidoc import is_asciidoc, read_asciidoc
-from triplebeam.ingest.compose import TERM_LEVEL
-from triplebeam.ingest.text import Content
+from triplebeam.ingest.content import TERM_LEVEL, Content
 from triplebeam.passage import Heading
 
 _UNDERLINED = re.compile(r"(?:\A|(?<=\n))(?:([=\-~^*#])\1{3,}\n)?(\S[^\n]{1,100})\n([=\-~^*#])\3{3,}(?=\n|\Z)")

@@ -3,13 +3,10 @@
 import re
 from collections.abc import Iterator
 
-from triplebeam.errors import SourceError
-from triplebeam.ingest.damage import DAMAGE
-from triplebeam.ingest.extras import import_extra
-from triplebeam.ingest.generated import NoDocumentError
+from triplebeam.ingest.content import Content, NoDocumentError, report_damage
+from triplebeam.ingest.formats import import_extra
 from triplebeam.ingest.html import read_html
 from triplebeam.ingest.plain import read_plain
-from triplebeam.ingest.text import Content
 from triplebeam.text.stop_words import word_set
 
 _EXTRA = "rst"
@@ -60,14 +57,12 @@ def read_restructured_text(source: str) -> Content:
         reason = f"it was read as plain text, since a line has {longest:,} characters: break lines over 10,000"
         return read_plain(source)._replace(warnings=(reason,))
     markup = "\n".join(_replace_directives("\n\n".join(map(_cut_block, source.split("\n\n")))))
-    try:
+    with report_damage("the markup cannot be read"):
         parts = core.publish_parts(markup, writer="html5", settings_overrides=_SETTINGS)
-    except DAMAGE as error:
-        raise SourceError(f"the markup cannot be read ({type(error).__name__}: {error})") from error
     content = read_html(parts["html_body"], code_mark="`")
     if not content.text.strip() and _DIRECTIVE.search(source):
         raise NoDocumentError("it has directives only, such as automodule, and no text of its own")
-    return content._replace(title=content.headings[0].text if content.headings else "")
+    return content._replace(title=content.first_heading)
 
 
 def _cut_block(block: str) -> str:

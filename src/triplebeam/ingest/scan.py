@@ -9,9 +9,8 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from triplebeam.errors import install_command
-from triplebeam.ingest.extras import EXTRAS
-from triplebeam.ingest.formats import find_ending
-from triplebeam.ingest.outcome import Skipped, Unreadable
+from triplebeam.ingest.folder_walk import Skipped, Unreadable
+from triplebeam.ingest.formats import EXTRAS, find_ending
 from triplebeam.ingest.sources import check_exist, files
 
 #: What to do with files of a kind, or why nothing can be done; {it} is one file or several.

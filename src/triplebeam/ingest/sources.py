@@ -9,11 +9,9 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from triplebeam.errors import BadInputError, SourceError
-from triplebeam.ingest.folder_walk import FolderWalk, stat_of
+from triplebeam.ingest.content import Content, NoDocumentError
+from triplebeam.ingest.folder_walk import FolderWalk, Reading, Skipped, Unreadable, stat_of
 from triplebeam.ingest.formats import LINE_READERS, find_ending, read_content, read_lines
-from triplebeam.ingest.generated import NoDocumentError
-from triplebeam.ingest.outcome import Reading, Skipped, Unreadable
-from triplebeam.ingest.text import Content
 from triplebeam.passage import Document, Link
 from triplebeam.text.characters import replace_unstorable
 

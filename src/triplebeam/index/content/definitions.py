@@ -12,7 +12,7 @@ from itertools import groupby
 from typing import NamedTuple
 
 from triplebeam.extract.extractor import KEYWORDS_MARK
-from triplebeam.ingest.outline import strip_number
+from triplebeam.ingest.split import strip_number
 from triplebeam.passage import Passage
 from triplebeam.text.names import entity_key, strip_article
 from triplebeam.text.stop_words import word_set
