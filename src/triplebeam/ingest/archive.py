@@ -41,7 +41,10 @@ def check_zip(file: Path | IO[bytes], kind: str = "docx") -> None:
                     more, opened = _count_inflated(inner, MAX_INFLATED_BYTES - inflated)
                 inflated, tags = inflated + more, tags + opened
                 _check(inflated, size)
-                _check_tags(tags)
+                if tags > MAX_TAGS:
+                    raise SourceError(
+                        f"its XML has more than {MAX_TAGS:,} tags: save it in parts, or in another format"
+                    )
     except (zipfile.BadZipFile, *DAMAGE) as error:
         raise SourceError(f"it is not a {kind} file, or is password-protected: save it again as {kind}") from error
 
@@ -78,8 +81,8 @@ def read_lines(file: IO[bytes], compressed: int) -> Iterator[bytes]:
         inflated += len(line)
         if len(line) > MAX_LINE_BYTES:
             raise SourceError(f"it has a line of more than {MAX_LINE_BYTES:,} bytes: write one document per line")
-        if inflated > MAX_INFLATED_BYTES:
-            _check_ratio(inflated, compressed)
+        if inflated > MAX_INFLATED_BYTES and inflated > MAX_RATIO * compressed:
+            raise _make_bomb_error(inflated, compressed)
         yield line
 
 
@@ -96,20 +99,8 @@ def _count_inflated(file: IO[bytes] | gzip.GzipFile, most: int) -> tuple[int, in
     return count, tags
 
 
-def _check_tags(tags: int) -> None:
-    if tags > MAX_TAGS:
-        raise SourceError(f"its XML has more than {MAX_TAGS:,} tags: save it in parts, or in another format")
-
-
 def _check(inflated: int, compressed: int) -> None:
-    if inflated > _MIN_RATIO_BYTES:
-        _check_ratio(inflated, compressed)
-    if inflated > MAX_INFLATED_BYTES:
-        raise _make_bomb_error(inflated, compressed)
-
-
-def _check_ratio(inflated: int, compressed: int) -> None:
-    if inflated > MAX_RATIO * compressed:
+    if inflated > min(MAX_INFLATED_BYTES, max(_MIN_RATIO_BYTES, MAX_RATIO * compressed)):
         raise _make_bomb_error(inflated, compressed)
 
 

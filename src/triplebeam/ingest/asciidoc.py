@@ -69,20 +69,18 @@ class _Reader:
             line = lines[place]
             fence = _FENCE.fullmatch(line)
             following = lines[place + 1] if place + 1 < len(lines) else ""
-            if fence is not None and not self._is_title(line, following):
-                place = self._block(lines, place, fence[1])
-            elif self._is_title(line, following):
+            if self._is_title(line, following):
                 self.composer.heading(1 + _UNDERLINES.index(following[0]), self._inline(line))
                 place += 2
+            elif fence is not None:
+                place = self._block(lines, place, fence[1])
             else:
                 self._line(line)
                 place += 1
 
     def _is_title(self, line: str, following: str) -> bool:
-        underline = _UNDERLINE.fullmatch(following)
-        return bool(
-            underline and line.strip() and line[0].isalnum() and abs(len(following.rstrip()) - len(line.rstrip())) <= 2
-        )
+        is_underlined = bool(_UNDERLINE.fullmatch(following)) and line[:1].isalnum()
+        return is_underlined and abs(len(following.rstrip()) - len(line.rstrip())) <= 2
 
     def _block(self, lines: list[str], place: int, fence: str) -> int:
         """Read a verbatim block whole, to its closing fence; of another, skip the fence alone."""
@@ -92,14 +90,8 @@ class _Reader:
         if not fence.startswith((*_VERBATIM, _COMMENT)):
             self.composer.end_paragraph()
             return place + 1
-        end = next(
-            (
-                n
-                for n in range(place + 1, len(lines))
-                if lines[n].rstrip() == fence[:3] * (fence[0] == "`") or lines[n].rstrip() == fence
-            ),
-            len(lines),
-        )
+        ends = (fence, fence[:3] if fence[0] == "`" else "")
+        end = next((n for n in range(place + 1, len(lines)) if lines[n].rstrip() in ends), len(lines))
         if not fence.startswith(_COMMENT):
             self.composer.code("\n".join(lines[place + 1 : end]))
         return end + 1
@@ -111,7 +103,10 @@ class _Reader:
         elif title is not None:
             self.composer.heading(len(title[1]), self._inline(title[2]))
         elif self._is_table and line.startswith("|"):
-            self._row(line)
+            self.composer.end_line()
+            for cell in line.split("|")[1:]:
+                self.composer.cell()
+                self._words(cell)
         elif term is not None and "://" not in term[1]:
             self.composer.term(self._inline(term[1]))
             self._words(term[2] or "")
@@ -120,12 +115,6 @@ class _Reader:
             self._words(item[3])
         else:
             self._words(line)
-
-    def _row(self, line: str) -> None:
-        self.composer.end_line()
-        for cell in line.split("|")[1:]:
-            self.composer.cell()
-            self._words(cell)
 
     def _words(self, line: str) -> None:
         for text, target in self._pieces(line):
@@ -139,14 +128,15 @@ class _Reader:
         last = 0
         for link in _LINK.finditer(line := _MAN_LINK.sub(r"link:\1.txt[\1(\2)]", line)):
             yield self._inline(line[last : link.start()]), ""
-            target = link[1] or link[3] or f"#{link[5]}"
-            yield link[2] or link[4] or link[6] or link[5] or target, target
+            yield _link_text(link), link[1] or link[3] or f"#{link[5]}"
             last = link.end()
         yield self._inline(line[last:]), ""
 
     def _inline(self, text: str) -> str:
-        text = _LINK.sub(
-            lambda link: link[2] or link[4] or link[6] or link[5] or link[1] or link[3], _MAN_LINK.sub(r"\1(\2)", text)
-        )
+        text = _LINK.sub(_link_text, _MAN_LINK.sub(r"\1(\2)", text))
         text = _ATTRIBUTE.sub(lambda name: _ATTRIBUTE_NAMES.get(name[1], name[0]), text)
         return _QUOTED.sub(r"\2", text)
+
+
+def _link_text(link: re.Match[str]) -> str:
+    return next(text for number in (2, 4, 6, 5, 1, 3) if (text := link[number]))

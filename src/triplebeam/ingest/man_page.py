@@ -27,18 +27,8 @@ _MDOC = word_set(
 )
 _CLOSING = tuple(".,;:)]?!")
 _NAMES = {"em": "—", "en": "–", "hy": "-", "bu": "•", "co": "©", "rg": "®", "aq": "'", "dq": '"', "lq": "“", "rq": "”"}
-_NAMES |= {
-    "oq": "‘",
-    "cq": "’",
-    "ga": "`",
-    "ti": "~",
-    "ha": "^",
-    "rs": "\\",
-    "mu": "×",
-    "->": "→",
-    "<=": "≤",
-    ">=": "≥",
-}
+_NAMES |= {"oq": "‘", "cq": "’", "ga": "`", "ti": "~", "ha": "^", "rs": "\\", "mu": "×"}
+_NAMES |= {"->": "→", "<=": "≤", ">=": "≥"}
 _ESCAPE = re.compile(
     r"\\(?:(?P<drop>f(?:\[[^\]\n]{0,30}\]|\(..|.)|s(?:[-+]?\d{1,2}|\[[^\]\n]{0,30}\])|[hvwlLoZ]'[^'\n]{0,100}'|[nmFgk](?:\[[^\]\n]{0,30}\]|\(..|.)|[&)%:|^/,cdu{}!pt])"
     r"|[*(]?(?:\[(?P<long>[^\]\n]{1,30})\]|\((?P<name>..))|(?P<sign>.))"
@@ -100,10 +90,8 @@ class _Reader:
         self._code = None
 
     def _macro(self, macro: str, rest: str) -> None:
-        words = [
-            _strip_escapes(quoted.replace('""', '"') or word)
-            for quoted, word in _ARGUMENT.findall(rest.split('\\"')[0])
-        ]
+        arguments = _ARGUMENT.findall(rest.split('\\"')[0])
+        words = [_strip_escapes(quoted.replace('""', '"') or word) for quoted, word in arguments]
         if macro in ("TH", "Dt") and words:
             name = words[0].lower() if words[0].isupper() else words[0]
             self.title = f"{name}({words[1]})" if len(words) > 1 else name

@@ -11,7 +11,6 @@ import json
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from io import StringIO
-from itertools import chain
 from pathlib import Path
 from typing import IO, Any, cast
 
@@ -116,8 +115,7 @@ def read_json_lines(path: Path, name: str) -> Iterator[tuple[int, Document | str
 
 def _parse(line: bytes, default_id: str) -> Document | str:
     try:
-        row = json.loads(line.decode("utf-8-sig"))
-        return row_document(row, default_id)
+        return row_document(json.loads(line.decode("utf-8-sig")), default_id)
     except UnicodeDecodeError as error:
         return f"byte {error.start} of the line is not UTF-8"
     except json.JSONDecodeError as error:
@@ -154,7 +152,7 @@ def check_plain_fields(row: object) -> None:
         raise SourceError("it is not a JSON object")
     inner = row.get("metadata")
     own = {name: value for name, value in row.items() if name not in _FIELDS}
-    for name, value in chain(own.items(), inner.items() if isinstance(inner, dict) else ()):
+    for name, value in (*own.items(), *(inner.items() if isinstance(inner, dict) else ())):
         if not isinstance(name, str):
             raise SourceError(f"the name of its field {name!r} is not a string")
         if value is not None and not isinstance(value, str | int | float):

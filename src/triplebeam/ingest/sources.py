@@ -16,7 +16,6 @@ from triplebeam.passage import Document, Link
 from triplebeam.text.characters import replace_unstorable
 
 _BEIR_CORPORA = ("corpus.jsonl", "corpus.jsonl.gz")
-_NO_TEXT = "there is no text in it"
 _MAX_LINKS = 2000
 
 
@@ -91,8 +90,10 @@ def document_id(path: Path) -> str:
 
 def read_file(path: Path, name: str, encoding: str | None, seen: set[str]) -> Iterator[Reading]:
     """Read the documents of one file, which has that name in the index; ``seen`` are the ids there were, and grows."""
+    has_rows = False
     try:
         for line, outcome in _outcomes(path, name, encoding):
+            has_rows = True
             if isinstance(outcome, Skipped):
                 yield outcome
             elif isinstance(outcome, str):
@@ -103,6 +104,8 @@ def read_file(path: Path, name: str, encoding: str | None, seen: set[str]) -> It
             else:
                 seen.add(outcome.id)
                 yield replace(outcome, source=name)
+        if not has_rows:
+            yield Unreadable(str(path), "there is no text in it")
     except NoDocumentError as error:
         yield Skipped(str(path), str(error))
     except SourceError as error:
@@ -118,9 +121,9 @@ def _outcomes(path: Path, name: str, encoding: str | None) -> Iterator[tuple[int
     if path.stat().st_size == 0:
         yield None, Skipped(str(path), "the file is empty")
     elif ending is not None and ending in LINE_READERS:
-        yield from _require_rows(read_lines(path, name, ending))
+        yield from read_lines(path, name, ending)
     else:
-        yield from _require_rows(_documents(path, name, ending or path.suffix.lower(), encoding))
+        yield from _documents(path, name, ending or path.suffix.lower(), encoding)
 
 
 def _documents(path: Path, name: str, ending: str, encoding: str | None) -> Iterator[tuple[int | None, Document]]:
@@ -147,17 +150,6 @@ def _document(content: Content, id_: str, title: str) -> Document:
         links=document_links(content.links, id_),
         warnings=content.warnings,
     )
-
-
-def _require_rows(
-    rows: Iterator[tuple[int | None, Document | str]] | Iterator[tuple[int | None, Document]],
-) -> Iterator[tuple[int | None, Document | str]]:
-    """Yield the documents; a file without any is an error."""
-    first = next(rows, None)
-    if first is None:
-        raise SourceError(_NO_TEXT)
-    yield first
-    yield from rows
 
 
 def document_links(links: Iterable[Link], document_id: str) -> tuple[Link, ...]:

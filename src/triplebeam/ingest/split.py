@@ -21,10 +21,7 @@ from triplebeam.text.sentences import Span, sentence_spans, trim_span
 # "word" that is none, such as encoded data.
 _TOKEN = re.compile(rf"[{CHINESE_AND_JAPANESE}]|[^\W{CHINESE_AND_JAPANESE}]{{1,40}}|[^\w\s]")
 _BLANK_LINE = re.compile(r"\n[^\S\n]*\n\s*")
-_LINE_END = re.compile(r"\n")
-_WHITE_SPACE = re.compile(r"\s+")
 _HEADING_TOKENS = 16
-_ITEM_START = re.compile(r"\n(?=[ \t]*(?:[-*•+]|\d{1,3}[.)])[ \t]+\S)")
 #: A section of less than this share of the limit may share its passage with the next.
 _SMALL_SHARE = 4
 _ENDS_LIKE_PROSE = tuple(".!?…;,。！？”\"'’)")
@@ -72,7 +69,8 @@ class Outline:
         first, last = bisect_right(self._starts, start), bisect_right(self._starts, end - 1)
         while first < last and self._starts[first] <= self._ends[first - 1] + 2 and first > 0:
             first += 1
-        return _BETWEEN.join(_find_common(self._paths[first : last + 1]))
+        levels = zip(*self._paths[first : last + 1], strict=False)
+        return _BETWEEN.join(level[0] for level in takewhile(lambda level: len(set(level)) == 1, levels))
 
 
 def _paths(document: Document) -> list[tuple[str, ...]]:
@@ -88,11 +86,6 @@ def _paths(document: Document) -> list[tuple[str, ...]]:
             tuple(text for _, text in stack if _fold_case(text) not in title and _fold_case(strip_number(text)) != bare)
         )
     return paths
-
-
-def _find_common(paths: list[tuple[str, ...]]) -> list[str]:
-    levels = takewhile(lambda level: len(set(level)) == 1, zip(*paths, strict=False))
-    return [level[0] for level in levels]
 
 
 def _fold_case(text: str) -> str:
@@ -155,17 +148,13 @@ def _pack(
             yield first, last
             size = 0
         if tokens > limit:
-            yield from _pack(text, (start, end), limit, _compute_even_size(tokens, limit), cutters[1:], outline)
+            passages = -(-tokens // limit)
+            even = -(-tokens // passages)  # so that a text just over the limit gives two halves and no crumb
+            yield from _pack(text, (start, end), limit, even, cutters[1:], outline)
             continue
         first, last, size = (first if size else start), end, size + tokens
     if size:
         yield first, last
-
-
-def _compute_even_size(tokens: int, limit: int) -> int:
-    """Compute how full a passage should be, so that a text just over the limit gives two halves and no crumb."""
-    passages = -(-tokens // limit)
-    return -(-tokens // passages)
 
 
 def _count(text: str, start: int, end: int) -> int:
@@ -209,26 +198,20 @@ def _is_heading(text: str, start: int, end: int) -> bool:
     )
 
 
-def _items(text: str, start: int, end: int, outline: Outline) -> Iterator[Span]:
-    """Yield the items of lists, each with its bullet; what is no list stays whole."""
-    return _split_at(text, start, end, _ITEM_START)
-
-
 def _sentences(text: str, start: int, end: int, outline: Outline) -> Iterator[Span]:
     for paragraph in _split_at(text, start, end, _BLANK_LINE):
         yield from sentence_spans(text, *paragraph)
-
-
-def _lines(text: str, start: int, end: int, outline: Outline) -> Iterator[Span]:
-    return _split_at(text, start, end, _LINE_END)
-
-
-def _words(text: str, start: int, end: int, outline: Outline) -> Iterator[Span]:
-    return _split_at(text, start, end, _WHITE_SPACE)
 
 
 def _tokens(text: str, start: int, end: int, outline: Outline) -> Iterator[Span]:
     return (match.span() for match in _TOKEN.finditer(text, start, end))
 
 
+def _make_cutter(border: str) -> _Cutter:
+    pattern = re.compile(border)
+    return lambda text, start, end, outline: _split_at(text, start, end, pattern)
+
+
+#: Items of lists have their bullets.
+_items, _lines, _words = map(_make_cutter, (r"\n(?=[ \t]*(?:[-*•+]|\d{1,3}[.)])[ \t]+\S)", r"\n", r"\s+"))
 _CUTTERS: Sequence[_Cutter] = (_paragraphs, _items, _sentences, _lines, _words, _tokens)
