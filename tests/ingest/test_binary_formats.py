@@ -54,6 +54,11 @@ def test_xml_entities_are_not_expanded() -> None:
         read_epub(zip_of({"META-INF/container.xml": bomb}))
 
 
+def test_a_book_without_a_package_is_damaged() -> None:
+    with pytest.raises(SourceError, match="the epub file is damaged"):
+        read_epub(zip_of({"META-INF/container.xml": "<container/>"}))
+
+
 def test_a_missing_library_is_named_with_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     book = make_xlsx()  # which needs the library
     monkeypatch.setitem(sys.modules, "openpyxl", None)

@@ -76,6 +76,7 @@ def test_a_long_block_leaves_the_rest_of_restructured_text_as_it_is(block: str) 
     ("name", "ending"),
     [
         *(("git-log.1", ".1"), ("bzip2.1", ".1"), ("systemd.unit.5", ".5"), ("ls.1.gz", ".1.gz"), ("a.TSX", ".tsx")),
+        *(("history.3readline.gz", ".3.gz"), ("req.1ssl", ".1"), ("film.3gp", None), ("pack.7z", None)),
         *(("libc.so.6", None), ("libz.so.1.3", None), ("mail.log.1", None), ("notes-2.1", None), ("v1.2", None)),
     ],
 )

@@ -90,7 +90,7 @@ class _Reader:
         if not fence.startswith((*_VERBATIM, _COMMENT)):
             self.composer.end_paragraph()
             return place + 1
-        ends = (fence, fence[:3] if fence[0] == "`" else "")
+        ends = (fence, "```") if fence[0] == "`" else (fence,)
         end = next((n for n in range(place + 1, len(lines)) if lines[n].rstrip() in ends), len(lines))
         if not fence.startswith(_COMMENT):
             self.composer.code("\n".join(lines[place + 1 : end]))

@@ -73,6 +73,8 @@ EXTRAS: Mapping[str, Mapping[str, str]] = {
 _GZIP, _PLAIN = ".gz", ".txt"
 #: Libraries, logs and versions whose names end as those of manual pages do: "libc.so.6", "mail.log.1", "notes-2.1".
 _NO_MANUAL = re.compile(r"\.(?:so|dylib|log|tar|zip|gz|bak|old|orig|dump|db)(?:\.\d+)*\.\d\Z|(?:\A|[-_. v])\d+\.\d\Z")
+#: Packages add a word to the section of their manual pages: "history.3readline", "req.1ssl".
+_MANUAL_OF_PACKAGE = re.compile(r"(\.[1-8])(?:ncurses|perl|pm|posix|readline|ssl|tcl)\Z")
 _BY_LENGTH = sorted(ENDINGS, key=len, reverse=True)
 #: Files that are text by their name, with whatever ending or none.
 _TEXT_NAMES = word_set(
@@ -83,7 +85,7 @@ _TEXT_NAMES = word_set(
 
 def find_ending(path: Path) -> str | None:
     """Give the known ending of a file's name, in any case, or nothing; ``README`` counts as ``.txt``."""
-    name = path.name.lower()
+    name = _MANUAL_OF_PACKAGE.sub(r"\1", path.name.lower())
     if known := next((ending for ending in _BY_LENGTH if name.endswith(ending)), None):
         return None if known in _MANUAL_SECTIONS.split() and _NO_MANUAL.search(name) else known
     if name.endswith(_GZIP):

@@ -14,7 +14,8 @@ from triplebeam.text.stop_words import word_set
 _IS_ROFF = re.compile(r"^[.'](?:TH|SH|Dd|Dt|Sh|so)\b", re.MULTILINE)
 _REFERENCE = re.compile(r"\s*\.so[ \t]+(\S+)\s*")
 _REQUEST = re.compile(r"[.'][ \t]*([A-Za-z]\w{0,9}|\\\"|)[ \t]*(.*)")
-_ARGUMENT = re.compile(r'"((?:[^"]|"")*)"?|(\S+)')
+_ARGUMENT = re.compile(r'"((?:[^"]|"")*)"?|((?:\\ |\S)+)')
+_ROW_BORDER, _CELL_BORDER = re.compile(r"T[{}]"), re.compile(r"T\}.T\{")
 _HEADINGS = {"SH": 1, "Sh": 1, "SS": 2, "Ss": 2}
 _PARAGRAPHS = word_set("PP P LP Pp sp RS RE Bl El Ed")
 _CODE_BEGINS, _CODE_ENDS = word_set("nf EX Vb Bd"), word_set("fi EE Ve Ed")
@@ -74,11 +75,19 @@ class _Reader:
         self._code: list[str] | None = None
         self._next = ""
         """The macro whose text is on the next line."""
+        self._is_format = False
+        """Of a table: how its columns are set, up to a full stop."""
 
     def read(self, line: str) -> None:
         """Read a line of text, or a macro and its arguments."""
         request = _REQUEST.fullmatch(line)
-        if request is None:
+        if self._is_format:
+            self._is_format = request is None and not line.rstrip().endswith(".")
+        elif _ROW_BORDER.fullmatch(line):
+            self.composer.end_line()
+        elif _CELL_BORDER.fullmatch(line):
+            self.composer.cell()
+        elif request is None:
             self._words(_strip_escapes(line) if line.strip() else "")
         elif request[1] not in ("", '\\"'):
             self._macro(request[1], request[2])
@@ -103,6 +112,9 @@ class _Reader:
             self.end()
         elif macro in _CODE_BEGINS:
             self._code = self._code or []
+        elif macro in ("TS", "T"):
+            self._is_format = True
+            self.composer.end_line()
         elif macro in ("TP", "TQ"):
             self._next = "TP"
         elif macro == "IP":
