@@ -98,7 +98,7 @@ OLD_PARTICIPLES = {
     "assemble": "_built _known _remembered assembled synced",
     "explain": "_joined _shortened _shown _titled called filled",
     "extract": (
-        "_dated _described _ended _extracted _governed _greeted _inflated _owned _prepared _trimmed "
+        "_dated _described _ended _governed _owned _prepared _trimmed "
         "_widened joined measured parsing"
     ),
     "methods": "ranked",
