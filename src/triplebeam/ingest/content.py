@@ -103,11 +103,9 @@ def decode(data: bytes, encoding: str | None = None) -> str:
 
 
 def _decode_bytes(data: bytes, encoding: str | None) -> str:
+    encoding = encoding or next((marked for mark, marked in _MARKS.items() if data.startswith(mark)), None)
     if encoding is not None:
         return _decode_as(data, encoding)
-    mark = next((mark for mark in _MARKS if data.startswith(mark)), None)
-    if mark is not None:
-        return _decode_as(data, _MARKS[mark])
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:

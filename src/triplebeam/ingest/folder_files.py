@@ -78,14 +78,8 @@ class SourceFile:
 
     name: str
     path: Path
-    size: int
-    modified: int
-    """In nanoseconds."""
-
-    @property
-    def state(self) -> str:
-        """What changes when the file does."""
-        return f"{self.size} {self.modified}"
+    state: str
+    """What changes when the file does: its size, and the time of its last change in nanoseconds."""
 
 
 @dataclass(frozen=True)
@@ -105,12 +99,7 @@ class FolderFiles:
 
     @classmethod
     def of(
-        cls,
-        paths: Sequence[Path],
-        names: SourceNames,
-        encoding: str | None = None,
-        *,
-        follow_links: bool = False,
+        cls, paths: Sequence[Path], names: SourceNames, encoding: str | None = None, *, follow_links: bool = False
     ) -> "FolderFiles":
         """List the files of a kind that is read. Nothing is opened."""
         check_exist(paths)
@@ -121,13 +110,15 @@ class FolderFiles:
         readable = [p for p, source in found if isinstance(p, Path) and (find_ending(p) is not None or p == source)]
         listed: dict[str, SourceFile] = {}
         for path in readable:
-            file = _look_at(path, names(path))
-            if isinstance(file, Unreadable):
-                unreadable.append(file)
-            elif file:
-                listed[file.name] = file
+            try:
+                stat = stat_of(path)
+            except OSError as error:
+                unreadable.append(make_unreadable(path, error))
+                continue
+            if stat is not None and S_ISREG(stat.st_mode):
+                listed[names(path)] = SourceFile(names(path), path, f"{stat.st_size} {stat.st_mtime_ns}")
         for source in paths:
-            if source.is_dir() and not any(names(source) == "." or is_inside(names(source), name) for name in listed):
+            if source.is_dir() and not any(is_inside(names(source), name) for name in listed):
                 links = "".join(f" ({each})" for each in skipped)
                 raise BadInputError(
                     f"there is no file to read in {source}{links}: check that its disk is mounted; if it is empty on"
@@ -154,17 +145,6 @@ class FolderFiles:
         """Read the documents of some files; ``seen`` are the ids of the others."""
         for file in wanted:
             yield from read_file(file.path, file.name, self.encoding, seen)
-
-
-def _look_at(path: Path, name: str) -> SourceFile | Unreadable | None:
-    """Stat a file; None where it is gone or no regular file."""
-    try:
-        stat = stat_of(path)
-    except OSError as error:
-        return make_unreadable(path, error)
-    if stat is None or not S_ISREG(stat.st_mode):
-        return None
-    return SourceFile(name, path, stat.st_size, stat.st_mtime_ns)
 
 
 def is_inside(folder: str, source: str) -> bool:

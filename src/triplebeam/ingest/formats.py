@@ -29,7 +29,7 @@ TEXT_READERS = _by_ending(
         "markdown:read_markdown": ".md .markdown",
         "html:read_html": ".html .htm .xhtml",
         "restructured_text:read_restructured_text": ".rst",
-        "asciidoc:read_asciidoc": ".adoc .asciidoc",
+        "plain:read_asciidoc": ".adoc .asciidoc",
         "records:read_csv": ".csv .tsv",
         "records:read_json": ".json",
         "markdown:read_notebook": ".ipynb",

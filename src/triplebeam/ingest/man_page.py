@@ -15,7 +15,7 @@ _IS_ROFF = re.compile(r"^[.'](?:TH|SH|Dd|Dt|Sh|so)\b", re.MULTILINE)
 _REFERENCE = re.compile(r"\s*\.so[ \t]+(\S+)\s*")
 _REQUEST = re.compile(r"[.'][ \t]*([A-Za-z]\w{0,9}|\\\"|)[ \t]*(.*)")
 _ARGUMENT = re.compile(r'"((?:[^"]|"")*)"?|((?:\\ |\S)+)')
-_ROW_BORDER, _CELL_BORDER = re.compile(r"T[{}]"), re.compile(r"T\}.T\{")
+_SEPARATOR = re.compile(r"\btab ?\((.)\)")
 _HEADINGS = {"SH": 1, "Sh": 1, "SS": 2, "Ss": 2}
 _PARAGRAPHS = word_set("PP P LP Pp sp RS RE Bl El Ed")
 _CODE_BEGINS, _CODE_ENDS = word_set("nf EX Vb Bd"), word_set("fi EE Ve Ed")
@@ -75,18 +75,21 @@ class _Reader:
         self._code: list[str] | None = None
         self._next = ""
         """The macro whose text is on the next line."""
+        self._separator = ""
+        """Of the cells of a table; nothing where there is none."""
         self._is_format = False
         """Of a table: how its columns are set, up to a full stop."""
+        self._is_cell = False
+        """Of a table: a cell of several lines."""
 
     def read(self, line: str) -> None:
         """Read a line of text, or a macro and its arguments."""
         request = _REQUEST.fullmatch(line)
-        if self._is_format:
-            self._is_format = request is None and not line.rstrip().endswith(".")
-        elif _ROW_BORDER.fullmatch(line):
-            self.composer.end_line()
-        elif _CELL_BORDER.fullmatch(line):
-            self.composer.cell()
+        if self._is_format and request is None:
+            self._separator = named[1] if (named := _SEPARATOR.search(line)) else self._separator
+            self._is_format = not line.rstrip().endswith(".")
+        elif self._separator and request is None:
+            self._write_row(line)
         elif request is None:
             self._words(_strip_escapes(line) if line.strip() else "")
         elif request[1] not in ("", '\\"'):
@@ -112,8 +115,9 @@ class _Reader:
             self.end()
         elif macro in _CODE_BEGINS:
             self._code = self._code or []
-        elif macro in ("TS", "T"):
-            self._is_format = True
+        elif macro in ("TS", "T", "TE"):
+            self._separator = {"TS": "\t", "TE": ""}.get(macro, self._separator)
+            self._is_format, self._is_cell = macro != "TE", False
             self.composer.end_line()
         elif macro in ("TP", "TQ"):
             self._next = "TP"
@@ -131,6 +135,19 @@ class _Reader:
             self._words(" ".join(words))
         elif macro in _MDOC:
             self._write_mdoc(macro, words)
+
+    def _write_row(self, line: str) -> None:
+        """Write a line of a table. A cell of several lines is between ``T{`` and ``T}``."""
+        is_inside = self._is_cell and not line.startswith("T}")
+        if not self._is_cell:
+            self.composer.end_line()
+        for number, cell in enumerate([line] if is_inside else line.split(self._separator)):
+            if number:
+                self.composer.cell()
+            text = cell if is_inside else cell.removeprefix("T}").removesuffix("T{")
+            if text.strip("_= "):  # more than a rule between rows
+                self._words(_strip_escapes(text))
+        self._is_cell = is_inside or line.endswith("T{")
 
     def _begin_item(self, words: list[str]) -> None:
         """Begin a definition, an item of a list, or a paragraph."""
