@@ -251,7 +251,7 @@ def test_of_a_beir_folder_only_the_corpus_is_read(tmp_path: Path, name: str) -> 
 
 def test_lines_are_read_as_they_are_asked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     endless = ((number, Document(id=str(number), text="t")) for number in count())
-    monkeypatch.setattr("triplebeam.ingest.records.read_json_lines", lambda path, name: endless)
+    monkeypatch.setattr("triplebeam.ingest.sources.read_json_lines", lambda path, name: endless)
     assert ids(list(islice(read_sources([write(tmp_path / "a.jsonl")]), 3))) == ["0", "1", "2"]
 
 

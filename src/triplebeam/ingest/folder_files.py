@@ -14,7 +14,6 @@ from stat import S_ISREG
 
 from triplebeam.errors import BadInputError
 from triplebeam.ingest.folder_walk import Reading, Skipped, Unreadable, make_unreadable, stat_of
-from triplebeam.ingest.formats import find_ending
 from triplebeam.ingest.sources import check_encoding, check_exist, document_id, files, read_file
 from triplebeam.text.characters import replace_unstorable
 
@@ -104,12 +103,13 @@ class FolderFiles:
         """List the files of a kind that is read. Nothing is opened."""
         check_exist(paths)
         check_encoding(encoding)
-        found = [(path, source) for source in paths for path in files(source, follow_links)]
-        skipped = [path for path, _ in found if isinstance(path, Skipped)]
-        unreadable = [path for path, _ in found if isinstance(path, Unreadable)]
-        readable = [p for p, source in found if isinstance(p, Path) and (find_ending(p) is not None or p == source)]
+        found = [path for source in paths for path in files(source, follow_links)]
+        skipped = [path for path in found if isinstance(path, Skipped) and path.reason]
+        unreadable = [path for path in found if isinstance(path, Unreadable)]
         listed: dict[str, SourceFile] = {}
-        for path in readable:
+        for path in found:
+            if not isinstance(path, Path):
+                continue
             try:
                 stat = stat_of(path)
             except OSError as error:

@@ -3,16 +3,15 @@ when a file of its ending is read.
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from importlib import import_module
 from pathlib import Path
 from pkgutil import resolve_name
 from types import ModuleType
-from typing import Any
 
 from triplebeam.errors import SourceError
+from triplebeam.ingest.archive import gunzip
 from triplebeam.ingest.content import Content, decode
-from triplebeam.passage import Document
 from triplebeam.text.stop_words import word_set
 
 _MANUAL_SECTIONS = ".1 .2 .3 .4 .5 .6 .7 .8"
@@ -58,10 +57,9 @@ BINARY_READERS = _by_ending(
     }
 )
 #: Each line of the file is one.
-LINE_READERS = _by_ending({"records:read_json_lines": ".jsonl .jsonl.gz"})
-
+LINE_ENDINGS = (".jsonl", ".jsonl.gz")
 #: Every file ending that is read. Files of text may be gzipped.
-ENDINGS = (*TEXT_READERS, *BINARY_READERS, *LINE_READERS)
+ENDINGS = (*TEXT_READERS, *BINARY_READERS, *LINE_ENDINGS)
 #: Zip files by another name.
 ZIPPED = (".docx", ".pptx", ".xlsx", ".odt", ".epub")
 #: Which extra brings the module that files of an ending need.
@@ -97,21 +95,11 @@ def find_ending(path: Path) -> str | None:
 def read_content(data: bytes, ending: str, encoding: str | None = None) -> Content:
     """Read the bytes of a file that is one document."""
     if ending.endswith(_GZIP):
-        data, ending = _reader("archive:gunzip")(data), ending.removesuffix(_GZIP)
+        data, ending = gunzip(data), ending.removesuffix(_GZIP)
     binary = ending in BINARY_READERS
     reader = BINARY_READERS[ending] if binary else TEXT_READERS.get(ending, TEXT_READERS[_PLAIN])
-    content: Content = _reader(reader)(data if binary else decode(data, encoding))
+    content: Content = resolve_name(f"{__package__}.{reader}")(data if binary else decode(data, encoding))
     return content
-
-
-def read_lines(path: Path, name: str, ending: str) -> Iterator[tuple[int, Document | str]]:
-    """Read a file whose lines are documents: each with its number, or what is wrong with it."""
-    lines: Iterator[tuple[int, Document | str]] = _reader(LINE_READERS[ending])(path, name)
-    return lines
-
-
-def _reader(place: str) -> Any:
-    return resolve_name(f"{__package__}.{place}")
 
 
 def import_extra(module: str, extra: str) -> ModuleType:

@@ -9,7 +9,6 @@ from triplebeam.ingest.html import read_html
 from triplebeam.ingest.plain import read_plain
 from triplebeam.text.stop_words import word_set
 
-_EXTRA = "rst"
 #: docutils needs the square of a paragraph's length for marks that are never closed, and reads no longer line.
 _MAX_BLOCK_CHARACTERS = 10_000
 #: Of the paragraphs that a longer block is cut into.
@@ -51,7 +50,7 @@ _WITHOUT_TEXT = word_set(
 
 def read_restructured_text(source: str) -> Content:
     """Read a document. The title is its first heading. Lines that no person wrote make the whole of it plain text."""
-    core = import_extra("docutils.core", _EXTRA)
+    core = import_extra("docutils.core", "rst")
     longest = max(map(len, source.split("\n")))
     if longest > _MAX_BLOCK_CHARACTERS:
         reason = f"it was read as plain text, since a line has {longest:,} characters: break lines over 10,000"
@@ -101,12 +100,8 @@ def _replace_directives(source: str) -> Iterator[str]:
         elif directive["name"] in _WITHOUT_TEXT:
             leaving = indent
         else:
-            yield f"{directive['indent']}{_term(directive)}"
-
-
-def _term(directive: re.Match[str]) -> str:
-    argument = directive["argument"].strip()
-    return f"``{argument}``" if argument and "`" not in argument else argument or directive["name"].capitalize()
+            term = directive["argument"].strip() or directive["name"].capitalize()
+            yield directive["indent"] + (f"``{term}``" if directive["argument"].strip() and "`" not in term else term)
 
 
 def _replace_role(role: re.Match[str]) -> str:

@@ -9,7 +9,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from triplebeam.errors import install_command
-from triplebeam.ingest.folder_walk import Skipped, Unreadable
+from triplebeam.ingest.folder_walk import Skipped
 from triplebeam.ingest.formats import EXTRAS, find_ending
 from triplebeam.ingest.sources import check_exist, files
 
@@ -64,13 +64,10 @@ def scan_sources(paths: Sequence[Path], *, follow_links: bool = False) -> Scan:
     skipped: Counter[str] = Counter()
     for source in paths:
         for path in files(source, follow_links):
-            if isinstance(path, Unreadable | Skipped):
-                continue
-            ending = find_ending(path)
-            if ending is None and path != source:
-                skipped[path.suffix.lower()] += 1
-            else:
-                read[ending or path.suffix.lower()] += 1
+            if isinstance(path, Path):
+                read[find_ending(path) or path.suffix.lower()] += 1
+            elif isinstance(path, Skipped) and not path.reason:
+                skipped[Path(path.source).suffix.lower()] += 1
     return Scan(dict(read), dict(skipped))
 
 

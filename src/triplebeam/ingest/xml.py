@@ -7,6 +7,7 @@ import posixpath
 import zipfile
 from collections import Counter
 from collections.abc import Iterator
+from itertools import accumulate
 from urllib.parse import unquote
 
 from lxml import etree
@@ -14,7 +15,6 @@ from lxml import etree
 from triplebeam.ingest.archive import open_zip
 from triplebeam.ingest.content import Composer, Content, decode
 from triplebeam.ingest.html import read_html
-from triplebeam.passage import Heading, Link
 from triplebeam.text.characters import replace_unstorable
 from triplebeam.text.stop_words import word_set
 
@@ -97,7 +97,8 @@ def read_epub(data: bytes) -> Content:
         chapters = [read_html(decode(archive.read(name))) for name in names]
         fields = {name: find_field(package, name) for name in ("title", "creator", "language", "date")}
     title = fields.pop("title")
-    return _join_parts(chapters)._replace(title=title, metadata={name: text for name, text in fields.items() if text})
+    book = _join_parts([chapter for chapter in chapters if chapter.text])
+    return book._replace(title=title, metadata={name: text for name, text in fields.items() if text})
 
 
 def find_field(package: etree._Element, name: str) -> str:
@@ -118,14 +119,8 @@ def _list_chapters(package: etree._Element, folder: str) -> list[str]:
 
 def _join_parts(parts: list[Content]) -> Content:
     """Join the parts, and shift their headings and links."""
-    texts: list[str] = []
-    headings: list[Heading] = []
-    links: list[Link] = []
-    length = 0
-    for part in parts:
-        if part.text:
-            headings += [heading._replace(start=heading.start + length) for heading in part.headings]
-            links += [link._replace(start=link.start + length) for link in part.links]
-            texts.append(part.text)
-            length += len(part.text) + len(_BETWEEN)
-    return Content(_BETWEEN.join(texts), headings=tuple(headings), links=tuple(links))
+    starts = accumulate((len(part.text) + len(_BETWEEN) for part in parts[:-1]), initial=0)
+    placed = list(zip(parts, starts, strict=True)) if parts else []
+    headings = tuple(each._replace(start=each.start + start) for part, start in placed for each in part.headings)
+    links = tuple(each._replace(start=each.start + start) for part, start in placed for each in part.links)
+    return Content(_BETWEEN.join(part.text for part in parts), headings=headings, links=links)
