@@ -109,13 +109,14 @@ class _Reader:
             self.title = f"{name}({words[1]})" if len(words) > 1 else name
         elif macro in _HEADINGS:
             self.end()
+            self._separator, self._is_format = "", False  # a table that has no end
             self._next = "" if words else macro
             self.composer.heading(_HEADINGS[macro], " ".join(words))
         elif macro in _CODE_ENDS:
             self.end()
         elif macro in _CODE_BEGINS:
             self._code = self._code or []
-        elif macro in ("TS", "T", "TE"):
+        elif macro in ("TS", "TE") or (macro == "T" and self._separator):
             self._separator = {"TS": "\t", "TE": ""}.get(macro, self._separator)
             self._is_format, self._is_cell = macro != "TE", False
             self.composer.end_line()
