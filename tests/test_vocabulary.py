@@ -97,10 +97,7 @@ OLD_PARTICIPLES = {
     "answer.py": "_taken",
     "assemble": "_built _known _remembered assembled synced",
     "explain": "_joined _shortened _shown _titled called filled",
-    "extract": (
-        "_dated _described _ended _governed _owned _prepared _trimmed "
-        "_widened joined measured parsing"
-    ),
+    "extract": ("_dated _described _ended _governed _owned _prepared _trimmed _widened joined measured parsing"),
     "methods": "ranked",
     "passage.py": "embedded",
     "ranking.py": "replaced",

@@ -39,11 +39,9 @@ class Scan:
         """Return a line for each ending that is skipped, the most frequent first, with how to include such files."""
         ordered = sorted(self.skipped.items(), key=lambda each: (-each[1], each[0]))
         lines = [_line(ending, count) for ending, count in ordered[:_MAX_LINES]]
-        others = ordered[_MAX_LINES:]
-        if others:
-            lines.append(
-                f"{sum(count for _, count in others):,} of other kinds: {', '.join(e or '(none)' for e, _ in others)}"
-            )
+        if others := dict(ordered[_MAX_LINES:]):
+            kinds = ", ".join(ending or "(none)" for ending in others)
+            lines.append(f"{sum(others.values()):,} of other kinds: {kinds}")
         return lines
 
     def describe_missing_extras(self) -> list[str]:
