@@ -96,10 +96,7 @@ IRREGULAR = re.compile(
 OLD_PARTICIPLES = {
     "answer.py": "_taken",
     "assemble": "_built _known _remembered assembled synced",
-    "extract": (
-        "_dated _described _ended _extracted _governed _greeted _inflated _owned _prepared _trimmed "
-        "_widened joined measured parsing"
-    ),
+    "extract": "_dated _described _ended _governed _owned _prepared _trimmed _widened joined measured parsing",
     "methods": "ranked",
     "retrieve": "_arranged _corrected _explained _fused _linked _mixed _ranked _walked explained",
     "support": ("_defined _folded _linked _listed _marked _matched _moved _named _said _tabled _widened merged quoted"),

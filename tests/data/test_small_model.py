@@ -30,7 +30,7 @@ from triplebeam.evaluate.questions import Question, read_questions
 from triplebeam.generate.accounting import Accounted
 from triplebeam.generate.language_model import Completion, LanguageModel, Prompt, TokenLogProbability, Usage
 from triplebeam.index.protocols import TripleStore
-from triplebeam.ingest.json_lines import read_json_lines
+from triplebeam.ingest.records import read_json_lines
 from triplebeam.methods.gear import LLMReader, PassageLink, SyncGE
 from triplebeam.methods.gear.score import ChainScorer
 from triplebeam.passage import Document, Passage

@@ -79,13 +79,8 @@ def test_a_row_that_is_no_triple_is_put_aside_without_the_others() -> None:
     with Scripted([reply(*rows)]) as model:
         [extraction] = LLMExtractor(model).extract([OSLO])
     assert extraction.triples == (Triple("Kon-Tiki expedition", "left in", "1947"),)
-    assert extraction.rejected == (
-        ("a", "b"),
-        ("a", "", "c"),
-        ('["a", "b", ["c"]]',),
-        ('{"subject": "a"}',),
-        ('"text"',),
-    )
+    texts = ('["a", "b", ["c"]]', '{"subject": "a"}', '"text"')
+    assert extraction.rejected == (("a", "b"), ("a", "", "c"), *((text,) for text in texts))
     assert extraction.failure is None
 
 
@@ -112,16 +107,15 @@ def test_a_passage_the_endpoint_refuses_fails_alone() -> None:
     replies = {"Oslo": reply(["Oslo", "is in", "Norway"]), "Rome": reply(["Rome", "is in", "Italy"])}
     with Fails(replies, "Lima", PromptRefusedError("too long")) as model:
         extractions = list(LLMExtractor(model).extract([OSLO, LIMA, ROME]))
-    assert [(extraction.passage_id, extraction.failure) for extraction in extractions] == [
-        ("p1", None),
-        ("p2", "too long"),
-        ("p3", None),
-    ]
+    assert [each.passage_id for each in extractions] == ["p1", "p2", "p3"]
+    assert [each.failure for each in extractions] == [None, "too long", None]
 
 
-def test_an_endpoint_that_goes_down_keeps_what_was_done() -> None:
+@pytest.mark.parametrize("batch_size", [1, 16])
+def test_an_endpoint_that_goes_down_keeps_what_was_done_before_its_error(batch_size: int) -> None:
     with Fails({"Oslo": reply(["Oslo", "is in", "Norway"])}, "Lima", EndpointError("down")) as model:
-        extractions = LLMExtractor(model, batch_size=1).extract([OSLO, LIMA])
+        extractor = LLMExtractor(Concurrent(model=model, concurrency=1), batch_size)
+        extractions = extractor.extract([OSLO, LIMA, ROME])
         assert next(extractions).passage_id == "p1"
         with pytest.raises(EndpointError, match="down"):
             next(extractions)
@@ -143,12 +137,3 @@ def test_a_reply_that_cannot_be_used_is_corrected_once() -> None:
     assert correction is not None
     assert correction.reply == "no JSON"
     assert "holds no JSON object" in correction.request
-
-
-def test_what_arrived_in_a_batch_is_given_before_its_error() -> None:
-    fails = Fails({"Oslo": reply(["Oslo", "is in", "Norway"])}, "Lima", EndpointError("down"))
-    with fails as model:
-        extractions = LLMExtractor(Concurrent(model=model, concurrency=1)).extract([OSLO, LIMA, ROME])
-        assert next(extractions).passage_id == "p1"
-        with pytest.raises(EndpointError, match="down"):
-            next(extractions)

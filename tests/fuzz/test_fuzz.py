@@ -17,9 +17,9 @@ from triplebeam.assemble.table import list_agents, list_retrievers
 from triplebeam.errors import EndpointError, SourceError, TriplebeamError
 from triplebeam.extract.local.reading import read
 from triplebeam.generate.parse import drop_cut_item, read_object
+from triplebeam.ingest.content import Content
 from triplebeam.ingest.formats import BINARY_READERS, TEXT_READERS, read_content
 from triplebeam.ingest.split import split
-from triplebeam.ingest.text import Content
 from triplebeam.passage import Document, Passage
 from triplebeam.serve.limits import Limits
 from triplebeam.text.characters import replace_control_characters

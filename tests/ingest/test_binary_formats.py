@@ -9,11 +9,11 @@ from fpdf import FPDF
 from made_files import MADE, make_pdf, make_xlsx, zip_of
 
 from triplebeam.errors import SourceError
-from triplebeam.ingest.epub import read_epub
+from triplebeam.ingest.content import clean_title
 from triplebeam.ingest.formats import read_content
 from triplebeam.ingest.office import read_xlsx
 from triplebeam.ingest.pdf import clean_lines, read_pdf
-from triplebeam.ingest.title import clean_title
+from triplebeam.ingest.xml import read_epub
 
 
 @pytest.mark.parametrize(
@@ -52,6 +52,11 @@ def test_xml_entities_are_not_expanded() -> None:
     bomb = f'<!DOCTYPE a [{entities}]><a><rootfile full-path="&x;&f;"/></a>'
     with pytest.raises(SourceError, match="damaged"):
         read_epub(zip_of({"META-INF/container.xml": bomb}))
+
+
+def test_a_book_without_a_package_is_damaged() -> None:
+    with pytest.raises(SourceError, match="the epub file is damaged"):
+        read_epub(zip_of({"META-INF/container.xml": "<container/>"}))
 
 
 def test_a_missing_library_is_named_with_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -17,9 +17,8 @@ import pytest
 from made_files import MADE, make_mailbox
 
 from triplebeam.errors import SourceError
+from triplebeam.ingest.content import Content, NoDocumentError
 from triplebeam.ingest.formats import read_content
-from triplebeam.ingest.generated import NoDocumentError
-from triplebeam.ingest.text import Content
 
 CASES = Path(__file__).parent / "cases"
 FILES = sorted(file.name.removesuffix(".case") for file in CASES.glob("*.case"))

@@ -13,8 +13,8 @@ import pytest
 from made_files import MADE, unzip, zip_of
 
 from triplebeam.errors import SourceError
-from triplebeam.ingest.epub import read_epub
 from triplebeam.ingest.formats import read_content
+from triplebeam.ingest.xml import read_epub
 
 CONTAINER = '<container><rootfiles><rootfile full-path="book.opf"/></rootfiles></container>'
 PACKAGE = (

@@ -15,12 +15,12 @@ from made_files import saved, unzip, zip_of
 from growth import FACTOR, SMALL, grows_with_its_input
 from triplebeam.errors import SourceError
 from triplebeam.ingest import html, office, pdf, pdf_process
-from triplebeam.ingest.epub import read_epub
 from triplebeam.ingest.formats import read_content
 from triplebeam.ingest.mail import read_mail, read_mailbox
 from triplebeam.ingest.office import read_pptx, read_xlsx
 from triplebeam.ingest.pdf import read_pdf
 from triplebeam.ingest.split import split
+from triplebeam.ingest.xml import read_epub
 from triplebeam.passage import Document
 from triplebeam.text.sentences import sentence_spans
 
@@ -117,30 +117,21 @@ def sheet(xml: str) -> bytes:
 
 def test_a_sheet_is_as_large_as_its_cells_and_not_as_it_says(monkeypatch: pytest.MonkeyPatch) -> None:
     filled: list[int] = []
-    monkeypatch.setattr(office, "_row", lambda cells, composer: filled.append(len(cells)))
+    monkeypatch.setattr(office, "_write_row", lambda cells, composer: filled.append(len(cells)))
     cell = '<sheetData><row r="1"><c r="A1"><v>1</v></c></row></sheetData>'
     read_xlsx(sheet(f'<dimension ref="A1:XFD1048576"/>{cell}'))
     assert filled == [1]
 
 
-def test_rows_are_counted_up_to_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(office, "_MAX_ROWS", 100)
-    far = '<sheetData><row r="{0}"><c r="A{0}"><v>5</v></c></row></sheetData>'
-    assert read_xlsx(sheet(far.format(100))).text.endswith("5")
-    with pytest.raises(SourceError, match="more than 100 rows: save them as csv"):
-        read_xlsx(sheet(far.format(1_000_000_000)))
-
-
-@pytest.mark.parametrize(("limit", "kind"), [("_MAX_CELLS", "cells"), ("_MAX_CHARACTERS", "characters")])
-def test_far_columns_and_shared_texts_are_counted_up_to_a_limit(
-    monkeypatch: pytest.MonkeyPatch, limit: str, kind: str
+@pytest.mark.parametrize(("kind", "last"), [("rows", 1_000_000_000), ("cells", 2), ("characters", 2)])
+def test_far_rows_and_columns_and_shared_texts_are_counted_up_to_a_limit(
+    monkeypatch: pytest.MonkeyPatch, kind: str, last: int
 ) -> None:
     row = '<row r="{0}"><c r="CV{0}" t="inlineStr"><is><t>%s</t></is></c></row>' % ("long " * 40)
-    rows = sheet(f"<sheetData>{row.format(1)}{row.format(2)}</sheetData>")
-    assert read_xlsx(rows).text.count("long") == 80
-    monkeypatch.setattr(office, limit, 150)
+    assert read_xlsx(sheet(f"<sheetData>{row.format(1)}{row.format(2)}</sheetData>")).text.count("long") == 80
+    monkeypatch.setattr(office, f"_MAX_{kind.upper()}", 150)
     with pytest.raises(SourceError, match=f"more than 150 {kind}: save them as csv"):
-        read_xlsx(rows)
+        read_xlsx(sheet(f"<sheetData>{row.format(1)}{row.format(last)}</sheetData>"))
 
 
 def test_a_line_of_times_is_no_end_of_a_mailbox() -> None:

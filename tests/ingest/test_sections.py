@@ -3,10 +3,10 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
+from triplebeam.ingest.content import Content
 from triplebeam.ingest.html import read_html
 from triplebeam.ingest.plain import read_plain
 from triplebeam.ingest.split import split
-from triplebeam.ingest.text import Content
 from triplebeam.passage import Document, Passage
 
 
@@ -64,15 +64,19 @@ def test_lists_are_cut_between_items() -> None:
 
 _BLOCKS = st.sampled_from(
     [
-        "<h1>One</h1>",
-        "<h2>Two</h2>",
-        "<h3>Three</h3>",
-        "<p>Some words are here. And more.</p>",
-        f"<p>{words(50)}</p>",
-        "<dl><dt>term<dd>definition</dl>",
-        "<ul><li>a<li>b</ul>",
-        "<pre>x\n  y</pre>",
-        "<table><tr><td>1<td>2</table>",
+        *(
+            "<h1>One</h1>",
+            "<h2>Two</h2>",
+            "<h3>Three</h3>",
+            "<p>Some words are here. And more.</p>",
+            f"<p>{words(50)}</p>",
+        ),
+        *(
+            "<dl><dt>term<dd>definition</dl>",
+            "<ul><li>a<li>b</ul>",
+            "<pre>x\n  y</pre>",
+            "<table><tr><td>1<td>2</table>",
+        ),
     ]
 )
 

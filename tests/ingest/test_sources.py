@@ -4,6 +4,7 @@ import gzip
 import json
 import os
 import random
+from collections.abc import Callable
 from dataclasses import replace
 from itertools import count, islice
 from pathlib import Path
@@ -11,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from triplebeam.errors import BadInputError
-from triplebeam.ingest import ENDINGS, Reading, Skipped, Unreadable, formats, read_sources
+from triplebeam.ingest import ENDINGS, Reading, Skipped, Unreadable, formats, read_sources, scan_sources
 from triplebeam.passage import Document
 
 
@@ -45,17 +46,8 @@ def reason(path: Path) -> str:
 
 def test_a_folder_is_read_in_order_without_what_is_hidden(tmp_path: Path) -> None:
     docs = tmp_path / "docs"
-    for name in [
-        "b.txt",
-        "a/z.md",
-        "a/a b.txt",
-        ".hidden.txt",
-        ".git/x.txt",
-        "~$lock.docx",
-        "photo.jpg",
-        "a/x.bin",
-        "C.TXT",
-    ]:
+    hidden = (".hidden.txt", ".git/x.txt", "~$lock.docx")
+    for name in (*hidden, "b.txt", "a/z.md", "a/a b.txt", "photo.jpg", "a/x.bin", "C.TXT"):
         write(docs / name)
     readings = read(docs)
     assert ids(readings, tmp_path) == ["docs/C.TXT", "docs/a/a b.txt", "docs/a/z.md", "docs/b.txt"]
@@ -71,13 +63,10 @@ def test_a_file_has_its_path_as_id_and_its_name_as_title(tmp_path: Path) -> None
     assert only(path) == Document(id=name, text="Some text.", title="my notes", metadata=fields, source=name)
 
 
-def test_files_of_one_name_in_two_folders_are_two_documents(tmp_path: Path) -> None:
-    one, two = write(tmp_path / "a/readme.txt"), write(tmp_path / "b/readme.txt")
-    assert ids(read(one, two), tmp_path) == ["a/readme.txt", "b/readme.txt"]
-
-
 def test_a_path_is_an_id_as_it_was_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = write(tmp_path / "docs/inner/a.txt")
+    other = write(tmp_path / "other/a.txt")
+    assert ids(read(path, other), tmp_path) == ["docs/inner/a.txt", "other/a.txt"], "one name, and two documents"
     monkeypatch.chdir(tmp_path / "docs/inner")
     assert ids(read(Path())) == ["a.txt"]
     assert ids(read(Path("..//inner/./"))) == ["../inner/a.txt"]
@@ -95,9 +84,10 @@ def test_every_ending_of_the_table_has_a_reader(tmp_path: Path) -> None:
     assert [formats.find_ending(tmp_path / f"a{ending.upper()}") for ending in ENDINGS] == list(ENDINGS)
 
 
-def test_a_missing_path_is_refused_before_anything_is_read(tmp_path: Path) -> None:
-    with pytest.raises(BadInputError, match=r"nowhere"):
-        read_sources([write(tmp_path / "a.txt"), tmp_path / "nowhere"])
+@pytest.mark.parametrize("look_at", [read_sources, scan_sources])
+def test_a_missing_path_is_refused_before_anything_is_read(look_at: Callable[..., object], tmp_path: Path) -> None:
+    with pytest.raises(BadInputError, match="nowhere"):
+        look_at([write(tmp_path / "a.txt"), tmp_path / "nowhere"])
 
 
 def test_deep_folders_are_read(tmp_path: Path) -> None:
@@ -139,8 +129,7 @@ def test_an_empty_file_is_skipped_and_is_no_error(tmp_path: Path, name: str) -> 
 
 
 def test_directives_of_sphinx_alone_are_no_text_and_no_error(tmp_path: Path) -> None:
-    path = tmp_path / "api.rst"
-    path.write_text(".. automodule:: bridges.arch\n   :members:\n", encoding="utf-8")
+    path = write(tmp_path / "api.rst", ".. automodule:: bridges.arch\n   :members:\n")
     reason = "it has directives only, such as automodule, and no text of its own"
     assert read(path) == [Skipped(str(path), reason)]
 
@@ -155,12 +144,7 @@ def test_names_may_tell_that_a_file_is_text(tmp_path: Path) -> None:
     for name in ("README", "License", "NEWS.Debian", "Makefile", "AUTHORS~"):
         write(tmp_path / "docs" / name)
     write(tmp_path / "docs/changelog.gz", gzip.compress(b"Changes."))
-    assert ids(read(tmp_path / "docs"), tmp_path) == [
-        "docs/License",
-        "docs/NEWS.Debian",
-        "docs/README",
-        "docs/changelog.gz",
-    ]
+    assert ids(read(tmp_path / "docs"), tmp_path / "docs") == ["License", "NEWS.Debian", "README", "changelog.gz"]
 
 
 def test_text_may_be_gzipped(tmp_path: Path) -> None:
@@ -175,12 +159,8 @@ def test_links_are_ids_of_documents(tmp_path: Path) -> None:
     page = " ".join(f"<a href='{target}'>{name}</a>" for name, target in targets.items())
     (document,) = read(write(tmp_path / "docs/in/a.html", f"<p>{page}</p>"))
     assert isinstance(document, Document)
-    folder = tmp_path.as_posix()
-    assert [link.target for link in document.links] == [
-        f"{folder}/docs/b.html#x y",
-        f"{folder}/docs/in/a.html#here",
-        f"{folder}/docs/in/c d.html",
-    ]
+    expected = ("docs/b.html#x y", "docs/in/a.html#here", "docs/in/c d.html")
+    assert [link.target for link in document.links] == [f"{tmp_path.as_posix()}/{path}" for path in expected]
     assert [document.text[link.start] for link in document.links] == ["b", "h", "c"]
 
 
@@ -271,7 +251,7 @@ def test_of_a_beir_folder_only_the_corpus_is_read(tmp_path: Path, name: str) -> 
 
 def test_lines_are_read_as_they_are_asked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     endless = ((number, Document(id=str(number), text="t")) for number in count())
-    monkeypatch.setattr("triplebeam.ingest.json_lines.read_json_lines", lambda path, name: endless)
+    monkeypatch.setattr("triplebeam.ingest.sources.read_json_lines", lambda path, name: endless)
     assert ids(list(islice(read_sources([write(tmp_path / "a.jsonl")]), 3))) == ["0", "1", "2"]
 
 

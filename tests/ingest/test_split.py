@@ -28,43 +28,33 @@ def test_a_passage_knows_where_it_comes_from() -> None:
     ]
 
 
-def test_short_paragraphs_share_a_passage() -> None:
-    assert texts("One is here.\n\nTwo is here.\n\nThree is here.", limit=8) == [
-        "One is here.\n\nTwo is here.",
-        "Three is here.",
-    ]
-
-
-def test_a_long_paragraph_is_cut_at_sentences_and_shares_with_none() -> None:
-    text = "Short one.\n\nA b c d. E f g h. I j k l.\n\nLast one."
-    assert texts(text, limit=10) == ["Short one.", "A b c d. E f g h.", "I j k l.", "Last one."]
-
-
-def test_a_paragraph_just_over_the_limit_gives_halves_and_no_crumb() -> None:
-    assert texts("A b c. D e f. G h i. J k l. M n o. P q r.", limit=22) == [
-        "A b c. D e f. G h i.",
-        "J k l. M n o. P q r.",
-    ]
-
-
-def test_a_heading_goes_with_what_follows_it() -> None:
-    text = "First paragraph is here.\n\nThe heading\n\nSecond paragraph is here."
-    assert texts(text, limit=8) == ["First paragraph is here.", "The heading\n\nSecond paragraph is here."]
-
-
-def test_a_heading_at_the_end_is_kept() -> None:
-    assert texts("Some text here.\n\nThe heading", limit=4) == ["Some text here.", "The heading"]
-
-
-def test_a_long_sentence_is_cut_between_words() -> None:
-    assert texts("one two three four five six seven", limit=4) == ["one two three four", "five six seven"]
-
-
-def test_lines_without_full_stops_are_cut_at_line_ends() -> None:
-    assert texts("one two three\nfour five six\nseven eight nine", limit=7) == [
-        "one two three\nfour five six",
-        "seven eight nine",
-    ]
+@pytest.mark.parametrize(
+    ("limit", "text", "expected"),
+    [
+        (8, "One is here.\n\nTwo is here.\n\nThree is here.", ["One is here.\n\nTwo is here.", "Three is here."]),
+        (4, "One is here.\r\n\r\nTwo is here.", ["One is here.", "Two is here."]),
+        (
+            10,
+            "Short one.\n\nA b c d. E f g h. I j k l.\n\nLast one.",
+            ["Short one.", "A b c d. E f g h.", "I j k l.", "Last one."],
+        ),
+        (22, "A b c. D e f. G h i. J k l. M n o. P q r.", ["A b c. D e f. G h i.", "J k l. M n o. P q r."]),
+        (
+            8,
+            "First one is here.\n\nThe heading\n\nText is here.",
+            ["First one is here.", "The heading\n\nText is here."],
+        ),
+        (4, "Some text here.\n\nThe heading", ["Some text here.", "The heading"]),
+        (4, "one two three four five six seven", ["one two three four", "five six seven"]),
+        (7, "one two three\nfour five six\nseven eight", ["one two three\nfour five six", "seven eight"]),
+    ],
+    ids=[
+        *("short paragraphs share", "line ends of Windows", "a long paragraph shares with none", "halves and no crumb"),
+        *("a heading goes with its text", "a heading at the end", "a long sentence", "lines without full stops"),
+    ],
+)
+def test_where_a_text_is_cut(limit: int, text: str, expected: list[str]) -> None:
+    assert texts(text, limit) == expected
 
 
 def test_a_word_longer_than_a_passage_is_cut() -> None:
@@ -72,10 +62,6 @@ def test_a_word_longer_than_a_passage_is_cut() -> None:
     assert "".join(pieces) == "x" * 1000
     assert max(map(len, pieces)) == 200
     assert texts("漢字" * 10, limit=5) == ["漢字漢字漢", "字漢字漢字"] * 2
-
-
-def test_windows_line_ends_part_paragraphs() -> None:
-    assert texts("One is here.\r\n\r\nTwo is here.", limit=4) == ["One is here.", "Two is here."]
 
 
 def test_a_document_that_is_a_passage_stays_whole() -> None:
@@ -96,23 +82,8 @@ def test_a_limit_of_nothing_is_refused() -> None:
 
 _PIECES = st.sampled_from(
     [
-        "Dr. ",
-        "word",
-        " ",
-        "\n",
-        "\n\n",
-        "\r\n",
-        "\t",
-        ". ",
-        "! ",
-        "U.S. ",
-        "漢字。",
-        "🙂",
-        "e\u0301",
-        '"',
-        "x" * 90,
-        "7.5",
-        "\x1f",
+        *("Dr. ", "word", " ", "\n", "\n\n", "\r\n", "\t", ". ", "! ", "U.S. ", "漢字。", "🙂", "e\u0301", '"', "7.5"),
+        *("x" * 90, "\x1f"),
     ]
 )
 

@@ -1,13 +1,15 @@
-"""Decoding, and what no small case shows: long and nested texts, and endings."""
+"""Decoding, and what no small case shows: long and nested texts, mail in parts inside parts, and endings."""
 
 from pathlib import Path
 
 import pytest
+from made_files import make_mailbox
 
 from triplebeam.errors import SourceError
+from triplebeam.ingest.content import decode
 from triplebeam.ingest.formats import find_ending, read_content
+from triplebeam.ingest.mail import read_mail, read_mailbox
 from triplebeam.ingest.restructured_text import read_restructured_text
-from triplebeam.ingest.text import decode
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-32", "utf-16-le", "utf-16-be"])
@@ -76,6 +78,7 @@ def test_a_long_block_leaves_the_rest_of_restructured_text_as_it_is(block: str) 
     ("name", "ending"),
     [
         *(("git-log.1", ".1"), ("bzip2.1", ".1"), ("systemd.unit.5", ".5"), ("ls.1.gz", ".1.gz"), ("a.TSX", ".tsx")),
+        *(("history.3readline.gz", ".3.gz"), ("req.1ssl", ".1"), ("film.3gp", None), ("pack.7z", None)),
         *(("libc.so.6", None), ("libz.so.1.3", None), ("mail.log.1", None), ("notes-2.1", None), ("v1.2", None)),
     ],
 )
@@ -113,3 +116,32 @@ def test_a_text_of_one_mark_is_read(ending: str, unit: str) -> None:
     content = read_content((head + unit * many).encode(), ending)
     assert content.text or "deep" not in unit
     assert not content.headings or ending != ".py"
+
+
+def nested(levels: int) -> bytes:
+    opened = "".join(f"Content-Type: multipart/mixed; boundary=b{n}\n\n--b{n}\n" for n in range(levels))
+    return f"Subject: s\n{opened}\nInside.\n".encode()
+
+
+def test_parts_that_are_too_deep_are_left_out_with_a_warning() -> None:
+    assert (read_mail(nested(10)).text, read_mail(nested(10)).warnings) == ("Inside.", ())
+    assert (read_mail(nested(500)).text, bool(read_mail(nested(500)).warnings)) == ("", True)
+    assert read_mail(nested(11)).warnings == ("parts that are more than 10 levels deep were left out",)
+    box = make_mailbox(nested(3), nested(12))
+    assert read_mailbox(box).warnings == ("message 2: parts that are more than 10 levels deep were left out",)
+
+
+def test_every_message_of_a_box_is_read_once() -> None:
+    box = b"From a 00:00\nSubject: x\n\nhello\n\n" * 300
+    assert [part.text for part in read_mailbox(box).parts] == ["hello"] * 300
+
+
+@pytest.mark.parametrize("charset", ["punycode", "idna", "IDNA", "zlib", "rot13", "nowhere"])
+def test_encodings_that_are_none_of_texts_are_not_used(charset: str) -> None:
+    """Decoding names of hosts takes the square of their length: 400,000 bytes took 12 seconds."""
+    head = f"Subject: =?{charset}?q?Lunch?=\nContent-Type: text/plain; charset={charset}\n\n"
+    content = read_mail(head.encode() + b"aa-99 words")
+    assert content.text == "aa-99 words"
+    assert content.title
+    with pytest.raises(SourceError, match="there is no encoding 'idna'"):
+        decode(b"words", "idna")

@@ -1,10 +1,11 @@
-"""Normal forms: what is one name, one answer and one title."""
+"""Normal forms: what is one name, one answer and one title; and names and counts as messages have them."""
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from triplebeam.text.names import entity_key, split_name, strip_article, strip_articles, strip_qualifier
+from triplebeam.text.phrases import format_count, join_names
 
 
 @given(st.text())
@@ -58,3 +59,14 @@ def test_all_articles_are_stripped_and_no_part_of_a_word_is() -> None:
 )
 def test_what_is_in_brackets_at_the_end_is_no_part_of_a_name(title: str, name: str) -> None:
     assert strip_qualifier(title) == name
+
+
+def test_counts_and_lists_are_written_as_they_are_said() -> None:
+    counts = [format_count(number, "question") for number in (0, 1, 2000)]
+    assert counts == ["0 questions", "1 question", "2,000 questions"]
+    assert [join_names(names) for names in ([], ["a"], ["a", "b"], ["a", "b", "c"])] == [
+        "",
+        "a",
+        "a and b",
+        "a, b and c",
+    ]

@@ -64,17 +64,17 @@ def check_model(model: LanguageModel, refused: Callable[[], Collection[str]]) ->
         yield Check("endpoint", "broken", str(error), advice)
         return
     yield Check("endpoint", "ok", f"{model.name} answers")
-    yield from _greeted(greeting)
+    yield from _check_greeting(greeting)
     try:
         extractions = list(LLMExtractor(model).extract(PASSAGES))
     except EndpointError as error:
         yield Check("extraction", "broken", str(error), "run it again; an endpoint that comes and goes needs a look")
         return
     yield _output_mode(refused())
-    yield from _extracted(extractions)
+    yield from _check_extractions(extractions)
 
 
-def _greeted(greeting: Completion) -> Iterator[Check]:
+def _check_greeting(greeting: Completion) -> Iterator[Check]:
     if greeting.log_probabilities is None:
         advice = "methods that weigh a model's confidence will ask for several samples instead, which costs more"
         yield Check("log-probabilities", "note", "the endpoint returns none", advice)
@@ -95,7 +95,7 @@ def _output_mode(refused: Collection[str]) -> Check:
     return Check("output mode", "note", mode, advice)
 
 
-def _extracted(extractions: list[Extraction]) -> Iterator[Check]:
+def _check_extractions(extractions: list[Extraction]) -> Iterator[Check]:
     failures = [extraction.failure for extraction in extractions if extraction.failure is not None]
     valid = len(extractions) - len(failures)
     finding = f"{valid} of {len(extractions)} replies could be used"

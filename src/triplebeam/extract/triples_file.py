@@ -47,13 +47,13 @@ class TriplesFile:
     @cached_property
     def _content(self) -> bytes:
         try:
-            return self._inflated() if self.path.suffix == ".gz" else self.path.read_bytes()
+            return self._inflate() if self.path.suffix == ".gz" else self.path.read_bytes()
         except (OSError, EOFError, zlib.error) as error:
             raise BadInputError(
                 f"The triples of {self.path} cannot be read ({error}): name a readable file."
             ) from error
 
-    def _inflated(self) -> bytes:
+    def _inflate(self) -> bytes:
         most = max(_ANY_RATIO_UP_TO, _MOST_RATIO * self.path.stat().st_size)
         with gzip.open(self.path) as file:
             content = file.read(most + 1)

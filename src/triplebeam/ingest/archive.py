@@ -9,12 +9,13 @@ import os
 import zipfile
 import zlib
 from collections.abc import Iterator
+from contextlib import contextmanager
 from io import BytesIO
 from pathlib import Path
 from typing import IO
 
 from triplebeam.errors import SourceError
-from triplebeam.ingest.damage import DAMAGE
+from triplebeam.ingest.content import DAMAGE, report_damage
 
 MAX_INFLATED_BYTES = 100_000_000
 #: Of a file whose lines are documents.
@@ -40,9 +41,20 @@ def check_zip(file: Path | IO[bytes], kind: str = "docx") -> None:
                     more, opened = _count_inflated(inner, MAX_INFLATED_BYTES - inflated)
                 inflated, tags = inflated + more, tags + opened
                 _check(inflated, size)
-                _check_tags(tags)
+                if tags > MAX_TAGS:
+                    raise SourceError(
+                        f"its XML has more than {MAX_TAGS:,} tags: save it in parts, or in another format"
+                    )
     except (zipfile.BadZipFile, *DAMAGE) as error:
         raise SourceError(f"it is not a {kind} file, or is password-protected: save it again as {kind}") from error
+
+
+@contextmanager
+def open_zip(data: bytes, kind: str, *errors: type[Exception]) -> Iterator[IO[bytes]]:
+    """Check a zip file and give it to a parser; what that stumbles over, ``errors`` of its own too, is damage."""
+    check_zip(BytesIO(data), kind)
+    with report_damage(f"the {kind} file is damaged", zipfile.BadZipFile, *errors):
+        yield BytesIO(data)
 
 
 def check_gzip(file: Path | IO[bytes]) -> None:
@@ -69,8 +81,8 @@ def read_lines(file: IO[bytes], compressed: int) -> Iterator[bytes]:
         inflated += len(line)
         if len(line) > MAX_LINE_BYTES:
             raise SourceError(f"it has a line of more than {MAX_LINE_BYTES:,} bytes: write one document per line")
-        if inflated > MAX_INFLATED_BYTES:
-            _check_ratio(inflated, compressed)
+        if inflated > MAX_INFLATED_BYTES and inflated > MAX_RATIO * compressed:
+            raise _make_bomb_error(inflated, compressed)
         yield line
 
 
@@ -87,20 +99,8 @@ def _count_inflated(file: IO[bytes] | gzip.GzipFile, most: int) -> tuple[int, in
     return count, tags
 
 
-def _check_tags(tags: int) -> None:
-    if tags > MAX_TAGS:
-        raise SourceError(f"its XML has more than {MAX_TAGS:,} tags: save it in parts, or in another format")
-
-
 def _check(inflated: int, compressed: int) -> None:
-    if inflated > _MIN_RATIO_BYTES:
-        _check_ratio(inflated, compressed)
-    if inflated > MAX_INFLATED_BYTES:
-        raise _make_bomb_error(inflated, compressed)
-
-
-def _check_ratio(inflated: int, compressed: int) -> None:
-    if inflated > MAX_RATIO * compressed:
+    if inflated > min(MAX_INFLATED_BYTES, max(_MIN_RATIO_BYTES, MAX_RATIO * compressed)):
         raise _make_bomb_error(inflated, compressed)
 
 

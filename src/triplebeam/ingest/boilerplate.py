@@ -99,20 +99,19 @@ class Page:
 
     def _weigh(self, element: Element) -> Weight:
         """Add up the weights of its children, so that a page of any shape is weighed in one pass."""
-        pieces = [element.text or ""]
-        text, linked, links, inside, steps, has_blocks = len(pieces[0].strip()), 0, 0, 0, 0, element.tag in _LAYOUT
+        pieces, below = [element.text or ""], []
+        own = len(pieces[0].strip())
         for child in element:
             tail = child.tail or ""
-            text += len(tail.strip())
+            own += len(tail.strip())
             if (weight := self._weights.get(child)) is not None and child.tag not in ("script", "style"):
                 pieces.append(weight.start)
-                text, linked, links = text + weight.text, linked + weight.linked, links + weight.links
-                inside, steps, has_blocks = (
-                    inside + weight.inside,
-                    steps + weight.steps,
-                    has_blocks or weight.has_blocks,
-                )
+                below.append(weight)
             pieces.append(tail)
+        text, linked, links, inside, steps = map(
+            sum, zip((own, 0, 0, 0, 0), *(each[:5] for each in below), strict=True)
+        )
+        has_blocks = element.tag in _LAYOUT or any(each.has_blocks for each in below)
         if element.tag == "a" and (target := element.get("href")) is not None:
             linked, links, inside, steps = text, links + 1, inside + target.startswith("#"), steps + _is_step(element)
         start = " ".join(" ".join(pieces).split()) if text < _MAX_SHORT_CHARACTERS else ""
@@ -130,12 +129,8 @@ class Page:
             return mains[0]
         articles = [e for e in self._elements if e.tag == "article" or e.get("itemprop") == "articleBody"]
         longest = max(articles, key=lambda each: self._weights[each].text, default=self.root)
-        return longest if self._weights[longest].text > total * _MIN_MAJORITY / 2 and self._is_article() else self.root
-
-    def _is_article(self) -> bool:
-        return any(
-            e.tag == "meta" and e.get("property") == "og:type" and e.get("content") == "article" for e in self._elements
-        )
+        is_news = self.root.find(".//meta[@property='og:type'][@content='article']") is not None
+        return longest if is_news and self._weights[longest].text > total * _MIN_MAJORITY / 2 else self.root
 
     def is_boilerplate(self, element: Element) -> bool:
         """Return whether this element, with all that is in it, surrounds the content."""
@@ -150,7 +145,7 @@ class Page:
         return (
             self._is_named(element, weight)
             or ((tag in ("footer", "header") or _is_footer(element, weight)) and _is_of_the_page(element))
-            or (tag in _BLOCKS and weight.text < _MAX_ROW_CHARACTERS and self._is_row_of_steps(element, weight))
+            or (tag in _BLOCKS and weight.text < _MAX_ROW_CHARACTERS and _is_row_of_steps(weight))
             or (tag in _LISTS and _is_list_of_links(weight))
         )
 
@@ -188,13 +183,10 @@ class Page:
         is_thin = weight.linked_share > _MIN_MAJORITY or (weight.text < _MAX_SHORT_CHARACTERS and weight.links > 0)
         return is_thin and any(_words(name) & _WORDS for name in names)
 
-    def _is_row_of_steps(self, element: Element, weight: Weight) -> bool:
-        """Return whether this is a row of Prev, Up, Next: marked as such, or made of these words alone."""
-        if not weight.links:
-            return False
-        if weight.steps >= 2:
-            return True
-        return _is_of_steps(weight.start.lower())
+
+def _is_row_of_steps(weight: Weight) -> bool:
+    """Return whether this is a row of Prev, Up, Next: marked as such, or made of these words alone."""
+    return weight.links > 0 and (weight.steps >= 2 or _is_of_steps(weight.start.lower()))
 
 
 def _is_of_steps(text: str) -> bool:
@@ -237,8 +229,7 @@ def _is_hidden(element: Element) -> bool:
 
 
 def _names(element: Element) -> set[str]:
-    named = f"{element.get('class', '')} {element.get('id', '')}".lower()
-    return set(named.split())
+    return set(f"{element.get('class', '')} {element.get('id', '')}".lower().split())
 
 
 def _words(name: str) -> set[str]:

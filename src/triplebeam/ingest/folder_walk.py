@@ -3,20 +3,76 @@
 A link out of the folder may have been put there by whoever may write into it, and not by whoever indexes it: it is
 skipped and counted, unless links are to be followed. Whatever they do, links form no endless loop, and a file that can
 be reached in several ways is read once, under its own name where it has one in the folder.
+
+What programs wrote for programs (installed packages, lock files, packed scripts) is left out of a folder, with the
+reason; a user who names such a file by itself means it.
 """
 
 import errno
 import os
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from stat import S_ISDIR
+from typing import TypeAlias
 
-from triplebeam.ingest.generated import reason_to_skip_file, reason_to_skip_folder
-from triplebeam.ingest.outcome import Skipped, Unreadable
+from triplebeam.passage import Document
+from triplebeam.system.progress import Progress
 
 _NOTHING_THERE = (errno.ENOENT, errno.ENOTDIR, errno.ELOOP)
 _HIDDEN = (".", "~$")  # "~$report.docx" is the lock that Word keeps beside an open file
 _NOT_DOCUMENTS = frozenset(("__pycache__",))
+_PACKAGES = "it holds installed packages, not documents"
+_PACKAGE_FOLDERS = frozenset(("node_modules", "bower_components", "jspm_packages", "site-packages"))
+#: A folder of this name may hold documents about vendors; beside one of these files it holds code of others.
+_VENDOR, _VENDOR_MARKS = "vendor", ("go.mod", "composer.json", "Gemfile", "package.json")
+_ENVIRONMENT_MARK = "pyvenv.cfg"
+_LOCK_FILES = frozenset(
+    ("package-lock.json", "npm-shrinkwrap.json", "pnpm-lock.yaml", "packages.lock.json", "composer.lock", "yarn.lock")
+)
+_PACKED = re.compile(r"[.-]min\.(?:m?js|css)", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Unreadable:
+    """A file, or a line of one, that should have been a document and is not."""
+
+    source: str
+    reason: str
+    line: int | None = None
+
+    def __str__(self) -> str:
+        """Format as one line: the place, then the reason."""
+        place = self.source if self.line is None else f"{self.source}, line {self.line}"
+        return f"{place}: {self.reason}"
+
+
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """An empty file, or one of a kind that is not read, met in a folder. No error: folders hold all sorts of things."""
+
+    source: str
+    reason: str = ""
+    """Said where it is not the kind of the file."""
+
+    def __str__(self) -> str:
+        """Format as one line."""
+        return f"{self.source}: {self.reason}" if self.reason else self.source
+
+
+Reading: TypeAlias = Document | Unreadable | Skipped
+
+
+def report_progress(readings: Iterable[Reading], expected: int, progress: Progress) -> Iterator[Reading]:
+    """Yield readings and report progress as each comes; ``expected`` is their number where it is known, else 0."""
+    done = 0
+    for reading in readings:
+        if not isinstance(reading, Skipped):
+            done += 1
+            progress("read", done, max(done, expected) if expected else 0)
+        yield reading
+    progress("read", done, done)
 
 
 class FolderWalk:
@@ -123,3 +179,17 @@ def _resolve_links(path: Path) -> Path:
 def _is_index(folder: Path) -> bool:
     """Return whether this folder is an index, which is kept beside its documents and is none of them."""
     return (folder / "store.sqlite").is_file() and (folder / "write.lock").is_file()
+
+
+def reason_to_skip_folder(folder: Path) -> str:
+    """Return why a folder is left out, or nothing."""
+    is_vendored = folder.name == _VENDOR and any((folder.parent / mark).is_file() for mark in _VENDOR_MARKS)
+    is_environment = (folder / _ENVIRONMENT_MARK).is_file()
+    return _PACKAGES if folder.name in _PACKAGE_FOLDERS or is_vendored or is_environment else ""
+
+
+def reason_to_skip_file(path: Path) -> str:
+    """Return why a file is left out by its name, or nothing."""
+    if path.name in _LOCK_FILES:
+        return "it is a lock file, which a package manager writes"
+    return "it is a minified script" if _PACKED.search(path.name) else ""

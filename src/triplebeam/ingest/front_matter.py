@@ -4,8 +4,13 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-# The line after the fence must be a field: a text may well open with a horizontal rule.
-_FRONT_MATTER = re.compile(r"\A(---|\+\+\+)[ ]*\n(?=[\w.-]+\s*[:=])(?P<fields>.*?)\n\1[ ]*(?:\n|\Z)", re.DOTALL)
+# The line after the fence and remarks must be a field: a text may well open with a horizontal rule.
+_FRONT_MATTER = re.compile(
+    r"\A(---|\+\+\+)[ ]*\n(?=(?:[ \t]*(?:#[^\n]*)?\n)*[\w.-]+\s*[:=])(?P<fields>.*?)\n(?:\1|\.\.\.)[ ]*(?:\n|\Z)",
+    re.DOTALL,
+)
+#: The title, authors and date of a manual page in Markdown, as pandoc reads them.
+_TITLE_BLOCK = re.compile(r"\A%[ \t]+(?P<title>\S[^\n]*)\n(?:%[^\n]*\n){0,2}")
 _FIELD = re.compile(r"^([\w.-]+)\s*[:=][ \t]*(.*(?:\n(?:[ \t]+|- ).*)*)", re.MULTILINE)
 #: What may be between the fences: a field, what continues it, a comment, a table of TOML, nothing.
 _LINE = re.compile(r"[\w.-]+\s*[:=]|[ \t]|- |#|\[|\]|\Z")
@@ -33,12 +38,14 @@ def parse_front_matter(source: str) -> FrontMatter:
     Values are kept as they are written, without quotes; the items of a list are joined by commas. That is all a filter
     needs, and no document can make a YAML parser build what it likes.
     """
+    if block := _TITLE_BLOCK.match(source):
+        return FrontMatter({"title": block["title"].strip()}, source[block.end() :])
     found = _FRONT_MATTER.match(source)
     if found is None:
         never = ("its front matter has no end, so it was read as text: close it with the line it begins with",)
         return FrontMatter({}, source, never if _UNFINISHED.match(source) else ())
     values = _FIELD.findall(found["fields"])
-    fields = {name: value for name, text in values if (value := _value(text))}
+    fields = {"title" if name == "Title" else name: value for name, text in values if (value := _value(text))}
     return FrontMatter(fields, source[found.end() :], tuple(_find_faults(found["fields"], values))[:_MAX_WARNINGS])
 
 

@@ -1,26 +1,23 @@
 """HTML to plain text with its headings and links, without what surrounds the content of a page."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from html import unescape
-from typing import TypeAlias
 
 from lxml import etree
 
 from triplebeam.ingest.boilerplate import Page
-from triplebeam.ingest.compose import Composer
-from triplebeam.ingest.text import Content
+from triplebeam.ingest.content import Composer, Content
 from triplebeam.text.characters import replace_unstorable
 from triplebeam.text.stop_words import word_set
 
 Element = etree._Element
-_Step: TypeAlias = Element | Callable[[], None] | str
 
 _PARAGRAPHS = word_set(
     "address article aside blockquote body center details dialog div dl fieldset figcaption figure footer form "
     "header hr main ol p section table ul"
 )
-_LINES = word_set("br caption option summary")
+_LINES = word_set("br caption option summary tr")
 _HEADINGS = {f"h{level}": level for level in range(1, 7)}
 _NO_TEXT = word_set("head script style noscript template svg select")
 _TAG = re.compile(r"<[^<>]*>")
@@ -76,52 +73,58 @@ def _title(root: Element) -> str:
 
 
 class _Walk:
-    """Through a page in document order. A stack, not recursion: markup may be nested to any depth."""
+    """Through a page in document order, without recursion: markup may be nested to any depth."""
 
     def __init__(self, page: Page, is_boilerplate: Callable[[Element], bool], code_mark: str) -> None:
         self._page = page
         self._code_mark = code_mark
         self._is_boilerplate = is_boilerplate
         self._composer = Composer()
+        self._ends: dict[Element, tuple[str, Callable[[], None] | None]] = {}
+        """Of the elements that are open: the mark at the end, and what to do there."""
         self._numbers: dict[Element, int] = {}
         self._definitions = 0
 
     def content(self, root: Element) -> Content:
         """Return the text below an element."""
-        waiting: list[_Step] = [root]
-        while waiting:
-            step = waiting.pop()
-            if isinstance(step, str):
-                self._composer.words(step)
-            elif callable(step):
-                step()
-            elif not self._is_boilerplate(step):
-                waiting += reversed([*self._enter(step)])
+        walk = etree.iterwalk(root, events=("start", "end"))
+        for event, element in walk:
+            if event == "start":
+                if self._is_boilerplate(element) or self._write_whole(element):
+                    walk.skip_subtree()
+                else:
+                    self._open(element)
+            else:
+                mark, close = self._ends.pop(element, ("", None))
+                self._composer.words(mark)
+                if close is not None:
+                    close()
+                self._composer.words((element.tail or "") if element is not root else "")
         return self._composer.content()
 
-    def _enter(self, element: Element) -> Iterator[_Step]:
-        """Write what an element begins with; give what is inside it, and what is to be done behind it."""
+    def _write_whole(self, element: Element) -> bool:
+        """Write a heading, a headword, code or an image; False where it is none of them."""
         tag = element.tag
         if tag in _HEADINGS:
-            self._composer.heading(_HEADINGS[tag], _inline(element, self._is_boilerplate), _anchor(element))
+            self._composer.heading(_HEADINGS[tag], self._inline(element), _anchor(element))
         elif tag == "dt":
-            self._composer.term(_inline(element, self._is_boilerplate), _anchor(element), self._definitions)
+            self._composer.term(self._inline(element), _anchor(element), self._definitions)
         elif tag == "pre" or "fragment" in element.get("class", "").split():
             self._composer.code(_code(element))
         elif tag == "img":
-            _describe(element, self._composer)
+            description, parent = element.get("alt", ""), element.getparent()
+            if " " in description.strip() and (parent is None or parent.tag != "a"):  # no mere name, and no button
+                self._composer.words(f" {description} ")
         else:
-            close = self._open(element)
-            mark = self._code_mark if tag == "code" or "literal" in element.get("class", "").split() else ""
-            yield mark + (element.text or "")
-            for child in element:
-                yield child
-                yield child.tail or ""
-            yield mark
-            if close is not None:
-                yield close
+            return False
+        return True
 
-    def _open(self, element: Element) -> Callable[[], None] | None:
+    def _open(self, element: Element) -> None:
+        mark = self._code_mark if element.tag == "code" or "literal" in element.get("class", "").split() else ""
+        self._ends[element] = mark, self._begin(element)
+        self._composer.words(mark + (element.text or ""))
+
+    def _begin(self, element: Element) -> Callable[[], None] | None:
         """Begin an element; what to do at its end."""
         tag, composer = element.tag, self._composer
         if tag in _PARAGRAPHS:
@@ -136,8 +139,6 @@ class _Walk:
             return self._open_definition()
         elif tag == "li":
             composer.item(self._bullet(element))
-        elif tag == "tr":
-            composer.row()
         elif tag in _LINES:
             composer.end_line()
         elif tag == "a" and (target := element.get("href")) and len(target) < _MAX_TARGET_CHARACTERS:
@@ -160,25 +161,18 @@ class _Walk:
         self._numbers[parent] = self._numbers.get(parent, 0) + 1
         return f"{self._numbers[parent]}. "
 
-
-def _inline(element: Element, is_boilerplate: Callable[[Element], bool]) -> str:
-    """Return the text of a heading, without signs and links that edit it."""
-    waiting: list[Element | str] = [element]
-    pieces: list[str] = []
-    while waiting:
-        step = waiting.pop()
-        if isinstance(step, str):
-            pieces.append(step)
-        elif step is element or not is_boilerplate(step):
-            inside: list[Element | str] = [step.text or ""]
-            for child in step:
-                inside += [
-                    " " if child.tag in ("br", "dt") else "",
-                    child,
-                    child.tail or "",
-                ]  # a <dt> may not be closed
-            waiting += reversed(inside)
-    return "".join(pieces)
+    def _inline(self, heading: Element) -> str:
+        """Return the text of a heading, without signs and links that edit it."""
+        pieces: list[str] = []
+        walk = etree.iterwalk(heading, events=("start", "end"))
+        for event, element in walk:
+            if event == "end":
+                pieces.append((element.tail or "") if element is not heading else "")
+            elif element is not heading and self._is_boilerplate(element):
+                walk.skip_subtree()
+            else:
+                pieces += [" " if element.tag in ("br", "dt") else "", element.text or ""]  # a <dt> may not be closed
+        return "".join(pieces)
 
 
 def _code(element: Element) -> str:
@@ -197,11 +191,3 @@ def _anchor(element: Element) -> str:
         parent.get("id") if parent is not None and parent.tag in ("section", "div") and parent[0] is element else None,
     )
     return next(filter(None, names), "")
-
-
-def _describe(image: Element, composer: Composer) -> None:
-    """Return an image's description, where it is more than a name and no button."""
-    description = image.get("alt", "")
-    parent = image.getparent()
-    if " " in description.strip() and (parent is None or parent.tag != "a"):
-        composer.words(f" {description} ")

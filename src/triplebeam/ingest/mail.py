@@ -16,10 +16,8 @@ from email.utils import parsedate_to_datetime
 from typing import NamedTuple
 
 from triplebeam.errors import SourceError
-from triplebeam.ingest.compose import Composer
-from triplebeam.ingest.damage import DAMAGE
+from triplebeam.ingest.content import Composer, Content, decode, report_damage
 from triplebeam.ingest.html import read_html
-from triplebeam.ingest.text import Content, decode
 from triplebeam.text.characters import replace_unstorable
 
 _SHOWN_HEADERS = ("From", "To", "Cc", "Date")
@@ -54,10 +52,8 @@ class _ShortHeaders(Compat32):
 
 def read_mail(data: bytes) -> Content:
     """Read one message. The title is its subject; who wrote to whom, and when, are its metadata."""
-    try:
+    with report_damage("the message is damaged"):
         return _message(data)
-    except DAMAGE as error:
-        raise SourceError(f"the message is damaged ({type(error).__name__}: {error})") from error
 
 
 def read_mailbox(data: bytes) -> Content:
@@ -66,10 +62,8 @@ def read_mailbox(data: bytes) -> Content:
     found = [match.span() for match in _BEGINS_MESSAGE.finditer(data)] or [(0, 0)]
     ends = [*(start for start, _ in found[1:]), len(data)]
     for number, ((_, start), end) in enumerate(zip(found, ends, strict=True), start=1):
-        try:
+        with report_damage(f"message {number} is damaged"):
             parts.append(_message(data[start:end]))
-        except DAMAGE as error:
-            raise SourceError(f"message {number} is damaged ({type(error).__name__}: {error})") from error
     cut = [number for number, part in enumerate(parts, start=1) if part.warnings]
     numbers = f"message {', '.join(map(str, cut[:_MAX_NUMBERS_SHOWN]))}{', …' if len(cut) > _MAX_NUMBERS_SHOWN else ''}"
     return Content("", parts=tuple(parts), warnings=(f"{numbers}: {_TOO_DEEP}",) if cut else ())
@@ -77,11 +71,15 @@ def read_mailbox(data: bytes) -> Content:
 
 def _message(data: bytes) -> Content:
     message, composer = _headers(data), Composer()
-    is_whole = _write(message, data, composer)
-    fields = {name.lower(): _header(message, name) for name in _SHOWN_HEADERS}
-    fields["date"] = _iso_date(fields["date"])
-    content = composer.content(_header(message, "Subject"), {name: text for name, text in fields.items() if text})
-    return content._replace(warnings=() if is_whole else (_TOO_DEEP,))
+    fields = {name: value for name in _SHOWN_HEADERS if (value := _header(message, name))}
+    for name, value in fields.items():
+        composer.line(f"{name}: {value}")
+    body = _text(data)
+    for paragraph in body.text.split("\n\n"):
+        composer.code(paragraph)
+    metadata = {name.lower(): _iso_date(value) if name == "Date" else value for name, value in fields.items()}
+    content = composer.content(_header(message, "Subject"), metadata)
+    return content._replace(warnings=() if body.is_whole else (_TOO_DEEP,))
 
 
 def _iso_date(date: str) -> str:
@@ -116,19 +114,6 @@ def _decode_part(piece: bytes | str, charset: str | None) -> str:
         return data.decode("utf-8")
     except UnicodeDecodeError:
         return data.decode("cp1252", "replace")
-
-
-def _write(message: Message, data: bytes, composer: Composer) -> bool:
-    """Write a message; False if something of it was left out."""
-    for name in _SHOWN_HEADERS:
-        if value := _header(message, name):
-            composer.end_line()
-            composer.words(f"{name}: {value}")
-    composer.end_paragraph()
-    body = _text(data)
-    for paragraph in body.text.split("\n\n"):
-        composer.code(paragraph)
-    return body.is_whole
 
 
 def _text(data: bytes, level: int = 0) -> _Text:

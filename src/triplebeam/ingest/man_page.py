@@ -7,16 +7,15 @@ out.
 import re
 from collections.abc import Iterator
 
-from triplebeam.ingest.compose import Composer
-from triplebeam.ingest.generated import NoDocumentError
+from triplebeam.ingest.content import Composer, Content, NoDocumentError
 from triplebeam.ingest.plain import read_plain
-from triplebeam.ingest.text import Content
 from triplebeam.text.stop_words import word_set
 
 _IS_ROFF = re.compile(r"^[.'](?:TH|SH|Dd|Dt|Sh|so)\b", re.MULTILINE)
 _REFERENCE = re.compile(r"\s*\.so[ \t]+(\S+)\s*")
 _REQUEST = re.compile(r"[.'][ \t]*([A-Za-z]\w{0,9}|\\\"|)[ \t]*(.*)")
-_ARGUMENT = re.compile(r'"((?:[^"]|"")*)"?|(\S+)')
+_ARGUMENT = re.compile(r'"((?:[^"]|"")*)"?|((?:\\ |\S)+)')
+_SEPARATOR = re.compile(r"\btab ?\((.)\)")
 _HEADINGS = {"SH": 1, "Sh": 1, "SS": 2, "Ss": 2}
 _PARAGRAPHS = word_set("PP P LP Pp sp RS RE Bl El Ed")
 _CODE_BEGINS, _CODE_ENDS = word_set("nf EX Vb Bd"), word_set("fi EE Ve Ed")
@@ -29,18 +28,8 @@ _MDOC = word_set(
 )
 _CLOSING = tuple(".,;:)]?!")
 _NAMES = {"em": "—", "en": "–", "hy": "-", "bu": "•", "co": "©", "rg": "®", "aq": "'", "dq": '"', "lq": "“", "rq": "”"}
-_NAMES |= {
-    "oq": "‘",
-    "cq": "’",
-    "ga": "`",
-    "ti": "~",
-    "ha": "^",
-    "rs": "\\",
-    "mu": "×",
-    "->": "→",
-    "<=": "≤",
-    ">=": "≥",
-}
+_NAMES |= {"oq": "‘", "cq": "’", "ga": "`", "ti": "~", "ha": "^", "rs": "\\", "mu": "×"}
+_NAMES |= {"->": "→", "<=": "≤", ">=": "≥"}
 _ESCAPE = re.compile(
     r"\\(?:(?P<drop>f(?:\[[^\]\n]{0,30}\]|\(..|.)|s(?:[-+]?\d{1,2}|\[[^\]\n]{0,30}\])|[hvwlLoZ]'[^'\n]{0,100}'|[nmFgk](?:\[[^\]\n]{0,30}\]|\(..|.)|[&)%:|^/,cdu{}!pt])"
     r"|[*(]?(?:\[(?P<long>[^\]\n]{1,30})\]|\((?P<name>..))|(?P<sign>.))"
@@ -86,11 +75,22 @@ class _Reader:
         self._code: list[str] | None = None
         self._next = ""
         """The macro whose text is on the next line."""
+        self._separator = ""
+        """Of the cells of a table; nothing where there is none."""
+        self._is_format = False
+        """Of a table: how its columns are set, up to a full stop."""
+        self._is_cell = False
+        """Of a table: a cell of several lines."""
 
     def read(self, line: str) -> None:
         """Read a line of text, or a macro and its arguments."""
         request = _REQUEST.fullmatch(line)
-        if request is None:
+        if self._is_format and request is None:
+            self._separator = named[1] if (named := _SEPARATOR.search(line)) else self._separator
+            self._is_format = not line.rstrip().endswith(".")
+        elif self._separator and request is None:
+            self._write_row(line)
+        elif request is None:
             self._words(_strip_escapes(line) if line.strip() else "")
         elif request[1] not in ("", '\\"'):
             self._macro(request[1], request[2])
@@ -102,21 +102,24 @@ class _Reader:
         self._code = None
 
     def _macro(self, macro: str, rest: str) -> None:
-        words = [
-            _strip_escapes(quoted.replace('""', '"') or word)
-            for quoted, word in _ARGUMENT.findall(rest.split('\\"')[0])
-        ]
+        arguments = _ARGUMENT.findall(rest.split('\\"')[0])
+        words = [_strip_escapes(quoted.replace('""', '"') or word) for quoted, word in arguments]
         if macro in ("TH", "Dt") and words:
             name = words[0].lower() if words[0].isupper() else words[0]
             self.title = f"{name}({words[1]})" if len(words) > 1 else name
         elif macro in _HEADINGS:
             self.end()
+            self._separator, self._is_format = "", False  # a table that has no end
             self._next = "" if words else macro
             self.composer.heading(_HEADINGS[macro], " ".join(words))
         elif macro in _CODE_ENDS:
             self.end()
         elif macro in _CODE_BEGINS:
             self._code = self._code or []
+        elif macro in ("TS", "TE") or (macro == "T" and self._separator):
+            self._separator = {"TS": "\t", "TE": ""}.get(macro, self._separator)
+            self._is_format, self._is_cell = macro != "TE", False
+            self.composer.end_line()
         elif macro in ("TP", "TQ"):
             self._next = "TP"
         elif macro == "IP":
@@ -133,6 +136,19 @@ class _Reader:
             self._words(" ".join(words))
         elif macro in _MDOC:
             self._write_mdoc(macro, words)
+
+    def _write_row(self, line: str) -> None:
+        """Write a line of a table. A cell of several lines is between ``T{`` and ``T}``."""
+        is_inside = self._is_cell and not line.startswith("T}")
+        if not self._is_cell:
+            self.composer.end_line()
+        for number, cell in enumerate([line] if is_inside else line.split(self._separator)):
+            if number:
+                self.composer.cell()
+            text = cell if is_inside else cell.removeprefix("T}").removesuffix("T{")
+            if text.strip("_= "):  # more than a rule between rows
+                self._words(_strip_escapes(text))
+        self._is_cell = is_inside or line.endswith("T{")
 
     def _begin_item(self, words: list[str]) -> None:
         """Begin a definition, an item of a list, or a paragraph."""

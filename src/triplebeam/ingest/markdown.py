@@ -5,10 +5,9 @@ import re
 from collections.abc import Iterator
 from html import escape
 
-from triplebeam.errors import SourceError
+from triplebeam.ingest.content import Content, report_damage
 from triplebeam.ingest.front_matter import parse_front_matter
 from triplebeam.ingest.html import read_html
-from triplebeam.ingest.text import Content
 from triplebeam.text.characters import replace_unstorable
 
 #: A heading written as HTML at the head of a file, with the tags and comments before it.
@@ -44,13 +43,11 @@ def render_html(source: str) -> str:
 
 def read_notebook(source: str) -> Content:
     """Read a notebook's cells in order, without outputs. The title is the first heading."""
-    try:
+    with report_damage("it is no notebook"):
         notebook = json.loads(source)
         cells = "\n".join(_cells(notebook["cells"] if "cells" in notebook else notebook["worksheets"][0]["cells"]))
-    except (ValueError, RecursionError, LookupError, TypeError, AttributeError) as error:
-        raise SourceError(f"it is no notebook ({type(error).__name__}: {error})") from error
     content = read_html(cells, code_mark="`")
-    return content._replace(title=content.headings[0].text if content.headings else "")
+    return content._replace(title=content.first_heading)
 
 
 def _cells(cells: list[dict[str, object]]) -> Iterator[str]:

@@ -6,15 +6,13 @@ import subprocess
 import sys
 import unicodedata
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
-from itertools import groupby
+from collections.abc import Mapping
+from itertools import chain, compress, groupby
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from triplebeam.errors import SourceError
-from triplebeam.ingest.compose import Composer
-from triplebeam.ingest.text import Content
-from triplebeam.ingest.title import clean_title
+from triplebeam.ingest.content import Composer, Content, clean_title
 
 _PROGRAM = Path(__file__).with_name("pdf_process.py")
 #: For a small file; a large one may take more.
@@ -39,20 +37,13 @@ _MAX_SCRAP_CHARACTERS, _MIN_SCRAPS = 2, 4
 _MAX_SHORT_SHARE = 0.8
 
 
-class _Bookmark(NamedTuple):
-    """An entry of a PDF's own outline."""
-
-    level: int
-    title: str
-
-
 def read_pdf(data: bytes) -> Content:
     """Read a PDF's text layer. A file that opens with an empty password is read like any other."""
     layer = _read_layer(data)
-    outline: dict[int, list[_Bookmark]] = defaultdict(list)
+    outline: dict[int, list[tuple[int, str]]] = defaultdict(list)
     for page, level, title in layer["outline"]:
         if len(outline[page]) < _MAX_BOOKMARKS_OF_A_PAGE:
-            outline[page].append(_Bookmark(level, _key(title)))
+            outline[page].append((level, _key(title)))
     content = _compose(_drop_running_heads([clean_lines(page) for page in layer["pages"]]), outline)
     if not content.text:
         raise SourceError("the PDF has no text layer; run character recognition (OCR) on it first")
@@ -78,7 +69,7 @@ def _read_layer(data: bytes) -> dict[str, Any]:
     raise SourceError(f"the PDF is damaged ({last[0][:200]})")
 
 
-def _drop_running_heads(pages: Sequence[Sequence[str]]) -> list[list[str]]:
+def _drop_running_heads(pages: list[list[str]]) -> list[list[str]]:
     """Drop lines that several pages have at their top or bottom, whatever the number in them.
 
     Where they are most of it, the pages are copies of one form, such as labels or certificates, and stay as they are.
@@ -88,19 +79,11 @@ def _drop_running_heads(pages: Sequence[Sequence[str]]) -> list[list[str]]:
     )
     kept = []
     for page in pages:
-        last = len(page) - _EDGE_LINES
-        kept.append(
-            [
-                line
-                for number, line in enumerate(page)
-                if _EDGE_LINES <= number < last or (_edge(line) and edges[_edge(line)] < _MIN_REPEATS)
-            ]
-        )
-    return kept if 2 * _characters(kept) >= _characters(pages) else [list(page) for page in pages]
-
-
-def _characters(pages: Sequence[Sequence[str]]) -> int:
-    return sum(len(line) for page in pages for line in page)
+        inner = range(_EDGE_LINES, len(page) - _EDGE_LINES)
+        is_own = (n in inner or (_edge(line) and edges[_edge(line)] < _MIN_REPEATS) for n, line in enumerate(page))
+        kept.append([*compress(page, is_own)])
+    before, after = (sum(map(len, chain.from_iterable(each))) for each in (pages, kept))
+    return kept if 2 * after >= before else pages
 
 
 def _edge(line: str) -> str:
@@ -108,7 +91,7 @@ def _edge(line: str) -> str:
     return " ".join(_DIGITS.sub("", line.lower()).split()).strip(" -–—|.")
 
 
-def _compose(pages: Sequence[Sequence[str]], outline: Mapping[int, Sequence[_Bookmark]]) -> Content:
+def _compose(pages: list[list[str]], outline: Mapping[int, list[tuple[int, str]]]) -> Content:
     """Compose paragraphs from lines. A sentence that runs over a page's end stays in one."""
     composer = Composer()
     for number, lines in enumerate(pages):
@@ -116,16 +99,16 @@ def _compose(pages: Sequence[Sequence[str]], outline: Mapping[int, Sequence[_Boo
         width = sorted(map(len, lines))[len(lines) * 9 // 10] if lines else 0
         for line in lines:
             key = _key(line) if waiting else ""
-            heading = next((mark for mark in waiting if _is_heading(key, mark.title)), None)
+            heading = next((mark for mark in waiting if _is_heading(key, mark[1])), None)
             if heading is not None:
                 waiting.remove(heading)
-                composer.heading(heading.level, line)
+                composer.heading(heading[0], line)
                 continue
             composer.words(line)
             composer.end_line()
-            if is_paragraph_end(line, width):
+            if len(line) < _MAX_SHORT_SHARE * width and _ENDS_SENTENCE.search(line):
                 composer.end_paragraph()
-        if lines and is_sentence_end(lines[-1]):
+        if lines and _ENDS_SENTENCE.search(lines[-1]):
             composer.end_paragraph()
     return composer.content()
 
@@ -160,13 +143,3 @@ def _drop_scraps(lines: list[str]) -> list[str]:
         if not (is_scrap and len(found) >= _MIN_SCRAPS):
             kept += found
     return kept
-
-
-def is_sentence_end(line: str) -> bool:
-    """Return whether a sentence ends here."""
-    return _ENDS_SENTENCE.search(line) is not None
-
-
-def is_paragraph_end(line: str, width: int) -> bool:
-    """Return whether a sentence ends on a line that is shorter than most."""
-    return len(line) < _MAX_SHORT_SHARE * width and is_sentence_end(line)

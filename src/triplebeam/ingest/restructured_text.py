@@ -3,16 +3,12 @@
 import re
 from collections.abc import Iterator
 
-from triplebeam.errors import SourceError
-from triplebeam.ingest.damage import DAMAGE
-from triplebeam.ingest.extras import import_extra
-from triplebeam.ingest.generated import NoDocumentError
+from triplebeam.ingest.content import Content, NoDocumentError, report_damage
+from triplebeam.ingest.formats import import_extra
 from triplebeam.ingest.html import read_html
 from triplebeam.ingest.plain import read_plain
-from triplebeam.ingest.text import Content
 from triplebeam.text.stop_words import word_set
 
-_EXTRA = "rst"
 #: docutils needs the square of a paragraph's length for marks that are never closed, and reads no longer line.
 _MAX_BLOCK_CHARACTERS = 10_000
 #: Of the paragraphs that a longer block is cut into.
@@ -54,20 +50,18 @@ _WITHOUT_TEXT = word_set(
 
 def read_restructured_text(source: str) -> Content:
     """Read a document. The title is its first heading. Lines that no person wrote make the whole of it plain text."""
-    core = import_extra("docutils.core", _EXTRA)
+    core = import_extra("docutils.core", "rst")
     longest = max(map(len, source.split("\n")))
     if longest > _MAX_BLOCK_CHARACTERS:
         reason = f"it was read as plain text, since a line has {longest:,} characters: break lines over 10,000"
         return read_plain(source)._replace(warnings=(reason,))
     markup = "\n".join(_replace_directives("\n\n".join(map(_cut_block, source.split("\n\n")))))
-    try:
+    with report_damage("the markup cannot be read"):
         parts = core.publish_parts(markup, writer="html5", settings_overrides=_SETTINGS)
-    except DAMAGE as error:
-        raise SourceError(f"the markup cannot be read ({type(error).__name__}: {error})") from error
     content = read_html(parts["html_body"], code_mark="`")
     if not content.text.strip() and _DIRECTIVE.search(source):
         raise NoDocumentError("it has directives only, such as automodule, and no text of its own")
-    return content._replace(title=content.headings[0].text if content.headings else "")
+    return content._replace(title=content.first_heading)
 
 
 def _cut_block(block: str) -> str:
@@ -106,12 +100,8 @@ def _replace_directives(source: str) -> Iterator[str]:
         elif directive["name"] in _WITHOUT_TEXT:
             leaving = indent
         else:
-            yield f"{directive['indent']}{_term(directive)}"
-
-
-def _term(directive: re.Match[str]) -> str:
-    argument = directive["argument"].strip()
-    return f"``{argument}``" if argument and "`" not in argument else argument or directive["name"].capitalize()
+            term = directive["argument"].strip() or directive["name"].capitalize()
+            yield directive["indent"] + (f"``{term}``" if directive["argument"].strip() and "`" not in term else term)
 
 
 def _replace_role(role: re.Match[str]) -> str:

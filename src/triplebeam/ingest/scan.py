@@ -9,9 +9,8 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from triplebeam.errors import install_command
-from triplebeam.ingest.extras import EXTRAS
-from triplebeam.ingest.formats import find_ending
-from triplebeam.ingest.outcome import Skipped, Unreadable
+from triplebeam.ingest.folder_walk import Skipped
+from triplebeam.ingest.formats import EXTRAS, find_ending
 from triplebeam.ingest.sources import check_exist, files
 
 #: What to do with files of a kind, or why nothing can be done; {it} is one file or several.
@@ -40,11 +39,9 @@ class Scan:
         """Return a line for each ending that is skipped, the most frequent first, with how to include such files."""
         ordered = sorted(self.skipped.items(), key=lambda each: (-each[1], each[0]))
         lines = [_line(ending, count) for ending, count in ordered[:_MAX_LINES]]
-        others = ordered[_MAX_LINES:]
-        if others:
-            lines.append(
-                f"{sum(count for _, count in others):,} of other kinds: {', '.join(e or '(none)' for e, _ in others)}"
-            )
+        if others := dict(ordered[_MAX_LINES:]):
+            kinds = ", ".join(ending or "(none)" for ending in others)
+            lines.append(f"{sum(others.values()):,} of other kinds: {kinds}")
         return lines
 
     def describe_missing_extras(self) -> list[str]:
@@ -65,13 +62,10 @@ def scan_sources(paths: Sequence[Path], *, follow_links: bool = False) -> Scan:
     skipped: Counter[str] = Counter()
     for source in paths:
         for path in files(source, follow_links):
-            if isinstance(path, Unreadable | Skipped):
-                continue
-            ending = find_ending(path)
-            if ending is None and path != source:
-                skipped[path.suffix.lower()] += 1
-            else:
-                read[ending or path.suffix.lower()] += 1
+            if isinstance(path, Path):
+                read[find_ending(path) or path.suffix.lower()] += 1
+            elif isinstance(path, Skipped) and not path.reason:
+                skipped[Path(path.source).suffix.lower()] += 1
     return Scan(dict(read), dict(skipped))
 
 

@@ -4,10 +4,9 @@ import ast
 import re
 import warnings
 from collections.abc import Iterator
+from itertools import accumulate
 
-from triplebeam.ingest.damage import DAMAGE
-from triplebeam.ingest.generated import check_written_by_hand
-from triplebeam.ingest.text import Content
+from triplebeam.ingest.content import DAMAGE, Content, NoDocumentError
 from triplebeam.passage import Heading
 
 #: "[tool.ruff]", "[[product]]", or "services:" over what is indented or a list
@@ -16,6 +15,8 @@ _SECTION = re.compile(
     r"|(?P<key>[\w\"'./-]{1,100}):[ \t]*(?:#.*)?\n(?=[ \t]+\S|- ))",
     re.MULTILINE,
 )
+#: A script of this many characters is looked at; more than half of them in lines of this many is no person's work.
+_MIN_SCRIPT_CHARACTERS, _MAX_LINE_CHARACTERS = 2_000, 1_000
 
 
 def read_code(source: str) -> Content:
@@ -24,8 +25,12 @@ def read_code(source: str) -> Content:
 
 
 def read_script(source: str) -> Content:
-    """Read a script as it is written, and refuse one that a program packed."""
-    check_written_by_hand(source)
+    """Read a script as it is written. One that a program packed, in lines that no person writes, is no document."""
+    packed = sum(len(line) for line in source.split("\n") if len(line) > _MAX_LINE_CHARACTERS)
+    if len(source) > _MIN_SCRIPT_CHARACTERS and 2 * packed > len(source):
+        raise NoDocumentError(
+            f"it is a minified script: most of it is in lines of over {_MAX_LINE_CHARACTERS:,} characters"
+        )
     return read_code(source)
 
 
@@ -41,7 +46,7 @@ def read_python(source: str) -> Content:
 
 
 def _headings(tree: ast.Module, text: str) -> Iterator[Heading]:
-    starts = _line_starts(text)
+    starts = [0, *accumulate(len(line) + 1 for line in text.split("\n"))]
     waiting: list[tuple[int, ast.stmt]] = [(1, node) for node in reversed(tree.body)]
     while waiting:
         level, node = waiting.pop()
@@ -49,13 +54,6 @@ def _headings(tree: ast.Module, text: str) -> Iterator[Heading]:
             first = min([node.lineno, *(each.lineno for each in node.decorator_list)])
             yield Heading(starts[first - 1], level, node.name)
             waiting += [(level + 1, inner) for inner in reversed(node.body)]
-
-
-def _line_starts(text: str) -> list[int]:
-    starts = [0]
-    for line in text.split("\n"):
-        starts.append(starts[-1] + len(line) + 1)
-    return starts
 
 
 def read_configuration(source: str) -> Content:

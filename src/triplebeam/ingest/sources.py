@@ -9,16 +9,14 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from triplebeam.errors import BadInputError, SourceError
-from triplebeam.ingest.folder_walk import FolderWalk, stat_of
-from triplebeam.ingest.formats import LINE_READERS, find_ending, read_content, read_lines
-from triplebeam.ingest.generated import NoDocumentError
-from triplebeam.ingest.outcome import Reading, Skipped, Unreadable
-from triplebeam.ingest.text import Content
+from triplebeam.ingest.content import Content, NoDocumentError
+from triplebeam.ingest.folder_walk import FolderWalk, Reading, Skipped, Unreadable, stat_of
+from triplebeam.ingest.formats import LINE_ENDINGS, find_ending, read_content
+from triplebeam.ingest.records import read_json_lines
 from triplebeam.passage import Document, Link
 from triplebeam.text.characters import replace_unstorable
 
 _BEIR_CORPORA = ("corpus.jsonl", "corpus.jsonl.gz")
-_NO_TEXT = "there is no text in it"
 _MAX_LINKS = 2000
 
 
@@ -67,23 +65,22 @@ def _read_all(
     seen: set[str] = set()
     for source in paths:
         for path in files(source, follow_links):
-            if isinstance(path, Unreadable | Skipped):
-                yield path
-            elif find_ending(path) is None and path != source:
-                yield Skipped(str(path))
-            else:
+            if isinstance(path, Path):
                 yield from read_file(path, name(path), encoding, seen)
+            else:
+                yield path
 
 
 def files(source: Path, follow_links: bool = False) -> Iterator[Path | Unreadable | Skipped]:
-    """Yield the files of one source."""
+    """Yield the files of one source; one of unknown kind is skipped in a folder, without a reason."""
     if not source.is_dir():
         yield source
         return
     folder = FolderWalk(source, follow_links)
     # Unlike Path.is_file, os.path.isfile is False in a folder that may not be entered; the walk reports that folder.
     corpora = [path for name in _BEIR_CORPORA if os.path.isfile(path := source / name) and folder.is_allowed(path)]  # noqa: PTH113
-    yield from corpora[:1] or folder.walk()
+    for found in corpora[:1] or folder.walk():
+        yield Skipped(str(found)) if isinstance(found, Path) and find_ending(found) is None else found
 
 
 def document_id(path: Path) -> str:
@@ -93,8 +90,10 @@ def document_id(path: Path) -> str:
 
 def read_file(path: Path, name: str, encoding: str | None, seen: set[str]) -> Iterator[Reading]:
     """Read the documents of one file, which has that name in the index; ``seen`` are the ids there were, and grows."""
+    has_rows = False
     try:
         for line, outcome in _outcomes(path, name, encoding):
+            has_rows = True
             if isinstance(outcome, Skipped):
                 yield outcome
             elif isinstance(outcome, str):
@@ -105,6 +104,8 @@ def read_file(path: Path, name: str, encoding: str | None, seen: set[str]) -> It
             else:
                 seen.add(outcome.id)
                 yield replace(outcome, source=name)
+        if not has_rows:
+            yield Unreadable(str(path), "there is no text in it")
     except NoDocumentError as error:
         yield Skipped(str(path), str(error))
     except SourceError as error:
@@ -119,10 +120,10 @@ def _outcomes(path: Path, name: str, encoding: str | None) -> Iterator[tuple[int
         raise SourceError("it is not a regular file, but a broken link, a pipe or a device")
     if path.stat().st_size == 0:
         yield None, Skipped(str(path), "the file is empty")
-    elif ending is not None and ending in LINE_READERS:
-        yield from _require_rows(read_lines(path, name, ending))
+    elif ending in LINE_ENDINGS:
+        yield from read_json_lines(path, name)
     else:
-        yield from _require_rows(_documents(path, name, ending or path.suffix.lower(), encoding))
+        yield from _documents(path, name, ending or path.suffix.lower(), encoding)
 
 
 def _documents(path: Path, name: str, ending: str, encoding: str | None) -> Iterator[tuple[int | None, Document]]:
@@ -149,17 +150,6 @@ def _document(content: Content, id_: str, title: str) -> Document:
         links=document_links(content.links, id_),
         warnings=content.warnings,
     )
-
-
-def _require_rows(
-    rows: Iterator[tuple[int | None, Document | str]] | Iterator[tuple[int | None, Document]],
-) -> Iterator[tuple[int | None, Document | str]]:
-    """Yield the documents; a file without any is an error."""
-    first = next(rows, None)
-    if first is None:
-        raise SourceError(_NO_TEXT)
-    yield first
-    yield from rows
 
 
 def document_links(links: Iterable[Link], document_id: str) -> tuple[Link, ...]:

@@ -26,9 +26,13 @@ def detect_foreign_language(text: str) -> str | None:
     if common >= _MIN_ENGLISH_SHARE * len(words) or len(letters.encode()) < _MIN_LETTERS:
         return None
     ranked = _identifier().rank(letters)
-    few = common < _MAX_FOREIGN_SHARE * len(words)
-    sure = _is_in_another_script(letters) or _is_clear(ranked[0][1], dict(ranked)["en"], few)
-    return ranked[0][0] if sure and ranked[0][0] != "en" else None
+    (language, best), english = ranked[0], dict(ranked)["en"]
+    # Lists of names look like some language or other, mostly like a rare one: the margin has to be clear.
+    if common < _MAX_FOREIGN_SHARE * len(words):
+        is_clear = best >= 0.95 or english < 1e-6
+    else:
+        is_clear = best >= 0.99 and english < 1e-4
+    return language if language != "en" and (is_clear or _is_in_another_script(letters)) else None
 
 
 def is_language_throughout(text: str, language: str) -> bool:
@@ -42,11 +46,6 @@ def _is_in_another_script(letters: str) -> bool:
     """Return whether most of the bytes are of letters that no Latin alphabet has."""
     other = sum(len(letter.encode()) for letter in letters if letter > "\u024f")
     return 2 * other > len(letters.encode())
-
-
-def _is_clear(best: float, english: float, few: bool) -> bool:
-    """Return whether the margin is clear: lists of names look like some language or other, mostly like a rare one."""
-    return best >= 0.95 or english < 1e-6 if few else best >= 0.99 and english < 1e-4
 
 
 @cache

@@ -22,33 +22,19 @@ from unicodedata import normalize
 
 from triplebeam.text.characters import CHINESE_AND_JAPANESE, HANGUL, UNSPACED
 from triplebeam.text.language import detect_foreign_language
-from triplebeam.text.stop_words import QUERY_STOP_WORDS
+from triplebeam.text.stop_words import QUERY_STOP_WORDS, word_set
 from triplebeam.text.words import compile_word
 
 ENGLISH = "english"
 #: What words are made by: raised with every change of the rules below, so that words made by others are made again.
 ANALYZER = f"1, tantivy {version('tantivy')}"
-_STEMMERS = {
-    "ar": "arabic",
-    "da": "danish",
-    "de": "german",
-    "el": "greek",
-    "es": "spanish",
-    "fi": "finnish",
-    "fr": "french",
-    "hu": "hungarian",
-    "it": "italian",
-    "nb": "norwegian",
-    "nl": "dutch",
-    "nn": "norwegian",
-    "no": "norwegian",
-    "pt": "portuguese",
-    "ro": "romanian",
-    "ru": "russian",
-    "sv": "swedish",
-    "ta": "tamil",
-    "tr": "turkish",
-}
+_STEMMERS = dict(
+    pair.split(":")
+    for pair in word_set(
+        "ar:arabic da:danish de:german el:greek es:spanish fi:finnish fr:french hu:hungarian it:italian nb:norwegian "
+        "nl:dutch nn:norwegian no:norwegian pt:portuguese ro:romanian ru:russian sv:swedish ta:tamil tr:turkish"
+    )
+)
 #: Bytes; what is longer is no word of any language, and no digest either.
 _MAX_WORD_CHARACTERS = 256
 #: Letters and digits, with the signs that Indian scripts put on and between them.

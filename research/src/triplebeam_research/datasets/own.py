@@ -9,7 +9,7 @@ from pathlib import Path
 
 from triplebeam.errors import BadInputError, SourceError
 from triplebeam.evaluate.questions import Question, read_questions
-from triplebeam.ingest.json_lines import read_json_lines
+from triplebeam.ingest.records import read_json_lines
 from triplebeam.passage import Document
 from triplebeam_research.datasets.dataset import REPEATED, Collected, Dataset, LeftOut, Rereadable, require_gold
 from triplebeam_research.datasets.row import read_rows

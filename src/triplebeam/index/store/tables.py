@@ -106,7 +106,7 @@ class MetaTable:
 
     @property
     def source_names(self) -> dict[str, str]:
-        """The names of sources by their absolute paths; see `triplebeam.ingest.naming`."""
+        """The names of sources by their absolute paths; see `triplebeam.ingest.SourceNames`."""
         return dict(json.loads(self.get("source_names") or "{}"))
 
     def set_source_names(self, names: Mapping[str, str]) -> None:

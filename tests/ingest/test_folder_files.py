@@ -1,11 +1,13 @@
-"""Names of files that do not depend on where a command is run."""
+"""Names of files, which do not depend on where a command is run, and what is said before files are read."""
 
+import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from triplebeam.errors import BadInputError
-from triplebeam.ingest import SourceNames, wait_for_changes
+from triplebeam.errors import BadInputError, install_command
+from triplebeam.ingest import FolderFiles, SourceNames, scan, scan_sources, wait_for_changes
 
 
 @pytest.fixture
@@ -82,3 +84,56 @@ def test_a_change_counts_when_it_has_settled() -> None:
         next(passes)
         counted.append(len(waits))
     assert counted == [0, 4, 6], "at once, when it was c twice, and when it was d twice; b was still being written"
+
+
+def make(folder: Path, *names: str) -> Path:
+    folder.mkdir()
+    for name in names:
+        (folder / name).touch()
+    return folder
+
+
+def test_files_are_counted_by_ending_with_how_to_include_them(tmp_path: Path) -> None:
+    names = ("a.txt", "README", "b.md", "c.tex", "d.tex", "e.tar.gz", "f.conf", "g.png", "h.png", "i.png", "Makefile")
+    found = scan_sources([make(tmp_path / "docs", *names)])
+    assert found.read == {".txt": 2, ".md": 1}
+    assert found.skipped == {".png": 3, ".tex": 2, ".gz": 1, ".conf": 1, "": 1}
+    assert found.describe_skipped() == [
+        "3 .png files: images have no text",
+        "2 .tex files: convert them to .html or .txt (for instance with pandoc)",
+        "1 file without an ending: name it by path to read it as plain text",
+        "1 .conf file: name it by path to read it as plain text",
+        "1 .gz file: unpack it",
+    ]
+
+
+def test_of_many_endings_the_rare_ones_share_a_line(tmp_path: Path) -> None:
+    folder = make(tmp_path / "docs", *(f"a.x{n}" for n in range(12)))
+    assert scan_sources([folder]).describe_skipped()[-1] == "4 of other kinds: .x6, .x7, .x8, .x9"
+
+
+def test_a_missing_extra_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = scan_sources([make(tmp_path / "docs", "a.xlsx", "b.pptx", "c.txt")])
+    assert found.describe_missing_extras() == []
+    one = scan_sources([make(tmp_path / "one", "a.xlsx")])
+    monkeypatch.setattr(scan, "find_spec", lambda name: None)
+    assert one.describe_missing_extras() == [f"1 file needs the extra 'office': run {install_command('office')}"]
+    assert found.describe_missing_extras() == [f"2 files need the extra 'office': run {install_command('office')}"]
+
+
+@pytest.mark.parametrize(("named", "said"), [("", "there is no file to read in"), ("a.md", "'.*' cannot be opened")])
+def test_a_folder_that_may_not_be_entered_is_a_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, named: str, said: str
+) -> None:
+    closed, stat = tmp_path / "docs", os.stat
+    closed.mkdir()
+    (closed / "a.md").write_text("# A", encoding="utf-8")
+
+    def refuse(path: Any, **options: Any) -> os.stat_result:
+        if str(path).startswith(f"{closed}{os.sep}"):
+            raise PermissionError(13, "Permission denied", str(path))
+        return stat(path, **options)
+
+    monkeypatch.setattr(os, "stat", refuse)
+    with pytest.raises(BadInputError, match=said):
+        FolderFiles.of([closed / named], str)
