@@ -7,9 +7,9 @@ from triplebeam.evaluate.compare import Difference
 from triplebeam.evaluate.questions import Question
 from triplebeam.evaluate.run import Evaluation, QuestionResult, Run, StepResult
 from triplebeam.generate.language_model import Usage
-from triplebeam_research.report import markdown_report
+from triplebeam_research.report import write_report
 from triplebeam_research.report.differences import Comparison
-from triplebeam_research.report.render import escape_markdown
+from triplebeam_research.report.markdown import escape_markdown
 
 _TINY = Evaluation(
     title="Tiny",
@@ -64,7 +64,7 @@ def tables() -> dict[str, dict[str, dict[str, str]]]:
     """Caption to row to column to text."""
     found: dict[str, dict[str, dict[str, str]]] = {}
     caption, head = "", None
-    for line in markdown_report(_TINY).splitlines():
+    for line in write_report(_TINY).text.splitlines():
         if line.startswith("### "):
             caption, head = line[4:], None
         elif line.startswith("| ") and not line.startswith("| ---"):
@@ -124,7 +124,7 @@ def test_cost(tables: dict[str, dict[str, dict[str, str]]]) -> None:
         "Tokens": "150",
         "Dollars": "0.0025",
     }
-    text = markdown_report(_TINY)
+    text = write_report(_TINY).text
     assert "Calls answered from a cache are counted, but their time is not the model's: agent." in text
     assert "Tokens are estimated from the length of the texts for agent." in text
 

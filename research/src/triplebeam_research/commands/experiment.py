@@ -61,7 +61,7 @@ def experiment(
     """Compare methods as described in a file: title, index, questions, methods, seeds, and any number of datasets.
 
     Results are saved as they come: stopped and started again, it continues where it was. Each dataset gets a folder of
-    reports: a page (report.html), Markdown, JSON with every question's results, and TREC runs with qrels.
+    reports: a page (report.html), Markdown with its plots, JSON with every question's results, TREC runs with qrels.
 
     Examples:
 

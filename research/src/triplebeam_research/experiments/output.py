@@ -12,11 +12,11 @@ from triplebeam.errors import BadInputError
 from triplebeam.evaluate.run import Evaluation, Run
 from triplebeam.evaluate.summary import measure_all, summary
 from triplebeam_research.experiments.trec import write_judgements, write_run
-from triplebeam_research.report import html_report, markdown_report
+from triplebeam_research.report import write_report
 
 
 def write_evaluation(folder: Path, evaluation: Evaluation) -> list[Path]:
-    """Write ``report.html``, ``report.md``, ``results.json``, ``qrels.txt`` and ``runs/METHOD.trec``."""
+    """Write ``report.html``, ``report.md`` with its plots, ``results.json``, ``qrels.txt``, ``runs/METHOD.trec``."""
     try:
         return _write_files(folder, evaluation)
     except OSError as error:
@@ -29,8 +29,11 @@ def write_evaluation(folder: Path, evaluation: Evaluation) -> list[Path]:
 def _write_files(folder: Path, evaluation: Evaluation) -> list[Path]:
     (folder / "runs").mkdir(parents=True, exist_ok=True)
     page, text, data = folder / "report.html", folder / "report.md", folder / "results.json"
-    page.write_text(html_report(evaluation), encoding="utf-8")
-    text.write_text(markdown_report(evaluation), encoding="utf-8")
+    report = write_report(evaluation)
+    page.write_text(report.page(), encoding="utf-8")
+    text.write_text(report.text, encoding="utf-8")
+    for name, drawing in report.plots.items():
+        (folder / name).write_text(drawing, encoding="utf-8")
     data.write_text(json.dumps(make_json(evaluation), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     write_judgements(folder / "qrels.txt", evaluation.questions)
     for run in evaluation.runs:
