@@ -15,7 +15,7 @@ from triplebeam.retrieve.bm25 import BM25
 from triplebeam.retrieve.dense import Dense
 from triplebeam.retrieve.hybrid import ScaledHybrid
 from triplebeam.settings import Settings
-from triplebeam_research.training.weights import write_weights
+from triplebeam_research.training.trainer import write_weights
 
 
 @pytest.fixture(scope="module")

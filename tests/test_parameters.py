@@ -19,7 +19,7 @@ from triplebeam.methods.gnn_ret.retrieve import RecurrentGNNRet
 from triplebeam.retrieve.retriever import Retriever, for_question
 from triplebeam.settings import Settings
 from triplebeam.testing.scripted import Scripted
-from triplebeam_research.training.weights import write_weights
+from triplebeam_research.training.trainer import write_weights
 
 ROWS = [*list_retrievers().values(), *list_agents().values()]
 #: Defaults that a class or a function leaves open, and another settles.

@@ -10,7 +10,7 @@ from triplebeam.testing import toy
 from triplebeam.testing.scripted import Scripted
 from triplebeam.text.sentences import sentence_spans
 from triplebeam_research.baselines.chain_of_thought import STEP_BY_STEP, ChainOfThought
-from triplebeam_research.baselines.exemplars import load_exemplars
+from triplebeam_research.baselines.reasoning_paths import load_exemplars
 
 QUESTION = "When did the director of Laughter in Hell die?"
 

@@ -7,7 +7,7 @@ import pytest
 from triplebeam.generate.accounting import Accounted
 from triplebeam.methods.agent import Auto
 from triplebeam.testing.scripted import Scripted
-from triplebeam_research.baselines.closed_book import ClosedBook
+from triplebeam_research.baselines.simple import ClosedBook
 
 QUESTION = "Who directed Laughter in Hell?"
 

@@ -4,7 +4,7 @@ import pytest
 
 from triplebeam.errors import BadInputError
 from triplebeam.retrieve.retriever import Retriever
-from triplebeam_research.baselines.fixed_ranking import FixedRanking
+from triplebeam_research.baselines.simple import FixedRanking
 
 GIVEN: Retriever = FixedRanking({"Who?": ["z", "a", "m"], "Nobody?": []})
 

@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from triplebeam.errors import BadInputError
-from triplebeam_research.datasets import json_values
+from triplebeam_research.datasets import rows
 
 Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
 SCALARS = (
@@ -30,7 +30,7 @@ SETTINGS = settings(suppress_health_check=[HealthCheck.function_scoped_fixture],
 def test_an_array(tmp_path: Path, values: list[Json], indent: int | None) -> None:
     path = tmp_path / "array.json"
     path.write_text(json.dumps(values, indent=indent), encoding="utf-8")
-    assert list(json_values.elements(path)) == list(enumerate(values, start=1))
+    assert list(rows.elements(path)) == list(enumerate(values, start=1))
 
 
 @SETTINGS
@@ -38,7 +38,7 @@ def test_an_array(tmp_path: Path, values: list[Json], indent: int | None) -> Non
 def test_lines(tmp_path: Path, values: list[dict[str, Json]]) -> None:
     path = tmp_path / "lines.jsonl"
     path.write_text("\n\n".join(map(json.dumps, values)) + "\n", encoding="utf-8")
-    assert list(json_values.elements(path)) == list(enumerate(values, start=1))
+    assert list(rows.elements(path)) == list(enumerate(values, start=1))
 
 
 @SETTINGS
@@ -47,15 +47,15 @@ def test_lines(tmp_path: Path, values: list[dict[str, Json]]) -> None:
 def test_an_object(tmp_path: Path, members: dict[str, Json]) -> None:
     path = tmp_path / "object.json"
     path.write_text("\ufeff" + json.dumps(members, ensure_ascii=True), encoding="utf-8")
-    assert list(json_values.members(path)) == list(members.items())
-    assert json_values.read_first_character(path) == "{"
+    assert list(rows.members(path)) == list(members.items())
+    assert rows.read_first_character(path) == "{"
 
 
 def test_an_array_is_no_object(tmp_path: Path) -> None:
     path = tmp_path / "array.json"
     path.write_text("[1]")
     with pytest.raises(BadInputError, match=r"array.json is not one JSON object"):
-        list(json_values.members(path))
+        list(rows.members(path))
 
 
 @pytest.mark.parametrize(
@@ -73,4 +73,4 @@ def test_a_damaged_row_is_named(tmp_path: Path, content: bytes, place: str) -> N
     path = tmp_path / "rows.json"
     path.write_bytes(content)
     with pytest.raises(BadInputError, match=place):
-        list(json_values.elements(path))
+        list(rows.elements(path))

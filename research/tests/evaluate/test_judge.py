@@ -10,7 +10,7 @@ from triplebeam.evaluate.run import QuestionResult
 from triplebeam.generate.accounting import account
 from triplebeam.generate.language_model import Completion, LanguageModel, Prompt
 from triplebeam.testing.scripted import Scripted
-from triplebeam_research.experiments.judge import judge
+from triplebeam_research.experiments.grading import judge
 
 RIGHT, WRONG = '{"correct": true}', '{"correct": false}'
 

@@ -11,7 +11,7 @@ from triplebeam.evaluate.measures import values
 from triplebeam.evaluate.questions import Question
 from triplebeam.methods.ge_reasoning import GEReasoning
 from triplebeam.testing.scripted import Scripted
-from triplebeam_research.experiments.question_graphs import Triplet, check_graphs, graph_is_right
+from triplebeam_research.experiments.grading import Triplet, check_graphs, graph_is_right
 
 CHAIN = [("Lisbet Palme", "spouse", "Olof Palme"), ("Olof Palme", "place of birth", "Stockholm")]
 SAME = [("Vasilyevsky Island", "country", "Russia"), ("Preobrazheniya Island", "country", "Russia")]

@@ -11,7 +11,7 @@ from triplebeam.evaluate.questions import Question
 from triplebeam.evaluate.run import QuestionResult, StepResult
 from triplebeam.evaluate.run_file import RunFile, run_key
 from triplebeam.generate.language_model import Usage
-from triplebeam_research.experiments.trec import find_in_run, read_run, write_judgements, write_run
+from triplebeam_research.experiments.output import find_in_run, read_run, write_judgements, write_run
 
 FIRST = Question(id="1", question="Who?", gold=("a", "b c"))
 SECOND = Question(id="q 2", question="Where?", gold=("d",))

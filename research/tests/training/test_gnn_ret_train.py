@@ -12,7 +12,7 @@ from triplebeam.methods.gnn_ret import GNN_RET, RGNN_RET, TrainedOn, TrainingSet
 from triplebeam.methods.gnn_ret.weights import Gradient
 from triplebeam_research.training.descent import AT_BORDER, LAST_STEP, RISING_LOSS, SMALL_GRADIENT, train
 from triplebeam_research.training.objective import TrainingStep
-from triplebeam_research.training.weights import describe_training, write_weights
+from triplebeam_research.training.trainer import describe_training, write_weights
 
 
 def step(distances: list[float], *targets: int) -> TrainingStep:

@@ -14,8 +14,7 @@ from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.methods.gnn_ret import GNN_RET, RGNN_RET, GNNRet
 from triplebeam.methods.gnn_ret.weights import Targets
 from triplebeam.settings import Settings
-from triplebeam_research.training.trainer import DEPTHS, Trainer, average_recall
-from triplebeam_research.training.weights import write_weights
+from triplebeam_research.training.trainer import DEPTHS, Trainer, average_recall, write_weights
 
 QUESTIONS = [
     {

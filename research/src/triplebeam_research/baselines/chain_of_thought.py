@@ -29,11 +29,12 @@ from triplebeam.methods.shared.loop import Loop
 from triplebeam.methods.shared.question_answering import ReadAnswer
 from triplebeam.methods.shared.reading import ReadingAgent
 from triplebeam.retrieve.retriever import Retriever
-from triplebeam_research.baselines.exemplars import Exemplar, load_exemplars
 from triplebeam_research.baselines.reasoning_paths import (
     CAME_TO_AN_ANSWER,
     NO_ANSWER,
+    Exemplar,
     Vote,
+    load_exemplars,
     path_prompt,
     sample_and_vote,
 )

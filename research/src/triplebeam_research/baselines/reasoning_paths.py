@@ -1,15 +1,21 @@
 """Chains of thought as data: asked for one or several times, voted on, and turned into an answer.
 
-Neutral ground of the baselines that reason in whole paths: chain of thought, self-consistency, Verify-and-Edit and
-ERA-CoT.
+Shared by the baselines that reason in whole paths: chain of thought, self-consistency, Verify-and-Edit and ERA-CoT.
+
+GE-Reasoning shows every baseline of its tables six worked examples before the question. Its own are not ours to ship:
+these were written for this project (``prompts/chain_of_thought/exemplars.toml``). One set serves with and without
+passages, so that nothing but the passages differs between the two.
 """
 
 import json
+import tomllib
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
+from importlib import resources
 
-from pydantic import BaseModel
+from pydantic import BaseModel, ConfigDict, Field
 
 from triplebeam.generate.language_model import LanguageModel, Prompt
 from triplebeam.generate.parse import Text
@@ -18,8 +24,48 @@ from triplebeam.methods.shared.question_answering import ReadAnswer
 from triplebeam.methods.shared.usable_replies import request_samples
 from triplebeam.passage import Passage
 from triplebeam.text.names import entity_key, strip_articles
-from triplebeam_research.baselines.exemplars import Exemplar, with_cue
 from triplebeam_research.templates import load
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class _ExemplarPassage(_Strict):
+    title: str
+    text: str
+
+
+class Exemplar(_Strict):
+    """A question, the sentences that lead to its answer, and what one search for it might find."""
+
+    question: str
+    reasoning: str
+    answer: str
+    passage: tuple[_ExemplarPassage, ...] = Field(min_length=1)
+
+    def format_question(self, *, with_passages: bool, cue: str = "") -> str:
+        """Format the example as it is asked, with a cue after the question if any; its reply is the prompt's own."""
+        passages = [Passage(str(place), given.text, given.title) for place, given in enumerate(self.passage)]
+        shown = f"Example passages:\n{format_passages(passages)}\n" if with_passages else ""
+        return f"{shown}Example question: {with_cue(self.question, cue)}"
+
+
+class _File(_Strict):
+    exemplar: tuple[Exemplar, ...]
+
+
+@cache
+def load_exemplars() -> Sequence[Exemplar]:
+    """Load the six exemplars that come with the package."""
+    file = resources.files("triplebeam_research").joinpath("prompts", "chain_of_thought", "exemplars.toml")
+    return _File.model_validate(tomllib.loads(file.read_text(encoding="utf-8"))).exemplar
+
+
+def with_cue(question: str, cue: str) -> str:
+    """Return the question, followed by what the model is asked to do before it answers."""
+    return f"{question}\n{cue}" if cue else question
+
 
 #: How a single path ends.
 CAME_TO_AN_ANSWER = "the reasoning came to an answer"

@@ -33,8 +33,14 @@ from triplebeam.methods.shared.reading import RetrievingAgent
 from triplebeam.methods.shared.usable_replies import request_text
 from triplebeam.ranking import Ranking
 from triplebeam.text.sentences import sentence_spans
-from triplebeam_research.baselines.exemplars import Exemplar, load_exemplars
-from triplebeam_research.baselines.reasoning_paths import NO_ANSWER, Vote, path_prompt, sample_and_vote
+from triplebeam_research.baselines.reasoning_paths import (
+    NO_ANSWER,
+    Exemplar,
+    Vote,
+    load_exemplars,
+    path_prompt,
+    sample_and_vote,
+)
 from triplebeam_research.templates import load
 
 

@@ -80,8 +80,7 @@ def train(
     from triplebeam.assemble import open_index
     from triplebeam.serve.cli.progress_display import shown_progress
     from triplebeam.settings import read_settings
-    from triplebeam_research.training.trainer import Trainer
-    from triplebeam_research.training.weights import write_weights
+    from triplebeam_research.training.trainer import Trainer, write_weights
 
     training = _settings(method, layers, relevant, competitors, message, edges, gradient, labels)
     _check_destination(output, force, folds)

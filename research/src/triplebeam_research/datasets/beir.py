@@ -7,7 +7,7 @@ from triplebeam.errors import BadInputError
 from triplebeam.evaluate.questions import Question, open_text
 from triplebeam.passage import Document
 from triplebeam_research.datasets.dataset import Collected, Dataset, LeftOut, Rereadable, require_gold
-from triplebeam_research.datasets.row import read_rows
+from triplebeam_research.datasets.rows import read_rows
 
 _HEADER = ["query-id", "corpus-id", "score"]
 _NOT_JUDGED = LeftOut("without a relevant passage in the split")

@@ -14,10 +14,16 @@ from typing import NamedTuple
 
 from triplebeam.errors import BadInputError
 from triplebeam.evaluate.questions import Question
-from triplebeam_research.datasets.dataset import Collected, Dataset, LeftOut, Rereadable
-from triplebeam_research.datasets.json_values import members, read_first_character
-from triplebeam_research.datasets.paragraphs import Paragraph, deduplicate, paragraph
-from triplebeam_research.datasets.row import Row, read_rows
+from triplebeam_research.datasets.dataset import (
+    Collected,
+    Dataset,
+    LeftOut,
+    Paragraph,
+    Rereadable,
+    deduplicate,
+    paragraph,
+)
+from triplebeam_research.datasets.rows import Row, members, read_first_character, read_rows
 
 _NOT_ANSWERED = LeftOut("not answered by the articles")
 _NOT_FOUND = LeftOut("with evidence that is not in the articles")

@@ -12,7 +12,7 @@ from triplebeam.evaluate.questions import Question, read_questions
 from triplebeam.ingest.json_lines import read_json_lines
 from triplebeam.passage import Document
 from triplebeam_research.datasets.dataset import REPEATED, Collected, Dataset, LeftOut, Rereadable, require_gold
-from triplebeam_research.datasets.row import read_rows
+from triplebeam_research.datasets.rows import read_rows
 
 
 def read_own(sources: Sequence[Path]) -> Dataset:

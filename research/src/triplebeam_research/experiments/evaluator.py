@@ -15,9 +15,8 @@ from triplebeam.generate.accounting import account
 from triplebeam.generate.language_model import LanguageModel
 from triplebeam.index.stores import open_source
 from triplebeam_research.experiments.experiment import Experiment
-from triplebeam_research.experiments.judge import judge
-from triplebeam_research.experiments.question_graphs import check_graphs
-from triplebeam_research.experiments.trec import find_in_run, read_run
+from triplebeam_research.experiments.grading import check_graphs, judge
+from triplebeam_research.experiments.output import find_in_run, read_run
 
 
 @dataclass(frozen=True, kw_only=True)
