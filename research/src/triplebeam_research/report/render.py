@@ -6,8 +6,9 @@ has no script and fetches nothing.
 
 import html
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property, partial
 from importlib import resources
 from string import Template
 
@@ -28,11 +29,16 @@ _IMAGE = re.compile(r'<img src="([^"]+)"[^>]*>')
 
 @dataclass(frozen=True)
 class Report:
-    """A report as Markdown; ``plots`` are the SVG files that it shows, by name."""
+    """A report as Markdown; ``figures`` are the plots that it shows, by the names of their files."""
 
     title: str
     text: str
-    plots: Mapping[str, str]
+    figures: Mapping[str, Callable[[], str]] = field(compare=False)
+
+    @cached_property
+    def plots(self) -> dict[str, str]:
+        """The SVG of each figure."""
+        return {name: draw() for name, draw in self.figures.items()}
 
     def page(self) -> str:
         """Render the text as a page with its plots in it, in the page's own colours."""
@@ -56,28 +62,28 @@ def write_report(evaluation: Evaluation) -> Report:
             "Steps of agents": [*step_figures(scores)],
             "Questions to look at": [disagreement_table(scores)],
         }
-    drawn: dict[str, str] = {}
+    figures: dict[str, Callable[[], str]] = {}
     text = [f"# {escape_markdown(evaluation.title)}", escape_markdown(" ".join(_summarize(scores)))]
     if evaluation.facts:
         text.append("\n".join(f"- {_format_named(*fact)}" for fact in evaluation.facts.items()))
     for heading, blocks in parts.items():
         shown = [block for block in blocks if not isinstance(block, Missing)]
-        text += [f"## {heading}"] * bool(shown) + [_format_block(block, drawn) for block in shown]
+        text += [f"## {heading}"] * bool(shown) + [_format_block(block, figures) for block in shown]
     if missing := [block for blocks in parts.values() for block in blocks if isinstance(block, Missing)]:
         text += ["## Not shown", "\n".join(f"- {_format_named(each.what, each.why)}" for each in missing)]
-    return Report(evaluation.title, "\n\n".join(part.strip() for part in text) + "\n", drawn)
+    return Report(evaluation.title, "\n\n".join(part.strip() for part in text) + "\n", figures)
 
 
 def _format_named(name: str, value: str) -> str:
     return f"**{escape_markdown(name)}**: {escape_markdown(value)}"
 
 
-def _format_block(block: Block, drawn: dict[str, str]) -> str:
-    """Format a block; its plot goes to ``drawn``."""
+def _format_block(block: Block, figures: dict[str, Callable[[], str]]) -> str:
+    """Format a block; where it has a plot, it joins the figures."""
     parts = [f"### {escape_markdown(block.caption)}"]
     if block.draw:
-        name = f"figure-{len(drawn) + 1}.svg"
-        drawn[name] = plots.render_svg(block.draw, block.caption, block.reading)
+        name = f"figure-{len(figures) + 1}.svg"
+        figures[name] = partial(plots.render_svg, block.draw, block.caption, block.reading)
         parts.append(f"![{escape_markdown(block.caption)}]({name})")
     parts.append(escape_markdown(block.reading))
     if block.columns:
