@@ -9,8 +9,7 @@ from triplebeam.generate.accounting import Accounted
 from triplebeam.testing import toy
 from triplebeam.testing.scripted import Scripted
 from triplebeam.text.sentences import sentence_spans
-from triplebeam_research.baselines.chain_of_thought import STEP_BY_STEP, ChainOfThought
-from triplebeam_research.baselines.reasoning_paths import load_exemplars
+from triplebeam_research.baselines.chain_of_thought import STEP_BY_STEP, ChainOfThought, load_exemplars
 
 QUESTION = "When did the director of Laughter in Hell die?"
 

@@ -10,8 +10,7 @@ from triplebeam.generate.accounting import Accounted
 from triplebeam.generate.language_model import LanguageModel
 from triplebeam.methods.shared.question_answering import ReadAnswer
 from triplebeam.testing.scripted import Scripted
-from triplebeam_research.baselines.chain_of_thought import ChainOfThought
-from triplebeam_research.baselines.reasoning_paths import Vote, vote, vote_key
+from triplebeam_research.baselines.chain_of_thought import ChainOfThought, Vote, vote, vote_key
 
 QUESTION = "On which lake lies Milwaukee?"
 

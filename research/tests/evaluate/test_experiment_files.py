@@ -24,8 +24,7 @@ from triplebeam.evaluate.run_file import RunFile, run_key
 from triplebeam.generate.language_model import Usage
 from triplebeam_research.commands.experiment import experiment
 from triplebeam_research.experiments.experiment import read_experiment
-from triplebeam_research.experiments.output import find_in_run, read_run, write_judgements, write_run
-from triplebeam_research.experiments.results_file import add_results
+from triplebeam_research.experiments.output import add_results, find_in_run, read_run, write_judgements, write_run
 
 PLAIN = """
 title = "Mine"

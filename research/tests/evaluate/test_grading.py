@@ -19,7 +19,7 @@ from triplebeam.generate.accounting import account
 from triplebeam.generate.language_model import Completion, LanguageModel, Prompt
 from triplebeam.methods.ge_reasoning import GEReasoning
 from triplebeam.testing.scripted import Scripted
-from triplebeam_research.experiments.grading import Triplet, check_graphs, graph_is_right, judge
+from triplebeam_research.experiments.evaluator import Triplet, check_graphs, graph_is_right, judge
 
 RIGHT, WRONG = '{"correct": true}', '{"correct": false}'
 

@@ -33,7 +33,7 @@ from triplebeam.methods.shared.reading import RetrievingAgent
 from triplebeam.methods.shared.usable_replies import request_text
 from triplebeam.ranking import Ranking
 from triplebeam.text.sentences import sentence_spans
-from triplebeam_research.baselines.reasoning_paths import (
+from triplebeam_research.baselines.chain_of_thought import (
     NO_ANSWER,
     Exemplar,
     Vote,

@@ -77,8 +77,7 @@ def experiment(
     from triplebeam_research.experiments.dry_run import plan
     from triplebeam_research.experiments.evaluator import ExperimentEvaluator
     from triplebeam_research.experiments.experiment import read_experiment
-    from triplebeam_research.experiments.output import render_across, write_evaluation
-    from triplebeam_research.experiments.results_file import add_results
+    from triplebeam_research.experiments.output import add_results, render_across, write_evaluation
 
     asked = read_experiment(file)
     corpora = _choose_corpora(file, asked, only)
