@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from triplebeam.errors import BadInputError, nearest
 from triplebeam.serve.cli.evaluation_display import Again, Limit
 from triplebeam.serve.cli.options import AsJson, Offline
 from triplebeam.serve.cli.output import Output
@@ -118,7 +119,6 @@ def tell_written(pages: Sequence[Path]) -> None:
 def _choose_corpora(file: Path, asked: "Experiment", only: list[str] | None) -> "list[Corpus]":
     """Choose the datasets to compare on. A typo in the last one's methods must not cost the first one's questions."""
     from triplebeam.assemble.method import Method
-    from triplebeam.errors import BadInputError, nearest
 
     corpora = {corpus.name: corpus for corpus in asked.corpora()}
     for name in only or ():

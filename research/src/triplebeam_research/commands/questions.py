@@ -1,5 +1,6 @@
 """`triplebeam research questions`: test questions written from an index's own triples."""
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -74,8 +75,6 @@ def questions(
 def _make_json(
     destination: Path, written: "SyntheticQuestions", usage: "Usage", dollars: float | None
 ) -> dict[str, object]:
-    from dataclasses import asdict
-
     return {
         "file": str(destination),
         "questions": len(written.questions),
