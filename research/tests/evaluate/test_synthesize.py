@@ -25,9 +25,9 @@ from triplebeam.testing import toy
 from triplebeam.testing.scripted import Scripted
 from triplebeam.text.names import entity_key
 from triplebeam.triple import Triple
-from triplebeam_research.synthesize import synthesize as module
+from triplebeam_research import synthesize as module
+from triplebeam_research.synthesize import synthesize, write_questions
 from triplebeam_research.synthesize.chains import MAX_CHAINS, MAX_PASSAGES, GoldChain, sample_chains
-from triplebeam_research.synthesize.synthesize import synthesize, write_questions
 
 Make = Callable[[dict[str, tuple[str, str]], dict[str, list[Triple]]], Snapshot]
 

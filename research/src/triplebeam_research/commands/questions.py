@@ -11,7 +11,7 @@ from triplebeam.serve.cli.output import Output
 
 if TYPE_CHECKING:
     from triplebeam.generate.language_model import Usage
-    from triplebeam_research.synthesize.synthesize import SyntheticQuestions
+    from triplebeam_research.synthesize import SyntheticQuestions
 
 _DEFAULT_COUNT = 40
 _MAX_EXAMPLES = 3
@@ -53,7 +53,7 @@ def questions(
     from triplebeam.index.folder.snapshot import Snapshot
     from triplebeam.serve.cli.progress_display import shown_progress
     from triplebeam.settings import read_settings
-    from triplebeam_research.synthesize.synthesize import check_destination, synthesize, write_questions
+    from triplebeam_research.synthesize import check_destination, synthesize, write_questions
 
     settings = read_settings()
     index = Snapshot.open(folder.state)
