@@ -13,7 +13,7 @@
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -49,7 +49,8 @@ def read_two_wiki(sources: Sequence[Path]) -> Dataset:
     for source in sources:
         first = next(read_rows(source), None)
         if first and first.has("Q_id"):
-            aliases.update(_aliases(source))
+            for row in read_rows(source):
+                aliases[row.text("Q_id")] = row.texts("aliases") + row.texts("demonyms")
         else:
             files.append(source)
 
@@ -94,10 +95,6 @@ def _relation_asked(evidence: tuple[str, str, str], paragraphs: list[Paragraph])
     return SubQuestion(question=f"What is the {relation} of {subject}?", answer=object_, gold=own[0] if own else "")
 
 
-def _aliases(path: Path) -> Mapping[str, tuple[str, ...]]:
-    return {row.text("Q_id"): row.texts("aliases") + row.texts("demonyms") for row in read_rows(path)}
-
-
 UNANSWERABLE = LeftOut("marked unanswerable")
 _KIND = re.compile(r"(?P<type>(?P<hops>\d+)hop\d*)__")
 
@@ -118,6 +115,7 @@ def _musique_question(row: Row, paragraphs: list[Paragraph]) -> Question | LeftO
     if row.fields.get("answerable", True) is False:
         return UNANSWERABLE
     hops, kind_name = kind(question_id)
+    steps = row.rows("question_decomposition") if row.has("question_decomposition") else []
     return Question(
         id=question_id,
         question=text,
@@ -125,12 +123,8 @@ def _musique_question(row: Row, paragraphs: list[Paragraph]) -> Question | LeftO
         answers=tuple(dict.fromkeys(row.texts("answer") + row.texts("answer_aliases"))),
         hops=hops,
         type=kind_name,
-        decomposition=tuple(_musique_step(step, paragraphs) for step in _rows_of(row, "question_decomposition")),
+        decomposition=tuple(_musique_step(step, paragraphs) for step in steps),
     )
-
-
-def _rows_of(row: Row, name: str) -> list[Row]:
-    return row.rows(name) if row.has(name) else []
 
 
 def _musique_step(step: Row, paragraphs: list[Paragraph]) -> SubQuestion:

@@ -21,6 +21,7 @@ from typing import TypeAlias
 import numpy as np
 
 from triplebeam.errors import BadInputError
+from triplebeam.evaluate.numbers import NOTHING, percent
 from triplebeam.evaluate.questions import Question, open_text
 from triplebeam.evaluate.run import Evaluation, QuestionResult, Run
 from triplebeam.evaluate.run_file import code_version
@@ -85,18 +86,18 @@ def render_across(evaluations: Sequence[Evaluation], names: Sequence[str], measu
     """Render one Markdown table of a method's figures on several datasets, in the form papers print them."""
     methods = list(dict.fromkeys(run.method for evaluation in evaluations for run in evaluation.runs))
     cells = {
-        (run.method, name): [_per_cent(summary(evaluation, run).get(measure)) for measure in measures]
+        (run.method, name): [
+            NOTHING if share is None else percent(share) for share in map(summary(evaluation, run).get, measures)
+        ]
         for evaluation, name in zip(evaluations, names, strict=True)
         for run in evaluation.runs
     }
     head = ["method", *(f"{name} {' / '.join(measures)}" for name in names)]
-    rows = [[f"`{method}`", *(" / ".join(cells.get((method, name), ["–"])) for name in names)] for method in methods]
+    rows = [
+        [f"`{method}`", *(" / ".join(cells.get((method, name), [NOTHING])) for name in names)] for method in methods
+    ]
     lines = [head, ["---"] * len(head), *rows]
     return "".join(f"| {' | '.join(line)} |\n" for line in lines)
-
-
-def _per_cent(share: float | None) -> str:
-    return "–" if share is None else f"{100 * share:.1f}"
 
 
 def file_name(method: str) -> str:
