@@ -14,7 +14,6 @@ from triplebeam.serve.cli.output import Output
 
 if TYPE_CHECKING:
     from triplebeam.assemble.evaluation import Corpus
-    from triplebeam.evaluate.run import Evaluation
     from triplebeam_research.experiments.dry_run import Planned
     from triplebeam_research.experiments.experiment import Experiment
 
@@ -72,6 +71,7 @@ def experiment(
 
         triplebeam research experiment comparison.toml --parallel 32
     """
+    from triplebeam.evaluate.summary import summary
     from triplebeam.serve.cli.evaluation_display import draw_evaluation
     from triplebeam.serve.cli.progress_display import shown_progress
     from triplebeam.settings import read_settings
@@ -108,7 +108,8 @@ def experiment(
         table = render_across(list(done.values()), list(done), ("R@5", "R@10", "R@15"))
         (folder / "summary.md").write_text(f"# {asked.title}\n\n{table}", encoding="utf-8")
     if as_json:
-        Output().json({"datasets": _figures(done)})
+        figures = {name: {run.method: summary(each, run) for run in each.runs} for name, each in done.items()}
+        Output().json({"datasets": figures})
 
 
 def tell_written(pages: Sequence[Path]) -> None:
@@ -129,14 +130,6 @@ def _choose_corpora(file: Path, asked: "Experiment", only: list[str] | None) -> 
         for method in corpus.methods:
             Method.parse(method)
     return chosen
-
-
-def _figures(done: "dict[str, Evaluation]") -> dict[str, object]:
-    from triplebeam.evaluate.summary import summary
-
-    return {
-        name: {run.method: summary(evaluation, run) for run in evaluation.runs} for name, evaluation in done.items()
-    }
 
 
 def show_plans(planned: Mapping[str, "Sequence[Planned]"], model: str | None, *, as_json: bool) -> None:

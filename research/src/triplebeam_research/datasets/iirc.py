@@ -48,7 +48,8 @@ def read_iirc(sources: Sequence[Path]) -> Dataset:
             f"IIRC is read from train.json or dev.json and context_articles.json; {len(files)} files of questions and"
             f" {len(articles)} of articles are named."
         )
-    titles = dict(_list_linked_titles(files))
+    links = [link.text_or_empty("target") for row in _passages(files) for link in row.rows("links")]
+    titles = {link.lower(): link for link in links}
     wanted = dict.fromkeys(each for row in _passages(files) for q in row.rows("questions") for each in _evidence(q))
     found = dict(_find(wanted, _articles(articles[0], titles)))
     collected = Collected()
@@ -67,12 +68,6 @@ def read_iirc(sources: Sequence[Path]) -> Dataset:
 def _passages(files: Sequence[Path]) -> Iterator[Row]:
     for file in files:
         yield from read_rows(file)
-
-
-def _list_linked_titles(files: Sequence[Path]) -> Iterator[tuple[str, str]]:
-    for row in _passages(files):
-        for link in row.rows("links"):
-            yield link.text_or_empty("target").lower(), link.text_or_empty("target")
 
 
 def _main(row: Row) -> Paragraph:
