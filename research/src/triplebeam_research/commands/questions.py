@@ -51,7 +51,7 @@ def questions(
     from triplebeam.assemble.models import make_model
     from triplebeam.generate.accounting import account, compute_cost
     from triplebeam.index.folder.snapshot import Snapshot
-    from triplebeam.serve.cli.progress_display import shown_progress
+    from triplebeam.serve.cli.output import shown_progress
     from triplebeam.settings import read_settings
     from triplebeam_research.synthesize import check_destination, synthesize, write_questions
 
@@ -87,8 +87,7 @@ def _make_json(
 def _draw(destination: Path, count: int, written: "SyntheticQuestions", usage: "Usage", dollars: float | None) -> None:
     from rich.markup import escape
 
-    from triplebeam.serve.cli.answer_display import usage_line
-    from triplebeam.serve.cli.display import draw_triple
+    from triplebeam.serve.cli.display import draw_triple, usage_line
 
     console = Output().console
     for each in written.questions[:_MAX_EXAMPLES]:
