@@ -2,6 +2,7 @@
 
 import os
 import signal
+from collections.abc import Iterator
 from pathlib import Path
 
 import platformdirs
@@ -10,7 +11,7 @@ from hypothesis import HealthCheck, settings
 
 from opensearch_cluster.background import BackgroundCluster, wanted_early
 from small_world import TRIPLES, TableExtractor, WordEmbedder, world_documents
-from trials import examples
+from trials import FULL, examples
 from triplebeam.embed.embedder import Embedder
 from triplebeam.index.build.build import IndexBuilder
 from triplebeam.index.folder.snapshot import Snapshot
@@ -47,6 +48,15 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_unconfigure(config: pytest.Config) -> None:
     if cluster := config.stash.get(_CLUSTER, None):
         cluster.stop()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _no_flush() -> Iterator[None]:
+    """Leave files to the system, 70 for each index built, except in `make trials`; power cuts hit other processes."""
+    with pytest.MonkeyPatch.context() as patch:
+        if not FULL:
+            patch.setattr(os, "fsync", lambda _: None)
+        yield
 
 
 @pytest.fixture(autouse=True)

@@ -29,8 +29,7 @@ from triplebeam.evaluate.run import Evaluation, Run
 from triplebeam.passage import Passage
 from triplebeam.retrieve.retriever import Retriever
 from triplebeam.settings import read_settings
-from triplebeam_research.experiments.output import render_across
-from triplebeam_research.experiments.results_file import add_results
+from triplebeam_research.experiments.output import add_results, render_across
 
 MEASURES = ("R@5", "R@15")
 

@@ -4,11 +4,10 @@
     python benchmarks/recall_against_cost.py times.json
 
 Recall is the mean R@5 over three datasets (results.json), with the default embedder and extractor. Cost is the median
-processor time per question in one run.
+CPU time per question in one run.
 """
 
 import json
-import re
 import sys
 from functools import partial
 from pathlib import Path
@@ -33,14 +32,10 @@ def main() -> None:
     draw = partial(
         cost_plot,
         points=points,
-        cost_name="Median processor time per question, MuSiQue (log scale)",
+        cost_name="Median CPU time per question, MuSiQue (log scale)",
         value_name="Mean R@5 (%)",
     )
-    svg = re.sub(
-        r"<svg [^>]*(?=viewBox)", '<svg xmlns="http://www.w3.org/2000/svg" ', render_svg(draw, "Recall", ""), count=1
-    )
-    svg = svg.replace("xlink:href", "href")
-    PICTURE.write_text(svg, encoding="utf-8")
+    PICTURE.write_text(render_svg(draw, "Recall against cost", ""), encoding="utf-8")
     print(f"{len(points)} methods in {PICTURE}")
 
 

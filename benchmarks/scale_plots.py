@@ -4,7 +4,6 @@ python benchmarks/scale_plots.py FOLDER/results.jsonl
 """
 
 import json
-import re
 import sys
 from collections import defaultdict
 from collections.abc import Mapping
@@ -31,7 +30,7 @@ def main() -> None:
     rows = [json.loads(line) for line in Path(sys.argv[1]).read_text(encoding="utf-8").splitlines()]
     measured = {(row["what"], row["passages"]): row for row in rows}  # of several runs, the last
     _write("scale-search.svg", partial(_growth, lines=_latencies(measured), name="Median ms per question"))
-    _write("scale-build.svg", partial(_growth, lines=_stages(measured), name="Seconds of processor time"))
+    _write("scale-build.svg", partial(_growth, lines=_stages(measured), name="Seconds of CPU time"))
 
 
 def _latencies(measured: Mapping[tuple[str, int], Mapping[str, Any]]) -> dict[str, dict[int, float]]:
@@ -83,9 +82,7 @@ def _growth(axes: "Axes", lines: Mapping[str, Mapping[int, float]], name: str) -
 
 
 def _write(file: str, draw: Any) -> None:
-    drawn = render_svg(draw, file, "")
-    svg = re.sub(r"<svg [^>]*(?=viewBox)", '<svg xmlns="http://www.w3.org/2000/svg" ', drawn, count=1)
-    (IMAGES / file).write_text(svg.replace("xlink:href", "href"), encoding="utf-8")
+    (IMAGES / file).write_text(render_svg(draw, file, ""), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ import tomllib
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from triplebeam_research.experiments.results_file import KEY
+from triplebeam_research.experiments.output import KEY
 
 HERE = Path(__file__).parent
 PAGES = [HERE.parent / "README.md", *sorted((HERE.parent / "docs").rglob("*.md"))]

@@ -19,7 +19,7 @@ BESIDE = {"CHANGELOG.md", "LICENSE", "PKG-INFO", "README.md", "pyproject.toml", 
 
 NEEDED_BY_RESEARCH = {
     "triplebeam_research/py.typed",
-    "triplebeam_research/prompts/ircot.md",
+    "triplebeam_research/prompts/published/ircot.md",
     "triplebeam_research/prompts/chain_of_thought/exemplars.toml",
     "triplebeam_research/report/report.html",
 }

@@ -1,10 +1,19 @@
-"""An agent's run: steps as they are done, then the answer."""
+"""An agent's run: steps as they are done, then the answer.
+
+`Answer.verify`: the facts of an answer are checked against an index again.
+"""
 
 from collections.abc import Generator
 
 import pytest
 
-from triplebeam.answer import Agent, Answer, Step
+from small_world import WORLD
+from triplebeam.answer import Agent, Answer, Evidence, Span, Step
+from triplebeam.assemble import Context, Index, IndexReader
+from triplebeam.embed.embedder import Embedder
+from triplebeam.index.folder.snapshot import Snapshot
+from triplebeam.settings import Settings
+from triplebeam.triple import Triple
 
 
 class TwoSteps(Agent):
@@ -41,3 +50,55 @@ def test_a_closed_run_takes_no_further_step_and_has_no_answer() -> None:
     assert agent.taken == 1
     with pytest.raises(RuntimeError, match="before it came to an answer"):
         _ = run.answer
+
+
+DIRECTED = Triple("Laughter in Hell", "directed by", "Edward Cahn")
+DIED = Triple("Edward Cahn", "died on", "25 August 1963")
+
+
+@pytest.fixture
+def index(world: Snapshot, words: Embedder) -> Index:
+    return IndexReader(Context(world, Settings(), words))
+
+
+def span(passage_id: str, start: int = 0, end: int | None = None, text: str | None = None) -> Span:
+    whole = WORLD[passage_id][1]
+    end = len(whole) if end is None else end
+    return Span(passage_id=passage_id, start=start, end=end, text=whole[start:end] if text is None else text)
+
+
+def answer(text: str, *evidence: Evidence) -> Answer:
+    return Answer(question="When did the director die?", text=text, evidence=evidence)
+
+
+HOLDS = Evidence(triple=DIRECTED, span=span("film")), Evidence(triple=DIED, span=span("director"))
+
+
+def test_an_answer_that_holds_has_no_fault(index: Index) -> None:
+    assert answer("25 August 1963", *HOLDS).verify(index) == []
+    assert answer("yes", *HOLDS).verify(index) == []
+
+
+def test_facts_that_hold_do_not_carry_another_answer(index: Index) -> None:
+    assert answer("Paris", *HOLDS).verify(index) == ["none of the facts contains the answer 'Paris'"]
+
+
+def test_an_answer_without_evidence_does_not_hold(index: Index) -> None:
+    assert answer("25 August 1963").verify(index) == ["the answer has no evidence: nothing supports it"]
+
+
+@pytest.mark.parametrize(
+    ("triple", "quoted", "fault"),
+    [
+        (DIED, None, "quotes nothing"),
+        (DIED, Span(passage_id="gone", start=0, end=1, text="x"), "no passage 'gone'"),
+        (DIED, span("director", text="He died on 26 August 1963."), "not what the answer quotes"),
+        (DIED, span("director", 0, 11), "do not hold '25 August 1963'"),
+        (Triple("Edward Cahn", "born on", "25 August 1963"), span("director"), "do not say 'born on'"),
+        (Triple("Edward Cahn", "directed by", "Laughter in Hell"), span("film"), "do not say 'directed by'"),
+    ],
+)
+def test_a_fact_without_support_is_named(index: Index, triple: Triple, quoted: Span | None, fault: str) -> None:
+    (found,) = answer("yes", HOLDS[0], Evidence(triple=triple, span=quoted)).verify(index)
+    assert found.startswith(f"{triple}: ")
+    assert fault in found

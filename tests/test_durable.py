@@ -1,4 +1,7 @@
-"""What the errors of a disk mean, for whoever reads the message."""
+"""What the errors of a disk mean, for whoever reads the message.
+
+Transactions of SQLite: all or nothing, also where SQLite gives up first.
+"""
 
 import sqlite3
 from pathlib import Path
@@ -6,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from triplebeam.errors import CannotWriteError, DiskFullError, IndexDamagedError, TriplebeamError
+from triplebeam.system.database import transaction
 from triplebeam.system.durable import raise_cannot_write
 
 PLACE = Path("my.index")
@@ -36,3 +40,26 @@ def test_other_errors_are_left_to_their_callers() -> None:
     error.sqlite_errorname = "SQLITE_ERROR"
     raise_cannot_write(error, PLACE)
     raise_cannot_write(FileNotFoundError(2, "no such file"), PLACE)
+
+
+def test_a_failed_commit_is_reported_as_it_is_and_leaves_no_transaction_open() -> None:
+    db = sqlite3.connect(":memory:", isolation_level=None)
+    db.executescript(
+        "PRAGMA foreign_keys = ON; CREATE TABLE a (id PRIMARY KEY);"
+        " CREATE TABLE b (a REFERENCES a DEFERRABLE INITIALLY DEFERRED)"
+    )
+    with pytest.raises(sqlite3.IntegrityError, match="FOREIGN KEY"), transaction(db):
+        db.execute("INSERT INTO b VALUES (1)")
+    with transaction(db):
+        assert db.execute("SELECT count(*) FROM b").fetchone() == (0,)
+
+
+def _full(db: sqlite3.Connection) -> None:
+    with transaction(db):
+        db.execute("ROLLBACK")  # as SQLite does by itself on a full disk
+        raise RuntimeError("the disk is full")
+
+
+def test_what_ended_the_transaction_already_is_what_is_reported() -> None:
+    with pytest.raises(RuntimeError, match="disk"):
+        _full(sqlite3.connect(":memory:", isolation_level=None))

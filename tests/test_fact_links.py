@@ -15,8 +15,7 @@ from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.passage import Document
 from triplebeam.retrieve.blend.links import FactLinks, OwnerLinks, TitleLinks
 from triplebeam.triple import Triple
-from triplebeam_research.baselines.fixed_ranking import FixedRanking
-from triplebeam_research.baselines.title_link import TitleLink
+from triplebeam_research.baselines.simple import FixedRanking, TitleLink
 
 QUERY = "Who directed Laughter in Hell?"
 

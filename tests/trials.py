@@ -4,7 +4,7 @@ import os
 
 FULL = os.environ.get("TRIPLEBEAM_TRIALS") == "1"
 #: Examples of a property in `make test`, at most.
-MAX_EXAMPLES = 40
+MAX_EXAMPLES = 25
 
 
 def examples(count: int) -> int:

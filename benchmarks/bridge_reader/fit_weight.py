@@ -13,7 +13,7 @@ from itertools import takewhile
 from pathlib import Path
 
 import numpy as np
-from train import load
+from pools import load
 
 WEIGHTS = (0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.5, 0.7, 1.0)
 POOL = 60

@@ -1,7 +1,7 @@
 """Train the adapter that reads whether words state a fact. It needs PyTorch and a GPU, which the package does not.
 
-usage: python train.py BANK.jsonl.gz FOLDER OUT.safetensors [--start ADAPTER] [--epochs 5] [--rate 2e-3] [--rank 32]
-       [--minutes 60]
+usage: PYTHONPATH=.. python train.py BANK.jsonl.gz FOLDER OUT.safetensors [--start ADAPTER] [--epochs 5] [--rate 2e-3]
+       [--rank 32] [--minutes 60]
 
 FOLDER is granite-embedding-30m-english from `triplebeam doctor --install`. The learning rate falls to zero,
 at the latest when the minutes are over. Each epoch has new false claims. From a third of the way on, or
@@ -34,6 +34,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import torch
+from adapted_encoder import PADDING, Adapted, linear_layers
 from banked import Passage
 from examples import PARAPHRASES, examples
 from safetensors.torch import load_file, save_file
@@ -41,12 +42,10 @@ from tokenizers import Tokenizer
 from torch import Tensor
 from torch.nn import functional
 
-LONGEST, TOKENS_PER_BATCH, LAYERS, HEADS, PADDING = 224, 49_152, 6, 12, 1
-SURE, SMOOTHING, DROPOUT, WARM_UP = 2.5, 0.02, 0.1, 100
+LONGEST, TOKENS_PER_BATCH = 224, 49_152
+SURE, SMOOTHING, WARM_UP = 2.5, 0.02, 100
 #: Each has 50 passages.
 PARTS_AT_A_TIME = 64
-PARTS = ("attention.self.query", "attention.self.key", "attention.self.value", "attention.output.dense")
-LINEAR = [f"encoder.layer.{n}.{part}" for n in range(LAYERS) for part in (*PARTS, "intermediate.dense", "output.dense")]
 
 
 class Claims(NamedTuple):
@@ -82,62 +81,6 @@ def claims(part: tuple[int, list[str]], common: list[str], folder: Path) -> Clai
         np.array([each.stated for each in made]),
         np.array([each.doubtful for each in made]),
     )
-
-
-class Adapted(torch.nn.Module):
-    """The encoder with thin matrices beside each linear layer, new biases, and a last vector."""
-
-    def __init__(self, base: dict[str, Tensor], rank: int, start: dict[str, Tensor]) -> None:
-        super().__init__()
-        self.base = base
-        new = {"head.weight": torch.zeros(1, len(base["embeddings.LayerNorm.bias"])), "head.bias": -torch.ones(1)}
-        for name in LINEAR:
-            rows, columns = base[f"{name}.weight"].shape
-            new[f"{name}.weight.A"] = torch.randn(rank, columns) / math.sqrt(columns)
-            new[f"{name}.weight.B"] = torch.zeros(rows, rank)
-            new[f"{name}.bias"] = base[f"{name}.bias"].clone()
-        for name, tensor in start.items():  # of a lower rank, if need be
-            new[name][tuple(map(slice, tensor.shape))] = tensor.float()
-        keys = {name: name.replace(".", "/") for name in new}  # a module's parameters have no dots in their names
-        self.adapter = torch.nn.ParameterDict({keys[name]: torch.nn.Parameter(tensor) for name, tensor in new.items()})
-
-    def tensor(self, name: str) -> Tensor:
-        return self.adapter[name.replace(".", "/")]
-
-    def linear(self, inputs: Tensor, name: str) -> Tensor:
-        with torch.autocast(inputs.device.type, enabled=False):
-            product = self.tensor(f"{name}.weight.B") @ self.tensor(f"{name}.weight.A")
-        return functional.linear(inputs, self.base[f"{name}.weight"] + product, self.tensor(f"{name}.bias"))
-
-    def normal(self, inputs: Tensor, at: str) -> Tensor:
-        weight, bias = self.base[f"{at}LayerNorm.weight"], self.base[f"{at}LayerNorm.bias"]
-        return functional.layer_norm(inputs, bias.shape, weight, bias, 1e-12)
-
-    def forward(self, ids: Tensor, mask: Tensor) -> Tensor:
-        texts, length = ids.shape
-        tables = {
-            part: self.base[f"embeddings.{part}_embeddings.weight"] for part in ("word", "position", "token_type")
-        }
-        hidden = (
-            functional.embedding(ids, tables["word"]) + tables["position"][2 : 2 + length] + tables["token_type"][0]
-        )
-        hidden = self.normal(hidden, "embeddings.")
-        attended = mask[:, None, None, :].expand(texts, 1, length, length)
-        for number in range(LAYERS):
-            at = f"encoder.layer.{number}."
-            split = [
-                self.linear(hidden, at + part).view(texts, length, HEADS, -1).transpose(1, 2) for part in PARTS[:3]
-            ]
-            mixed = (
-                functional.scaled_dot_product_attention(*split, attn_mask=attended)
-                .transpose(1, 2)
-                .reshape(hidden.shape)
-            )
-            mixed = functional.dropout(self.linear(mixed, at + PARTS[3]), DROPOUT, self.training)
-            hidden = self.normal(hidden + mixed, f"{at}attention.output.")
-            wide = self.linear(functional.gelu(self.linear(hidden, f"{at}intermediate.dense")), f"{at}output.dense")
-            hidden = self.normal(hidden + functional.dropout(wide, DROPOUT, self.training), f"{at}output.")
-        return functional.linear(hidden[:, 0].float(), self.tensor("head.weight"), self.tensor("head.bias"))[:, 0]
 
 
 def batches(lengths: np.ndarray, random: np.random.Generator) -> list[np.ndarray]:
@@ -187,9 +130,9 @@ def train(given: argparse.Namespace, pool: Workers) -> None:
     parts = [(epoch, lines[at : at + 50]) for epoch in range(given.epochs) for at in range(0, len(lines), 50)]
     base = {name: tensor.float().to(device) for name, tensor in load_file(given.folder / "model.safetensors").items()}
     start = load_file(given.start) if given.start else {}
-    if start and (rank := len(start[f"{LINEAR[0]}.weight.A"])) > given.rank:
+    if start and (rank := len(start[f"{linear_layers()[0]}.weight.A"])) > given.rank:
         raise SystemExit(f"{given.start} has rank {rank}; give --rank {rank} or more (it was {given.rank}).")
-    model = Adapted(base, given.rank, start).to(device).train()
+    model = Adapted(base, given.rank, start=start, head_bias=-1.0).to(device).train()
     optimizer = torch.optim.AdamW(model.parameters(), lr=given.rate, betas=(0.9, 0.98), weight_decay=0.01)
     total, steps, begun, random = math.ceil(len(parts) / PARTS_AT_A_TIME), 0, 0.0, np.random.default_rng(0)
     for number, made in enumerate(portions(pool, parts, given.folder)):
@@ -219,8 +162,7 @@ def train(given: argparse.Namespace, pool: Workers) -> None:
             f"{number + 1} of {total}: {steps} steps, {spent:.0%} of the time, loss {losses.mean().item():.3f}",
             flush=True,
         )
-        trained = {name.replace("/", "."): each.detach().cpu() for name, each in model.adapter.items()}
-        save_file({name: each.half() for name, each in trained.items()}, given.out)
+        save_file({name: each.cpu().half() for name, each in model.tensors().items()}, given.out)
         if done >= 1:
             break
 

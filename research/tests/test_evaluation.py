@@ -21,9 +21,8 @@ from triplebeam.testing.scripted import Scripted
 from triplebeam_research.commands.experiment import tell_written
 from triplebeam_research.experiments.evaluator import ExperimentEvaluator
 from triplebeam_research.experiments.experiment import Experiment
-from triplebeam_research.experiments.output import file_name, render_across, write_evaluation
-from triplebeam_research.experiments.trec import read_run
-from triplebeam_research.report import markdown_report
+from triplebeam_research.experiments.output import file_name, read_run, render_across, write_evaluation
+from triplebeam_research.report import write_report
 
 ROWS = [
     {"id": "death", "question": "When did the director of Laughter in Hell die?", "gold": ["film", "director"],
@@ -285,7 +284,7 @@ def test_verdicts_and_advice_are_in_the_report(
     evaluation = evaluated(
         experiment(world, questions, "closed_book", "bm25", judge=True), settings, words, model=model
     )
-    report = markdown_report(replace(evaluation, advice="Do I need a graph? No."))
+    report = write_report(replace(evaluation, advice="Do I need a graph? No.")).text
     assert "| Judged |" in report
     assert "Do I need a graph? No." in report
 

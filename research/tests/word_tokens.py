@@ -13,9 +13,6 @@ from triplebeam_research.late_interaction.token_encoder import TokenVectors
 class WordTokens:
     """One vector a word; a text without words has one all the same. Remembers the texts it was given."""
 
-    name = "word-tokens"
-    label = "late_interaction(word-tokens)"
-    fingerprint = "word-tokens-1"
     dimension = 16
 
     def __init__(self) -> None:

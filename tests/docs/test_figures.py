@@ -1,8 +1,12 @@
-"""Figures live once: what README and docs show is what the results file holds."""
+"""Figures live once: what README and docs show is what the results file holds.
+
+Files and names that a method's page puts beside equations are there.
+"""
 
 import json
 import re
 import runpy
+from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
@@ -81,3 +85,33 @@ def test_another_figure_changes_the_table_and_a_missing_one_is_an_error(tmp_path
         tables().table("gone")
     with pytest.raises(SystemExit, match="no table 'other'"):
         tables().rewritten("<!-- table: other -->\n<!-- /table -->")
+
+
+_FILE = re.compile(r"`((?:\.\./)?[\w/]+\.py)`")
+_NAME = re.compile(r"`([A-Z]\w*(?:\.\w+)?|[a-z]+_[a-z_]+)`")
+_PAGES = (
+    "methods/blend",
+    "methods/gear",
+    "methods/hipporag",
+    "methods/ge-reasoning",
+    "methods/gnn-ret",
+    "research/baselines",
+    "research/late-interaction",
+    "local-extractor",
+)
+
+
+@pytest.mark.parametrize("page", _PAGES)
+def test_files_and_names_beside_equations_exist(page: str) -> None:
+    code: dict[str, str] = defaultdict(str)
+    for path in sorted([*(ROOT / "src").rglob("*.py"), *(ROOT / "research/src").rglob("*.py")]):
+        code[path.name] += path.read_text("utf-8")
+    rows = [line for line in (ROOT / f"docs/{page}.md").read_text("utf-8").splitlines() if line.startswith("|")]
+    named = [row for row in rows if _FILE.search(row)]
+    assert named
+    for row in named:
+        files = [Path(file).name for file in _FILE.findall(row)]
+        assert set(files) <= code.keys(), row
+        text = "".join(code[file] for file in files)
+        for name in _NAME.findall(row.split("|", 2)[2]):
+            assert all(re.search(rf"(?:class|def) {part}\b", text) for part in name.split(".")), f"{name} of {row}"

@@ -8,8 +8,7 @@ from triplebeam.generate.language_model import Completion
 from triplebeam.generate.prompts import format_passages, load
 from triplebeam.passage import Passage
 from triplebeam.text.lines import line_numbers
-from triplebeam_research.baselines.exemplars import load_exemplars
-from triplebeam_research.baselines.reasoning_paths import format_exemplars
+from triplebeam_research.baselines.chain_of_thought import format_exemplars, load_exemplars
 
 PROMPTS = Path(str(resources.files("triplebeam.generate") / "prompts"))
 

@@ -13,7 +13,7 @@ from triplebeam.methods.read_once import ReadOnce
 from triplebeam.passage import Passage
 from triplebeam.ranking import Ranking
 from triplebeam.testing.scripted import Scripted
-from triplebeam_research.baselines.fixed_ranking import FixedRanking
+from triplebeam_research.baselines.simple import FixedRanking
 
 PASSAGES = {id_: Passage(id_, text, title) for id_, (title, text) in WORLD.items()}
 QUESTION = "When did the director of Laughter in Hell die?"

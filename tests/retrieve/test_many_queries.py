@@ -16,7 +16,7 @@ from triplebeam.retrieve.dense import Dense
 from triplebeam.retrieve.hybrid import Hybrid
 from triplebeam.retrieve.retriever import BATCH, Retriever, retrieve_many
 from triplebeam.testing.contracts import RetrieverContract
-from triplebeam_research.baselines.title_link import TitleLink
+from triplebeam_research.baselines.simple import TitleLink
 
 
 class OneByOne:

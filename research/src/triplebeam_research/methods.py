@@ -23,15 +23,13 @@ from triplebeam.methods.shared.question_answering import question_first as befor
 from triplebeam.retrieve.blend.links import TitleLinks
 from triplebeam.retrieve.retriever import Retriever
 from triplebeam_research.baselines.chain_of_thought import ChainOfThought
-from triplebeam_research.baselines.closed_book import ClosedBook
 from triplebeam_research.baselines.era_cot import ERACoT
-from triplebeam_research.baselines.fixed_ranking import FixedRanking
 from triplebeam_research.baselines.flare import FLARE
 from triplebeam_research.baselines.ircot import IRCoT
 from triplebeam_research.baselines.iter_retgen import IterRetGen
 from triplebeam_research.baselines.kgp import KGP
 from triplebeam_research.baselines.self_ask import SelfAsk
-from triplebeam_research.baselines.title_link import TitleLink
+from triplebeam_research.baselines.simple import ClosedBook, FixedRanking, TitleLink
 from triplebeam_research.baselines.verify_and_edit import VerifyAndEdit
 from triplebeam_research.late_interaction import LateInteraction, load_token_encoder
 

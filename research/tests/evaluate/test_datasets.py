@@ -1,16 +1,31 @@
-"""Published formats: what a row of each becomes."""
+"""Published formats: what a row of each becomes.
+
+`triplebeam dataset`: what it writes, what `index` and `bench` read of it, and what it refuses.
+
+Values read one after another are those that the whole file holds; a damaged one is named by its place.
+"""
 
 import csv
 import gzip
 import json
 from pathlib import Path
+from typing import TypeAlias
 
 import pytest
+import typer
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+from typer.testing import CliRunner
 
+from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError
-from triplebeam.evaluate.questions import Question, SubQuestion, read_questions
+from triplebeam.evaluate.questions import Question, SubQuestion, find_gold, read_questions
+from triplebeam.index.build.build import IndexBuilder
+from triplebeam.index.folder.snapshot import Snapshot
+from triplebeam.ingest import read_sources
 from triplebeam.passage import Document
-from triplebeam_research.datasets import Dataset, read_dataset, write_dataset
+from triplebeam_research.commands.dataset import dataset
+from triplebeam_research.datasets import Dataset, read_dataset, rows, write_dataset
 from triplebeam_research.training.trainer import read_decompositions
 
 LAKE = {"title": "Mirror Lake", "paragraph_text": "Mirror Lake lies north of Elm.", "idx": 0, "is_supporting": True}
@@ -393,3 +408,181 @@ def test_real_questions_in_the_shape_of_musique(data: Path, tmp_path: Path) -> N
             expected.answers,
         )
         assert {texts[id_] for id_ in question.gold} == {corpus[id_].text.strip() for id_ in expected.gold}
+
+
+PARAGRAPHS = [
+    {"title": "Mirror Lake", "paragraph_text": "Mirror Lake\nlies north of Elm \ud800.", "is_supporting": True},
+    {"title": "Elm", "paragraph_text": "Elm was founded by Ann Moss.", "is_supporting": True},
+    {"title": "Elm", "paragraph_text": "Elm trades in salt.", "is_supporting": False},
+]
+ROW = {"id": "2hop__1", "question": "Who founded Elm?", "paragraphs": PARAGRAPHS, "answer": "Ann Moss"}
+
+
+def run(*arguments: object) -> str:
+    """Return what the command tells."""
+    app = typer.Typer(pretty_exceptions_enable=False)
+    app.command()(dataset)
+    result = CliRunner().invoke(app, [str(argument) for argument in arguments])
+    if result.exception and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    return result.stdout
+
+
+@pytest.fixture
+def musique(tmp_path: Path) -> Path:
+    path = tmp_path / "musique_ans_v1.0_dev.jsonl"
+    path.write_text("\n".join(map(json.dumps, [ROW, ROW | {"answerable": False}])))
+    return path
+
+
+def test_index_and_bench_read_what_is_written(tmp_path: Path, musique: Path, words: Embedder) -> None:
+    out = tmp_path / "out"
+    run("musique", musique, out)
+    assert sorted(path.name for path in out.iterdir()) == ["corpus.jsonl", "questions.jsonl"]
+    ids = [document.id for document in read_dataset("musique", [musique]).documents]
+
+    IndexBuilder(folder=tmp_path / "i", embedder=words).build(read_sources([out / "corpus.jsonl"]))
+    index = Snapshot.open(tmp_path / "i")
+    assert len(ids) == 3
+    assert all(index.passages[passage_id].id == passage_id for passage_id in ids)
+    assert index.passages[ids[1]].title == "Elm"
+    asked = read_questions(out / "questions.jsonl")
+    assert asked == read_dataset("musique", [musique]).questions
+    find_gold(asked, index.passages)
+    again = read_dataset("triplebeam", [out])
+    assert [document.id for document in again.documents] == ids
+    assert again.questions == asked
+
+
+def test_it_tells_what_it_did_and_what_to_do_next(tmp_path: Path, musique: Path) -> None:
+    out = tmp_path / "out"
+    told = run("musique", musique, musique, out)
+    assert "passages  3\n" in told
+    assert "questions  1 (1 of 2 hops)\n" in told
+    assert "left out  2 marked unanswerable, 1 repeated\n" in told
+    assert f"triplebeam index {out}.index {out / 'corpus.jsonl'}\n" in told
+    assert f"triplebeam bench {out}.index {out / 'questions.jsonl'}\n" in told
+
+
+def test_json(tmp_path: Path, musique: Path) -> None:
+    out = tmp_path / "out"
+    assert json.loads(run("musique", musique, out, "--json")) == {
+        "folder": str(out),
+        "passages": 3,
+        "questions": 1,
+        "hops": {"2": 1},
+        "left_out": {"marked unanswerable": 1},
+        "to_be_cut": False,
+        "next": [
+            f"triplebeam index {out}.index {out}/corpus.jsonl",
+            f"triplebeam bench {out}.index {out}/questions.jsonl",
+        ],
+    }
+
+
+def test_nothing_is_overwritten_without_force(tmp_path: Path, musique: Path) -> None:
+    out = tmp_path / "out"
+    run("musique", musique, out)
+    with pytest.raises(BadInputError, match=r"corpus.jsonl already exists: .* --force"):
+        run("musique", musique, out)
+    table = tmp_path / "bamboogle.csv"
+    table.write_text("Question,Answer\nWho?,Ann\n")
+    told = run("bamboogle", table, out, "--force")
+    assert "passages  none" in told
+    assert f"triplebeam bench INDEX {out / 'questions.jsonl'}\n" in told
+    assert [path.name for path in out.iterdir()] == ["questions.jsonl"]  # no passages of another dataset beside them
+
+
+def test_a_failure_leaves_what_was_there(tmp_path: Path, musique: Path) -> None:
+    out = tmp_path / "out"
+    run("musique", musique, out)
+    before = {path.name: path.read_bytes() for path in out.iterdir()}
+    quality = {
+        "article_id": "1",
+        "article": "Text.",
+        "questions": [{"question": "?", "options": ["a"], "gold_label": 1}],
+    }
+    late = tmp_path / "quality"
+    late.write_text(json.dumps([quality, {key: quality[key] for key in ("article", "questions")}]))
+    with pytest.raises(BadInputError, match="row 2 has no 'article_id'"):
+        run("quality", late, out, "--force")
+    assert {path.name: path.read_bytes() for path in out.iterdir()} == before
+
+
+def test_articles_are_to_be_cut(tmp_path: Path) -> None:
+    row = {"article_id": "1", "article": "Text.", "questions": [{"question": "?", "options": ["a"], "gold_label": 1}]}
+    path = tmp_path / "QuALITY.v1.0.1.htmlstripped.dev"
+    path.write_text(json.dumps(row))
+    told = run("quality", path, tmp_path / "out")
+    assert "passages  1 documents, to be split into passages" in told
+    assert "corpus.jsonl --split\n" in told
+
+
+def test_a_folder_that_cannot_be_written_to(tmp_path: Path, musique: Path) -> None:
+    with pytest.raises(BadInputError, match="cannot be written to: "):
+        run("musique", musique, musique / "out")
+
+
+Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
+SCALARS = (
+    st.none()
+    | st.booleans()
+    | st.integers(-(2**62), 2**62)
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text()
+)
+VALUES = st.recursive(
+    SCALARS, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3)
+)
+SETTINGS = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=25)
+
+
+@SETTINGS
+@given(values=st.lists(VALUES, max_size=5), indent=st.none() | st.integers(0, 2))
+def test_an_array(tmp_path: Path, values: list[Json], indent: int | None) -> None:
+    path = tmp_path / "array.json"
+    path.write_text(json.dumps(values, indent=indent), encoding="utf-8")
+    assert list(rows.elements(path)) == list(enumerate(values, start=1))
+
+
+@SETTINGS
+@given(values=st.lists(st.dictionaries(st.text(), VALUES, max_size=3), min_size=1, max_size=5))
+def test_lines(tmp_path: Path, values: list[dict[str, Json]]) -> None:
+    path = tmp_path / "lines.jsonl"
+    path.write_text("\n\n".join(map(json.dumps, values)) + "\n", encoding="utf-8")
+    assert list(rows.elements(path)) == list(enumerate(values, start=1))
+
+
+@SETTINGS
+@example({"0": -0.0})
+@given(members=st.dictionaries(st.text(), VALUES, max_size=5))
+def test_an_object(tmp_path: Path, members: dict[str, Json]) -> None:
+    path = tmp_path / "object.json"
+    path.write_text("\ufeff" + json.dumps(members, ensure_ascii=True), encoding="utf-8")
+    assert list(rows.members(path)) == list(members.items())
+    assert rows.read_first_character(path) == "{"
+
+
+def test_an_array_is_no_object(tmp_path: Path) -> None:
+    path = tmp_path / "array.json"
+    path.write_text("[1]")
+    with pytest.raises(BadInputError, match=r"array.json is not one JSON object"):
+        list(rows.members(path))
+
+
+@pytest.mark.parametrize(
+    ("content", "place"),
+    [
+        (b'[{"a": 1}, {"b": 2]', r"row 2 is not JSON"),
+        (b"[1, 2] [3]", r"row 3 is not JSON: trailing garbage"),
+        (b"[1, 2", r"row 3 is not JSON: premature EOF"),
+        (b'{"a": 1}\n{"b": }\n', r"row 2 is not JSON: Expecting value"),
+        (b'["\xe9"]', r"cannot be read: .*utf-8"),
+        (b"", r"is empty"),
+    ],
+)
+def test_a_damaged_row_is_named(tmp_path: Path, content: bytes, place: str) -> None:
+    path = tmp_path / "rows.json"
+    path.write_bytes(content)
+    with pytest.raises(BadInputError, match=place):
+        list(rows.elements(path))

@@ -22,6 +22,11 @@ IIRC = {"title": "Elm", "text": "A town.", "links": [], "questions": []}
 QUALITY = {"article_id": "1", "article": "Text.", "questions": [{"question": "?", "options": ["a"], "gold_label": 1}]}
 
 
+def refuse(name: str, sources: list[Path], message: str) -> None:
+    with pytest.raises(BadInputError, match=message):
+        read_dataset(name, sources)
+
+
 def without(row: dict[str, object], name: str) -> dict[str, object]:
     return {key: value for key, value in row.items() if key != name}
 
@@ -66,8 +71,7 @@ def test_a_row_of_another_format_is_reported_with_its_place(
     first = {"musique": MUSIQUE, "hotpotqa": HOTPOT, "2wikimultihopqa": HOTPOT, "quality": QUALITY}.get(name, MUSIQUE)
     path = tmp_path / "file.json"
     path.write_text(json.dumps([first, row]))
-    with pytest.raises(BadInputError, match=message):
-        read_dataset(name, [path])
+    refuse(name, [path], message)
 
 
 @pytest.mark.parametrize(
@@ -96,39 +100,31 @@ def test_a_file_that_holds_nothing_to_read(tmp_path: Path, content: bytes, messa
 
 
 def test_a_file_that_cannot_be_opened_or_is_cut(tmp_path: Path) -> None:
-    with pytest.raises(BadInputError, match=r"gone.jsonl cannot be read: No such file"):
-        read_dataset("musique", [tmp_path / "gone.jsonl"])
+    refuse("musique", [tmp_path / "gone.jsonl"], r"gone.jsonl cannot be read: No such file")
     cut = tmp_path / "cut.jsonl.gz"
     cut.write_bytes(gzip.compress(json.dumps([MUSIQUE] * 50).encode())[:-9])
-    with pytest.raises(BadInputError, match=r"cut.jsonl.gz cannot be read"):
-        read_dataset("musique", [cut])
+    refuse("musique", [cut], r"cut.jsonl.gz cannot be read")
 
 
 def test_an_unknown_format_is_reported_with_the_nearest() -> None:
-    with pytest.raises(BadInputError, match="no format 'musik' \\(did you mean 'musique'\\?\\); known are musique, "):
-        read_dataset("musik", [])
-    with pytest.raises(BadInputError, match=r"there is no SOURCE: iirc is read from train.json"):
-        read_dataset("iirc", [])
+    refuse("musik", [], "no format 'musik' \\(did you mean 'musique'\\?\\); known are musique, ")
+    refuse("iirc", [], r"there is no SOURCE: iirc is read from train.json")
 
 
 def test_iirc_needs_its_articles(tmp_path: Path) -> None:
     dev = tmp_path / "dev.json"
     dev.write_text(json.dumps([IIRC]))
-    with pytest.raises(BadInputError, match="1 files of questions and 0 of articles"):
-        read_dataset("iirc", [dev])
+    refuse("iirc", [dev], "1 files of questions and 0 of articles")
     articles = tmp_path / "context_articles.json"
     articles.write_text('{"elm": {"text": "A town."}}')
-    with pytest.raises(BadInputError, match="the article 'elm' is not a text"):
-        read_dataset("iirc", [dev, articles])
+    refuse("iirc", [dev, articles], "the article 'elm' is not a text")
     question = {"question": "?", "context": []}
     for wrong, message in (({}, "has no 'answer', a JSON object"), ({"answer": {"type": "guess"}}, "the type 'guess'")):
         dev.write_text(json.dumps([IIRC | {"questions": [question | wrong]}]))
         articles.write_text("{}")
-        with pytest.raises(BadInputError, match=f"row 1, questions 1.* {message}"):
-            read_dataset("iirc", [dev, articles])
+        refuse("iirc", [dev, articles], f"row 1, questions 1.* {message}")
     articles.write_text('{"elm": "A town.", "oak" "A tree."}')
-    with pytest.raises(BadInputError, match=r"what follows the member 'elm' is not JSON: .* separated by a colon"):
-        read_dataset("iirc", [dev, articles])
+    refuse("iirc", [dev, articles], r"what follows the member 'elm' is not JSON: .* separated by a colon")
 
 
 @pytest.mark.parametrize(
@@ -142,17 +138,14 @@ def test_iirc_needs_its_articles(tmp_path: Path) -> None:
 def test_bamboogle_is_a_table(tmp_path: Path, content: str, message: str) -> None:
     path = tmp_path / "bamboogle.csv"
     path.write_text(content)
-    with pytest.raises(BadInputError, match=message):
-        read_dataset("bamboogle", [path])
+    refuse("bamboogle", [path], message)
 
 
 def test_gold_that_is_not_in_the_corpus(tmp_path: Path) -> None:
     (tmp_path / "m_corpus.json").write_text('[{"title": "Elm", "text": "Another text."}]')
     (tmp_path / "m.json").write_text(json.dumps([MUSIQUE]))
-    with pytest.raises(BadInputError, match=r"the gold passage 'Elm#.*' of question '2hop__1' is not in the corpus"):
-        read_dataset("hipporag", [tmp_path / "m.json"])
-    with pytest.raises(BadInputError, match="there are no questions among"):
-        read_dataset("hipporag", [tmp_path / "m_corpus.json"])
+    refuse("hipporag", [tmp_path / "m.json"], r"the gold passage 'Elm#.*' of question '2hop__1' is not in the corpus")
+    refuse("hipporag", [tmp_path / "m_corpus.json"], "there are no questions among")
 
 
 def beir(folder: Path, qrels: str, split: str = "test") -> Path:
@@ -178,31 +171,26 @@ HEADER = "query-id\tcorpus-id\tscore\n"
     ],
 )
 def test_beir_judgements(tmp_path: Path, qrels: str, message: str) -> None:
-    with pytest.raises(BadInputError, match=message):
-        read_dataset("beir", [beir(tmp_path, qrels)])
+    refuse("beir", [beir(tmp_path, qrels)], message)
 
 
 def test_beir_folders(tmp_path: Path) -> None:
-    with pytest.raises(BadInputError, match=r"no BEIR folder: it has no qrels"):
-        read_dataset("beir", [tmp_path])
-    with pytest.raises(BadInputError, match="2 sources are named"):
-        read_dataset("beir", [tmp_path, tmp_path])
+    refuse("beir", [tmp_path], r"no BEIR folder: it has no qrels")
+    refuse("beir", [tmp_path, tmp_path], "2 sources are named")
     folder = beir(beir(tmp_path / "two", HEADER), HEADER + "q1\td1\t1\n", "dev")
-    with pytest.raises(BadInputError, match=r"several splits: name one of .*dev.tsv, .*test.tsv"):
-        read_dataset("beir", [folder])
+    refuse("beir", [folder], r"several splits: name one of .*dev.tsv, .*test.tsv")
     (folder / "corpus.jsonl").unlink()
-    with pytest.raises(BadInputError, match=r"it has no corpus.jsonl"):
-        read_dataset("beir", [folder / "qrels" / "dev.tsv"])
+    refuse("beir", [folder / "qrels" / "dev.tsv"], r"it has no corpus.jsonl")
 
 
 def test_the_projects_own_layout(tmp_path: Path) -> None:
-    with pytest.raises(BadInputError, match="there are no questions"):
-        read_dataset("triplebeam", [tmp_path])
+    refuse("triplebeam", [tmp_path], "there are no questions")
     (tmp_path / "questions.jsonl").write_text('{"id": "q", "question": "?", "gold": ["d"]}')
-    with pytest.raises(BadInputError, match="the gold passage 'd' of question 'q' is not in the corpus"):
-        read_dataset("triplebeam", [tmp_path])
-    with pytest.raises(BadInputError, match=r"corpus.gone.jsonl cannot be read"):
-        read_dataset("triplebeam", [tmp_path / "questions.jsonl", tmp_path / "corpus.gone.jsonl"])
+    refuse("triplebeam", [tmp_path], "the gold passage 'd' of question 'q' is not in the corpus")
+    refuse(
+        "triplebeam",
+        [tmp_path / "questions.jsonl", tmp_path / "corpus.gone.jsonl"],
+        r"corpus.gone.jsonl cannot be read",
+    )
     (tmp_path / "corpus.jsonl").write_text('{"id": "d", "text": ""}')
-    with pytest.raises(BadInputError, match=r"corpus.jsonl, row 1 is no passage"):
-        read_dataset("triplebeam", [tmp_path])
+    refuse("triplebeam", [tmp_path], r"corpus.jsonl, row 1 is no passage")

@@ -14,8 +14,8 @@ from triplebeam.ranking import Hit, Ranking
 from triplebeam.testing.scripted import Scripted
 from triplebeam.triple import Triple
 from triplebeam_research.baselines.chain_of_thought import ChainOfThought
-from triplebeam_research.baselines.closed_book import ClosedBook
 from triplebeam_research.baselines.self_ask import SelfAsk
+from triplebeam_research.baselines.simple import ClosedBook
 
 LIES = {
     "triple": ["Milwaukee", "lies on", "Lake Michigan"],

@@ -37,8 +37,14 @@ from triplebeam.methods.shared.reading import RetrievingAgent
 from triplebeam.methods.shared.usable_replies import filter_triples, request_reply, request_samples
 from triplebeam.text.names import entity_key
 from triplebeam.triple import Triple
-from triplebeam_research.baselines.exemplars import Exemplar, load_exemplars
-from triplebeam_research.baselines.reasoning_paths import CAME_TO_AN_ANSWER, NO_ANSWER, PathReply, format_exemplars
+from triplebeam_research.baselines.chain_of_thought import (
+    CAME_TO_AN_ANSWER,
+    NO_ANSWER,
+    Exemplar,
+    PathReply,
+    format_exemplars,
+    load_exemplars,
+)
 from triplebeam_research.templates import load
 
 _Item = TypeVar("_Item")

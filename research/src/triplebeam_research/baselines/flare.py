@@ -38,8 +38,7 @@ from triplebeam.methods.shared.reading import AnsweringAgent
 from triplebeam.ranking import Ranking
 from triplebeam.retrieve.bounds import check_fields
 from triplebeam.text.sentences import sentence_spans
-from triplebeam_research.baselines.exemplars import Exemplar, load_exemplars
-from triplebeam_research.baselines.reasoning_paths import CAME_TO_AN_ANSWER
+from triplebeam_research.baselines.chain_of_thought import CAME_TO_AN_ANSWER, Exemplar, load_exemplars
 from triplebeam_research.templates import load
 
 _CONCLUSION = re.compile(r"\bthe answer is\b:?(?P<answer>.*)", re.IGNORECASE | re.DOTALL)

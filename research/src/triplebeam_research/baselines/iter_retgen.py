@@ -12,7 +12,7 @@ finds nothing, and with ``own_answer`` in any case, the last generation's. Behin
 repeats the one before ends the loop, as it would retrieve the same again.
 """
 
-from collections.abc import Generator, Sequence
+from collections.abc import Generator
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -61,7 +61,9 @@ class IterRetGen(AnsweringAgent):
         before = loop.reasoning
         query = f"{before} {loop.question}".strip()
         ranking = loop.retrieve(query, self.retrieved)
-        loop.reasoning, loop.answer = self._generate(loop.question, ranking.ids[: self.read])
+        passages = self._format_passages(ranking.ids[: self.read])
+        reply = request_reply(self.model, self.template.fill(passages=passages, question=loop.question), _Reply)
+        loop.reasoning, loop.answer = (reply.reasoning.strip(), reply.answer.strip()) if reply else ("", "")
         if not loop.reasoning:
             loop.ending = _NOTHING
         elif loop.number >= self.max_steps:
@@ -69,12 +71,6 @@ class IterRetGen(AnsweringAgent):
         elif self.stop_when_stuck and entity_key(loop.reasoning) == entity_key(before):
             loop.ending = _REPEATED
         return Step(number=loop.number, query=query, ranking=ranking, so_far=ranking, thought=loop.reasoning)
-
-    def _generate(self, question: str, passage_ids: Sequence[str]) -> tuple[str, str]:
-        """Call the model once for the reasoning and its answer; nothing where the reply cannot be used."""
-        prompt = self.template.fill(passages=self._format_passages(passage_ids), question=question)
-        reply = request_reply(self.model, prompt, _Reply)
-        return (reply.reasoning.strip(), reply.answer.strip()) if reply else ("", "")
 
 
 @dataclass

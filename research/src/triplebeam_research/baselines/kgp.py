@@ -77,7 +77,8 @@ class KGP(AnsweringAgent):
 
     def _walk(self, loop: "_Paths") -> Step:
         path = loop.paths.popleft()
-        evidence = self._ask_for_evidence(loop.question, path)
+        prompt = self.template.fill(passages=self._format_passages(path), question=loop.question)
+        evidence = request_text(self.model, prompt, _Reply)  # nothing where nothing is needed, or no reply can be used
         ranking = self._rank_neighbours(loop, path, evidence) if evidence else Ranking()
         loop.collect(path, {hit.passage_id: hit.score for hit in ranking})
         return self._step(loop, evidence, ranking)
@@ -104,11 +105,6 @@ class KGP(AnsweringAgent):
         """Return the neighbours of a path's last passage that are not collected yet."""
         _, neighbours = self.graph.find_incident(np.array([self.passages.row(path[-1])]), self.edges)
         return [id_ for id_ in self.passages.ids(np.unique(neighbours)) if id_ not in loop.scores]
-
-    def _ask_for_evidence(self, question: str, path: Path) -> str:
-        """Call the model once for what is needed next; nothing where that is nothing or the reply cannot be used."""
-        prompt = self.template.fill(passages=self._format_passages(path), question=question)
-        return request_text(self.model, prompt, _Reply)
 
 
 @dataclass

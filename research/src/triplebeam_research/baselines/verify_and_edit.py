@@ -31,10 +31,14 @@ from triplebeam.methods.shared.loop import Loop
 from triplebeam.methods.shared.question_answering import ReadAnswer
 from triplebeam.methods.shared.reading import RetrievingAgent
 from triplebeam.methods.shared.usable_replies import request_text
-from triplebeam.ranking import Ranking
 from triplebeam.text.sentences import sentence_spans
-from triplebeam_research.baselines.exemplars import Exemplar, load_exemplars
-from triplebeam_research.baselines.reasoning_paths import NO_ANSWER, Vote, path_prompt, sample_and_vote
+from triplebeam_research.baselines.chain_of_thought import (
+    NO_ANSWER,
+    Exemplar,
+    load_exemplars,
+    path_prompt,
+    sample_and_vote,
+)
 from triplebeam_research.templates import load
 
 
@@ -65,7 +69,10 @@ class VerifyAndEdit(RetrievingAgent):
         """Check one sentence per step."""
         loop = _Reasoning(question, self.retriever)
         with account() as loop.outside:
-            winner = self._choose_winner(question)
+            prompt = path_prompt(question, None, self.exemplars)
+            winner = sample_and_vote(  # step 1
+                self.model, prompt, paths=self.paths, temperature=self.temperature, seed=self.seed
+            )
         loop.ending = f"{winner.votes} of {self.paths} paths agreed" if winner.votes else NO_ANSWER
         reasoning = winner.path.sentence
         loop.sentences = [reasoning[start:end] for start, end in sentence_spans(reasoning)]
@@ -76,26 +83,15 @@ class VerifyAndEdit(RetrievingAgent):
             yield loop.take(partial(self._step, loop, place))
         return loop.conclude(lambda: self._choose_answer(loop, self._answer_again(loop, winner.path.text)))
 
-    def _choose_winner(self, question: str) -> Vote:
-        """Step 1."""
-        prompt = path_prompt(question, None, self.exemplars)
-        return sample_and_vote(self.model, prompt, paths=self.paths, temperature=self.temperature, seed=self.seed)
-
     def _step(self, loop: "_Reasoning", place: int) -> Step:
         """Run steps 2 to 4 for one sentence."""
         sentence = loop.sentences[place]
-        query = self._ask_verifying_question(loop.question, sentence) or sentence
+        prompt = load("verify_and_edit/verifying_question").fill(question=loop.question, sentence=sentence)
+        query = request_text(self.model, prompt, _VerifyingQuestion) or sentence
         ranking = loop.retrieve(query, self.retrieved)
-        edited = loop.sentences[place] = self._edit_sentence(query, ranking) or sentence
-        return Step(number=loop.number, query=query, ranking=ranking, so_far=loop.fuse_rankings(), thought=edited)
-
-    def _ask_verifying_question(self, question: str, sentence: str) -> str:
-        prompt = load("verify_and_edit/verifying_question").fill(question=question, sentence=sentence)
-        return request_text(self.model, prompt, _VerifyingQuestion)
-
-    def _edit_sentence(self, query: str, ranking: Ranking) -> str:
         prompt = load("verify_and_edit/edit").fill(passages=self._format_passages(ranking.ids), question=query)
-        return request_text(self.model, prompt, _Edited)
+        edited = loop.sentences[place] = request_text(self.model, prompt, _Edited) or sentence
+        return Step(number=loop.number, query=query, ranking=ranking, so_far=loop.fuse_rankings(), thought=edited)
 
     def _answer_again(self, loop: "_Reasoning", before: str) -> ReadAnswer:
         """Step 5; where the model has no answer, the one from before counts."""

@@ -2,6 +2,7 @@
 
 from dataclasses import asdict
 from pathlib import Path
+from shlex import join
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -58,8 +59,6 @@ def dataset(
 
 def _commands(folder: Path, written: "Written") -> list[str]:
     """Return the next commands. The index goes beside the folder; without passages another corpus's index is needed."""
-    from shlex import join
-
     index = f"{folder.resolve() if folder.name in ('', '..') else folder}.index"
     indexing = ["triplebeam", "index", index, str(folder / "corpus.jsonl"), *(["--split"] if written.to_be_cut else [])]
     bench = join(["triplebeam", "bench", index if written.passages else "INDEX", str(folder / "questions.jsonl")])

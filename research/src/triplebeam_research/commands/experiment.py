@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from triplebeam.errors import BadInputError, nearest
 from triplebeam.serve.cli.options import Again, AsJson, Limit, Offline
 from triplebeam.serve.cli.output import Output
 
 if TYPE_CHECKING:
     from triplebeam.assemble.evaluation import Corpus
-    from triplebeam.evaluate.run import Evaluation
     from triplebeam_research.experiments.dry_run import Planned
     from triplebeam_research.experiments.experiment import Experiment
 
@@ -60,7 +60,7 @@ def experiment(
     """Compare methods as described in a file: title, index, questions, methods, seeds, and any number of datasets.
 
     Results are saved as they come: stopped and started again, it continues where it was. Each dataset gets a folder of
-    reports: a page (report.html), Markdown, JSON with every question's results, and TREC runs with qrels.
+    reports: a page (report.html), Markdown with its plots, JSON with every question's results, TREC runs with qrels.
 
     Examples:
 
@@ -70,14 +70,14 @@ def experiment(
 
         triplebeam research experiment comparison.toml --parallel 32
     """
+    from triplebeam.evaluate.summary import summary
     from triplebeam.serve.cli.bench import draw_evaluation
     from triplebeam.serve.cli.output import shown_progress
     from triplebeam.settings import read_settings
     from triplebeam_research.experiments.dry_run import plan
     from triplebeam_research.experiments.evaluator import ExperimentEvaluator
     from triplebeam_research.experiments.experiment import read_experiment
-    from triplebeam_research.experiments.output import render_across, write_evaluation
-    from triplebeam_research.experiments.results_file import add_results
+    from triplebeam_research.experiments.output import add_results, render_across, write_evaluation
 
     asked = read_experiment(file)
     corpora = _choose_corpora(file, asked, only)
@@ -107,7 +107,8 @@ def experiment(
         table = render_across(list(done.values()), list(done), ("R@5", "R@10", "R@15"))
         (folder / "summary.md").write_text(f"# {asked.title}\n\n{table}", encoding="utf-8")
     if as_json:
-        Output().json({"datasets": _figures(done)})
+        figures = {name: {run.method: summary(each, run) for run in each.runs} for name, each in done.items()}
+        Output().json({"datasets": figures})
 
 
 def tell_written(pages: Sequence[Path]) -> None:
@@ -118,7 +119,6 @@ def tell_written(pages: Sequence[Path]) -> None:
 def _choose_corpora(file: Path, asked: "Experiment", only: list[str] | None) -> "list[Corpus]":
     """Choose the datasets to compare on. A typo in the last one's methods must not cost the first one's questions."""
     from triplebeam.assemble.method import Method
-    from triplebeam.errors import BadInputError, nearest
 
     corpora = {corpus.name: corpus for corpus in asked.corpora()}
     for name in only or ():
@@ -129,14 +129,6 @@ def _choose_corpora(file: Path, asked: "Experiment", only: list[str] | None) -> 
         for method in corpus.methods:
             Method.parse(method)
     return chosen
-
-
-def _figures(done: "dict[str, Evaluation]") -> dict[str, object]:
-    from triplebeam.evaluate.summary import summary
-
-    return {
-        name: {run.method: summary(evaluation, run) for run in evaluation.runs} for name, evaluation in done.items()
-    }
 
 
 def show_plans(planned: Mapping[str, "Sequence[Planned]"], model: str | None, *, as_json: bool) -> None:

@@ -1,5 +1,6 @@
 """`triplebeam research questions`: test questions written from an index's own triples."""
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -9,11 +10,8 @@ from triplebeam.serve.cli.options import AsJson, IndexPlace
 from triplebeam.serve.cli.output import Output
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from triplebeam.generate.language_model import Usage
-    from triplebeam.settings import Settings
-    from triplebeam_research.synthesize.synthesize import SyntheticQuestions
+    from triplebeam_research.synthesize import SyntheticQuestions
 
 _DEFAULT_COUNT = 40
 _MAX_EXAMPLES = 3
@@ -50,56 +48,33 @@ def questions(
 
         triplebeam research questions my.index more.jsonl --count 20 --seed 1 --hops 2 --check-shortcuts
     """
-    from triplebeam.settings import read_settings
-
-    made = _make(
-        folder.state,
-        destination,
-        read_settings(),
-        count=count,
-        seed=seed,
-        hops=hops or (2, 3),
-        check_shortcuts=check_shortcuts,
-    )
-    if as_json:
-        Output().json(_make_json(destination, *made))
-    else:
-        _draw(destination, count, *made)
-
-
-def _make(
-    folder: Path,
-    destination: Path,
-    settings: "Settings",
-    *,
-    count: int,
-    seed: int = 0,
-    hops: "Sequence[int]" = (2, 3),
-    check_shortcuts: bool = False,
-) -> "tuple[SyntheticQuestions, Usage, float | None]":
-    """Write the file; what is in it, what was used, and its price where that is known."""
     from triplebeam.assemble.models import make_model
     from triplebeam.generate.accounting import account, compute_cost
     from triplebeam.index.folder.snapshot import Snapshot
     from triplebeam.serve.cli.output import shown_progress
-    from triplebeam_research.synthesize.synthesize import check_destination, synthesize, write_questions
+    from triplebeam.settings import read_settings
+    from triplebeam_research.synthesize import check_destination, synthesize, write_questions
 
-    index = Snapshot.open(folder)
+    settings = read_settings()
+    index = Snapshot.open(folder.state)
     model = make_model(settings)
     check_destination(destination)
+    chosen = hops or (2, 3)
     with shown_progress() as progress, account() as spent:
         written = synthesize(
-            index, model, count=count, seed=seed, hops=hops, check_shortcuts=check_shortcuts, progress=progress
+            index, model, count=count, seed=seed, hops=chosen, check_shortcuts=check_shortcuts, progress=progress
         )
     write_questions(destination, written.questions)
-    return written, spent.usage, compute_cost(spent.usage, model.name, settings.prices)
+    dollars = compute_cost(spent.usage, model.name, settings.prices)
+    if as_json:
+        Output().json(_make_json(destination, written, spent.usage, dollars))
+    else:
+        _draw(destination, count, written, spent.usage, dollars)
 
 
 def _make_json(
     destination: Path, written: "SyntheticQuestions", usage: "Usage", dollars: float | None
 ) -> dict[str, object]:
-    from dataclasses import asdict
-
     return {
         "file": str(destination),
         "questions": len(written.questions),
@@ -109,13 +84,7 @@ def _make_json(
     }
 
 
-def _draw(
-    destination: Path,
-    count: int,
-    written: "SyntheticQuestions",
-    usage: "Usage",
-    dollars: float | None,
-) -> None:
+def _draw(destination: Path, count: int, written: "SyntheticQuestions", usage: "Usage", dollars: float | None) -> None:
     from rich.markup import escape
 
     from triplebeam.serve.cli.display import draw_triple, usage_line

@@ -1,16 +1,18 @@
 """`triplebeam research train`: the weights of GNN-Ret and RGNN-Ret, learned from questions with gold passages."""
 
+from collections.abc import Sequence
+from dataclasses import asdict, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, get_args
 
 import typer
 
+from triplebeam.errors import BadInputError
 from triplebeam.serve.cli.options import AsJson, EmbedderName, IndexPlace, Offline
 from triplebeam.serve.cli.output import Output
+from triplebeam.text.phrases import format_count
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from triplebeam.methods.gnn_ret import TrainingSettings, Weights
     from triplebeam_research.training.trainer import Compared, Fold
 
@@ -80,8 +82,7 @@ def train(
     from triplebeam.assemble import open_index
     from triplebeam.serve.cli.output import shown_progress
     from triplebeam.settings import read_settings
-    from triplebeam_research.training.trainer import Trainer
-    from triplebeam_research.training.weights import write_weights
+    from triplebeam_research.training.trainer import Trainer, write_weights
 
     training = _settings(method, layers, relevant, competitors, message, edges, gradient, labels)
     _check_destination(output, force, folds)
@@ -113,12 +114,8 @@ def _settings(
     gradient: str,
     labels: str | None,
 ) -> "TrainingSettings":
-    from dataclasses import replace
-    from typing import get_args
-
     from triplebeam.assemble.gnn_ret import EDGES
     from triplebeam.assemble.parameters import choice
-    from triplebeam.errors import BadInputError
     from triplebeam.methods.gnn_ret.propagate import Message
     from triplebeam.methods.gnn_ret.weights import Gradient, Targets
     from triplebeam_research.training.trainer import METHODS
@@ -141,8 +138,6 @@ def _settings(
 
 def _check_destination(output: Path | None, force: bool, folds: int | None) -> None:
     """Check the destination before the training, not after it."""
-    from triplebeam.errors import BadInputError
-
     if output is None:
         if not folds:
             raise BadInputError("there is nowhere to put the weights: name a file with --out, or measure with --folds.")
@@ -155,8 +150,6 @@ def _check_destination(output: Path | None, force: bool, folds: int | None) -> N
 
 
 def _make_json(output: Path | None, weights: "Weights | None", folds: "Sequence[Fold]") -> dict[str, object]:
-    from dataclasses import asdict
-
     from triplebeam_research.training.trainer import DEPTHS, average_recall
 
     found: dict[str, object] = {}
@@ -185,8 +178,6 @@ def _draw_folds(base: str, folds: "Sequence[Fold]") -> None:
 
 
 def _draw_weights(output: Path, weights: "Weights") -> None:
-    from triplebeam.text.phrases import format_count
-
     console, source = Output().console, weights.trained_on
     console.print(
         f"{weights.method} over {source.base}: {_format_weights(weights.alpha, weights.beta)} from"
@@ -199,6 +190,6 @@ def _draw_weights(output: Path, weights: "Weights") -> None:
     console.print(f"Written: {output}, for {use}.", style="dim", markup=False)
 
 
-def _format_weights(alpha: "Sequence[float]", beta: float | None) -> str:
+def _format_weights(alpha: Sequence[float], beta: float | None) -> str:
     layers = ", ".join(f"{value:.3f}" for value in alpha)
     return f"alpha {layers}" + ("" if beta is None else f", beta {beta:.3f}")

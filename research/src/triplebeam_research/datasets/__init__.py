@@ -5,12 +5,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from triplebeam.errors import BadInputError, nearest
-from triplebeam_research.datasets.beir import read_beir
 from triplebeam_research.datasets.dataset import Dataset
-from triplebeam_research.datasets.hipporag import read_hipporag
+from triplebeam_research.datasets.folders import Written, read_beir, read_own, refuse_to_overwrite, write_dataset
 from triplebeam_research.datasets.iirc import read_iirc
-from triplebeam_research.datasets.multi_hop import read_hotpotqa, read_ircot, read_musique, read_two_wiki
-from triplebeam_research.datasets.own import Written, read_own, refuse_to_overwrite, write_dataset
+from triplebeam_research.datasets.multi_hop import read_hipporag, read_hotpotqa, read_ircot, read_musique, read_two_wiki
 from triplebeam_research.datasets.without_gold import read_bamboogle, read_quality
 
 __all__ = ["FORMATS", "Dataset", "Written", "read_dataset", "refuse_to_overwrite", "write_dataset"]

@@ -14,10 +14,16 @@ from typing import NamedTuple
 
 from triplebeam.errors import BadInputError
 from triplebeam.evaluate.questions import Question
-from triplebeam_research.datasets.dataset import Collected, Dataset, LeftOut, Rereadable
-from triplebeam_research.datasets.json_values import members, read_first_character
-from triplebeam_research.datasets.paragraphs import Paragraph, deduplicate, paragraph
-from triplebeam_research.datasets.row import Row, read_rows
+from triplebeam_research.datasets.dataset import (
+    Collected,
+    Dataset,
+    LeftOut,
+    Paragraph,
+    Rereadable,
+    deduplicate,
+    paragraph,
+)
+from triplebeam_research.datasets.rows import Row, members, read_first_character, read_rows
 
 _NOT_ANSWERED = LeftOut("not answered by the articles")
 _NOT_FOUND = LeftOut("with evidence that is not in the articles")
@@ -42,7 +48,8 @@ def read_iirc(sources: Sequence[Path]) -> Dataset:
             f"IIRC is read from train.json or dev.json and context_articles.json; {len(files)} files of questions and"
             f" {len(articles)} of articles are named."
         )
-    titles = dict(_list_linked_titles(files))
+    links = [link.text_or_empty("target") for row in _passages(files) for link in row.rows("links")]
+    titles = {link.lower(): link for link in links}
     wanted = dict.fromkeys(each for row in _passages(files) for q in row.rows("questions") for each in _evidence(q))
     found = dict(_find(wanted, _articles(articles[0], titles)))
     collected = Collected()
@@ -61,12 +68,6 @@ def read_iirc(sources: Sequence[Path]) -> Dataset:
 def _passages(files: Sequence[Path]) -> Iterator[Row]:
     for file in files:
         yield from read_rows(file)
-
-
-def _list_linked_titles(files: Sequence[Path]) -> Iterator[tuple[str, str]]:
-    for row in _passages(files):
-        for link in row.rows("links"):
-            yield link.text_or_empty("target").lower(), link.text_or_empty("target")
 
 
 def _main(row: Row) -> Paragraph:

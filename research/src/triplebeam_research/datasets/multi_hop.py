@@ -7,17 +7,34 @@
 - IRCoT's layout (Trivedi et al., ACL 2023): ``processed_data/<dataset>/*.jsonl``. Its corpora are larger than what
   comes with its questions: the union of the paragraphs in the raw files of MuSiQue and 2WikiMultiHopQA. Raw files named
   beside processed ones give their paragraphs to the corpus, and no questions.
+- HippoRAG's layout (Gutiérrez et al., NeurIPS 2024), also its case studies: ``<name>.json``, ``<name>_corpus.json``.
+  The corpus is a list of ``title`` and ``text``, or for HotpotQA an object of titles with their sentences; the
+  questions keep their dataset's own fields. A corpus is known by the word "corpus" in its name.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from triplebeam.errors import BadInputError
 from triplebeam.evaluate.questions import Question, SubQuestion
-from triplebeam_research.datasets.dataset import Dataset, LeftOut
-from triplebeam_research.datasets.paragraphs import Paragraph, gold_ids, read_contexts, read_listed, read_titled
-from triplebeam_research.datasets.row import Row, read_rows
+from triplebeam_research.datasets.dataset import (
+    Collected,
+    Dataset,
+    LeftOut,
+    Paragraph,
+    Rereadable,
+    deduplicate,
+    gold_ids,
+    join_sentences,
+    paragraph,
+    read_contexts,
+    read_listed,
+    read_titled,
+    require_gold,
+)
+from triplebeam_research.datasets.rows import Row, members, read_first_character, read_rows
 
 
 def read_hotpotqa(sources: Sequence[Path]) -> Dataset:
@@ -32,7 +49,8 @@ def read_two_wiki(sources: Sequence[Path]) -> Dataset:
     for source in sources:
         first = next(read_rows(source), None)
         if first and first.has("Q_id"):
-            aliases.update(_aliases(source))
+            for row in read_rows(source):
+                aliases[row.text("Q_id")] = row.texts("aliases") + row.texts("demonyms")
         else:
             files.append(source)
 
@@ -77,10 +95,6 @@ def _relation_asked(evidence: tuple[str, str, str], paragraphs: list[Paragraph])
     return SubQuestion(question=f"What is the {relation} of {subject}?", answer=object_, gold=own[0] if own else "")
 
 
-def _aliases(path: Path) -> Mapping[str, tuple[str, ...]]:
-    return {row.text("Q_id"): row.texts("aliases") + row.texts("demonyms") for row in read_rows(path)}
-
-
 UNANSWERABLE = LeftOut("marked unanswerable")
 _KIND = re.compile(r"(?P<type>(?P<hops>\d+)hop\d*)__")
 
@@ -101,6 +115,7 @@ def _musique_question(row: Row, paragraphs: list[Paragraph]) -> Question | LeftO
     if row.fields.get("answerable", True) is False:
         return UNANSWERABLE
     hops, kind_name = kind(question_id)
+    steps = row.rows("question_decomposition") if row.has("question_decomposition") else []
     return Question(
         id=question_id,
         question=text,
@@ -108,12 +123,8 @@ def _musique_question(row: Row, paragraphs: list[Paragraph]) -> Question | LeftO
         answers=tuple(dict.fromkeys(row.texts("answer") + row.texts("answer_aliases"))),
         hops=hops,
         type=kind_name,
-        decomposition=tuple(_musique_step(step, paragraphs) for step in _rows_of(row, "question_decomposition")),
+        decomposition=tuple(_musique_step(step, paragraphs) for step in steps),
     )
-
-
-def _rows_of(row: Row, name: str) -> list[Row]:
-    return row.rows(name) if row.has(name) else []
 
 
 def _musique_step(step: Row, paragraphs: list[Paragraph]) -> SubQuestion:
@@ -166,3 +177,59 @@ def _ircot_answer(row: Row) -> str:
         return number
     date = row.row("date") if row.has("date") else row
     return " ".join(filter(None, (date.text_or_empty(part) for part in _IRCOT_DATE)))
+
+
+_CORPUS = "corpus"
+
+
+def read_hipporag(sources: Sequence[Path]) -> Dataset:
+    """Read the corpora named, or else those beside the questions, and the questions."""
+    files = [source for source in sources if _CORPUS not in source.name]
+    if not files:
+        raise BadInputError(
+            f"there are no questions among {', '.join(map(str, sources))}: name <name>.json as well as"
+            " <name>_corpus.json."
+        )
+    corpora = [source for source in sources if _CORPUS in source.name] or [_find_corpus_beside(file) for file in files]
+    collected = Collected()
+    for file in files:
+        for number, row in enumerate(read_rows(file), start=1):
+            collected.add(row.place, _hipporag_question(row, f"{file.name.split('.')[0]}-{number}"))
+    documents = Rereadable(lambda: deduplicate(each for corpus in corpora for each in _read_corpus(corpus)))
+    return require_gold(collected.dataset(documents, sources))
+
+
+def _find_corpus_beside(file: Path) -> Path:
+    stem, dot, endings = file.name.partition(".")
+    beside = file.with_name(f"{stem}_{_CORPUS}{dot}{endings}")
+    if not beside.is_file():
+        raise BadInputError(f"the corpus of {file} is neither named nor at {beside}: name it beside the questions.")
+    return beside
+
+
+def _read_corpus(path: Path) -> Iterator[Paragraph]:
+    if read_first_character(path) == "{":
+        for title, sentences in members(path):
+            yield paragraph(title, join_sentences(Row(f"{path}, {title!r}", {}), sentences))
+    else:
+        for row in read_rows(path):
+            yield paragraph(row.text_or_empty("title"), row.text("text", "paragraph_text"))
+
+
+def _hipporag_question(row: Row, default_id: str) -> Question | LeftOut:
+    if row.fields.get("answerable", True) is False:
+        return UNANSWERABLE
+    question_id = row.text_or_empty("id", "_id") or default_id
+    paragraphs = (
+        read_titled(row) if row.has("supporting_facts") else read_listed(row, "paragraphs", "contexts", gold=True)
+    )
+    hops, kind_name = kind(question_id)
+    titles = {each.title for each in paragraphs if each.is_gold}
+    return Question(
+        id=question_id,
+        question=row.text("question"),
+        gold=gold_ids(paragraphs),
+        answers=tuple(dict.fromkeys(row.texts("answer", "gold_ans", "reference", "obj") + row.texts("answer_aliases"))),
+        hops=len(titles) if row.has("supporting_facts") else hops,
+        type=row.text_or_empty("type") or kind_name,
+    )

@@ -15,7 +15,7 @@ from triplebeam.evaluate.questions import Question, open_text
 from triplebeam.passage import Document
 from triplebeam.text.characters import replace_unstorable
 from triplebeam_research.datasets.dataset import Collected, Dataset, Rereadable
-from triplebeam_research.datasets.row import Row, read_rows
+from triplebeam_research.datasets.rows import Row, read_rows
 
 
 def read_quality(sources: Sequence[Path]) -> Dataset:

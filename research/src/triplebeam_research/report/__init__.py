@@ -1,5 +1,5 @@
-"""An evaluation as a page a person can read: Markdown, or one self-contained HTML file."""
+"""An evaluation as a report a person can read: Markdown with its plots, or one self-contained HTML file."""
 
-from triplebeam_research.report.render import html_report, markdown_report
+from triplebeam_research.report.render import Report, write_report
 
-__all__ = ["html_report", "markdown_report"]
+__all__ = ["Report", "write_report"]

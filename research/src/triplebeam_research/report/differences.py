@@ -10,7 +10,7 @@ from triplebeam.evaluate import compare
 from triplebeam.evaluate.compare import MAX_P_VALUE, Difference
 from triplebeam.evaluate.numbers import percent, points, probability
 from triplebeam.text.phrases import format_count
-from triplebeam_research.report.document import Best, Column, Figure, Missing, Table
+from triplebeam_research.report.markdown import Best, Block, Missing
 from triplebeam_research.report.plots import difference_plot
 from triplebeam_research.report.scores import Scores
 
@@ -64,11 +64,11 @@ def comparisons(scores: Scores, measure: str, other: int) -> list[Comparison]:
     ]
 
 
-def difference_tables(scores: Scores) -> list[Table | Missing]:
+def difference_tables(scores: Scores) -> list[Block | Missing]:
     """Compare with the baseline and with the best of each measure: the leading one, and F1 where answers were given."""
     if len(scores.labels) < 2:
         return [Missing("Differences", "only one method was run.")]
-    tables: list[Table | Missing] = []
+    tables: list[Block | Missing] = []
     for measure in dict.fromkeys(name for name in (scores.leading, "F1") if name in scores.values):
         best = int(np.nanargmax(scores.means(measure)))
         for role, other in {"baseline": 0, "best": best}.items():
@@ -78,19 +78,15 @@ def difference_tables(scores: Scores) -> list[Table | Missing]:
     return tables or [Missing("Differences", "no two methods have a measure in common on at least two questions.")]
 
 
-def _table(scores: Scores, measure: str, role: str, name: str, found: Sequence[Comparison]) -> Table:
-    return Table(
+def _table(scores: Scores, measure: str, role: str, name: str, found: Sequence[Comparison]) -> Block:
+    return Block(
         caption=f"{measure} against the {role}, {name}",
         reading=f"Each row compares a method with {name} on the same"
         f" {format_count(found[0].difference.questions, 'question')}, in percentage points; where the interval contains"
         f" 0, chance could explain the difference. p is adjusted by Holm's method for the"
         f" {format_count(len(found), 'comparison')} of this table; below {MAX_P_VALUE} is called significant."
         + (" The best was picked by these same numbers, which flatters it a little." if role == "best" else ""),
-        columns=(
-            Column("Method", kind="words"),
-            Column("Verdict", kind="words"),
-            Column("Difference, 95 % interval and adjusted p-value", kind="sentences"),
-        ),
+        columns=("Method", "Verdict", "Difference, 95 % interval and adjusted p-value"),
         rows=[
             (scores.labels[line.place], line.verdict if line.verdict == _NEITHER else Best(line.verdict), line.words)
             for line in found
@@ -98,13 +94,13 @@ def _table(scores: Scores, measure: str, role: str, name: str, found: Sequence[C
     )
 
 
-def difference_figure(scores: Scores) -> list[Figure]:
+def difference_figure(scores: Scores) -> list[Block]:
     """Plot every method against the baseline, as intervals; nothing where the tables of differences are missing too."""
     found = comparisons(scores, scores.leading, 0) if scores.leading else []
     if not found:
         return []
     return [
-        Figure(
+        Block(
             caption=f"Gains and losses in {scores.leading} over the baseline, {scores.labels[0]}",
             reading="The mark is the mean difference over the same questions, the bar its 95 % interval. Right of the"
             " line at 0 is better than the baseline; a bar that crosses it could be chance.",
@@ -117,7 +113,7 @@ def difference_figure(scores: Scores) -> list[Figure]:
     ]
 
 
-def disagreement_table(scores: Scores) -> Table | Missing:
+def disagreement_table(scores: Scores) -> Block | Missing:
     """List the questions on which the best method and the baseline are furthest apart, some for each side."""
     title = "Questions to look at"
     if scores.leading is None or not scores.best:
@@ -132,17 +128,11 @@ def disagreement_table(scores: Scores) -> Table | Missing:
     if not gained and not lost:
         return Missing(title, "the best method and the baseline agree on every question.")
     baseline, best, questions = scores.labels[0], scores.labels[scores.best], scores.evaluation.questions
-    return Table(
+    return Block(
         caption=f"Where {best} and {baseline} disagree most",
         reading=f"{scores.leading} in per cent: first questions on which {best} does better, then those on which it"
         " does worse. Looking at a few shows why a method gains or loses.",
-        columns=(
-            Column("Question id", kind="words"),
-            Column(baseline),
-            Column(best),
-            Column("Difference"),
-            Column("Question", kind="sentences"),
-        ),
+        columns=("Question id", baseline, best, "Difference", "Question"),
         rows=[
             (
                 questions[place].id,

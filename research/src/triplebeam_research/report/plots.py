@@ -1,35 +1,33 @@
-"""The report's plots as SVG by matplotlib, an extra: without it a report has its tables and no plots.
+"""The report's plots as SVG by matplotlib.
 
 Colours are those of Okabe and Ito, which colour-blind readers can tell apart, and markers differ in shape as well. In
-the SVG each colour is a variable of the page's style sheet, so a plot follows the page into dark mode; on another page
-it has the colours given here and that page's own for text.
+a page each colour is a variable of its style sheet, so a plot follows the page into dark mode.
 """
 
+import html
 import io
 import re
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
-from markupsafe import Markup, escape
+from matplotlib import rc_context
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import EngFormatter, LogLocator
 from numpy.typing import NDArray
 
 from triplebeam.evaluate.compare import Difference
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
 _PAPER, _INK, _SOFT, _GRID = "#fdfdfc", "#1c1e21", "#565c64", "#e4e5e1"
 _SERIES = ("#6b7280", "#0072b2", "#d55e00", "#008a64", "#b8588f", "#2b9bd8", "#b87c00", "#7a5bb0")
 _VARIABLES = {
-    _PAPER: "var(--paper, transparent)",
-    _INK: "var(--ink, currentColor)",
-    _SOFT: "var(--soft, currentColor)",
-    _GRID: "var(--grid, #88888844)",
-    **{colour: f"var(--s{number}, {colour})" for number, colour in enumerate(_SERIES)},
+    _PAPER: "var(--paper)",
+    _INK: "var(--ink)",
+    _SOFT: "var(--soft)",
+    _GRID: "var(--grid)",
+    **{colour: f"var(--s{number})" for number, colour in enumerate(_SERIES)},
 }
 _MARKERS = "osD^vphP*"
 _WIDTH, _ROW = 6.6, 0.32  # inches; a row is a method's label
@@ -40,6 +38,7 @@ _STYLE: dict[Any, Any] = {
     "font.family": ["DejaVu Sans"],
     "font.size": 11,
     "text.color": _INK,
+    "axes.facecolor": _PAPER,
     "axes.edgecolor": _SOFT,
     "axes.labelcolor": _INK,
     "axes.axisbelow": True,
@@ -53,11 +52,10 @@ _STYLE: dict[Any, Any] = {
     "legend.frameon": False,
     "lines.linewidth": 2,
 }
-#: What matplotlib writes that a page cannot use, or may have only once (ids that nothing refers to).
+#: What matplotlib writes that a page may have only once (ids that nothing refers to), or cannot use.
 _NOT_FOR_PAGES = re.compile(
-    r'<metadata>.*?</metadata>\s*|<defs>\s*<style.*?</defs>\s*| id="[A-Za-z0-9.]+_\d+"|<!--.*?-->\s*', re.DOTALL
+    r'^.*?(?=<svg )|<metadata>.*?</metadata>\s*| id="[A-Za-z0-9.]+_\d+"|<!--.*?-->\s*', re.DOTALL
 )
-_OPENING = re.compile(r'^.*?<svg [^>]*(?P<view>viewBox="[^"]*")[^>]*>', re.DOTALL)
 
 
 class Series(NamedTuple):
@@ -68,30 +66,25 @@ class Series(NamedTuple):
     values: Sequence[float]
 
 
-def can_plot() -> bool:
-    """Return whether plots can be drawn."""
-    return find_spec("matplotlib") is not None
-
-
-def render_svg(draw: Callable[["Axes"], None], caption: str, description: str) -> Markup:
+def render_svg(draw: Callable[[Axes], None], caption: str, description: str) -> str:
     """Render the plot as an SVG element, the same for the same values."""
-    from matplotlib import rc_context
-    from matplotlib.figure import Figure
-
     written = io.StringIO()
     with rc_context(_STYLE | {"svg.hashsalt": caption}), warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Glyph .* missing from")  # the reader's browser has its own fonts
-        figure = Figure(figsize=(_WIDTH, 3), layout="constrained")
+        figure = Figure(figsize=(_WIDTH, 3), layout="constrained", facecolor=_PAPER)
         draw(figure.subplots())
-        figure.savefig(written, format="svg", transparent=True, metadata={"Date": None})
-    words = escape(f"{caption}. {description}")
-    drawing = _OPENING.sub(r'<svg role="img" \g<view>>', _NOT_FOR_PAGES.sub("", written.getvalue()))
-    for colour, variable in _VARIABLES.items():
-        drawing = drawing.replace(colour, variable)
-    return Markup(drawing.replace("<svg ", f'<svg aria-label="{words}" ', 1))
+        figure.savefig(written, format="svg", metadata={"Date": None})
+    words = html.escape(f"{caption}. {description}")
+    drawing = _NOT_FOR_PAGES.sub("", written.getvalue())
+    return drawing.replace("<svg ", f'<svg role="img" aria-label="{words}" ', 1)
 
 
-def difference_plot(axes: "Axes", rows: Sequence[tuple[int, str, Difference]], value_name: str) -> None:
+def follow_page(drawing: str) -> str:
+    """Give a plot the colours of the page that it is part of."""
+    return re.sub("|".join(_VARIABLES), lambda colour: _VARIABLES[colour[0]], drawing)
+
+
+def difference_plot(axes: Axes, rows: Sequence[tuple[int, str, Difference]], value_name: str) -> None:
     """Plot a marker for each mean difference and a bar for its interval, on either side of a line at 0."""
     axes.axvline(0, color=_SOFT, linestyle=":")
     for y, (place, _, difference) in enumerate(rows):
@@ -102,10 +95,8 @@ def difference_plot(axes: "Axes", rows: Sequence[tuple[int, str, Difference]], v
     _name_rows(axes, [label for _, label, _ in rows])
 
 
-def cost_plot(axes: "Axes", points: Sequence[tuple[int, str, float, float]], cost_name: str, value_name: str) -> None:
+def cost_plot(axes: Axes, points: Sequence[tuple[int, str, float, float]], cost_name: str, value_name: str) -> None:
     """Plot methods as points (place, label, cost, value), the cost on a logarithmic scale with a 0 if needed."""
-    from matplotlib.ticker import EngFormatter, LogLocator
-
     costs = [cost for *_, cost, _ in points]
     known = [cost for cost in costs if cost > 0]
     for place, label, cost, value in points:
@@ -124,10 +115,8 @@ def cost_plot(axes: "Axes", points: Sequence[tuple[int, str, float, float]], cos
     _put_legend_below(axes)
 
 
-def step_plot(axes: "Axes", agents: Sequence[Series], level: Series | None, value_name: str) -> None:
+def step_plot(axes: Axes, agents: Sequence[Series], level: Series | None, value_name: str) -> None:
     """Plot a line for each agent over steps 1, 2, 3, …; the method without steps is a dashed level."""
-    from matplotlib.ticker import EngFormatter
-
     for place, label, values in agents:
         axes.plot(range(1, len(values) + 1), values, label=_shorten_label(label), **_marker(place))
     if level:
@@ -139,7 +128,7 @@ def step_plot(axes: "Axes", agents: Sequence[Series], level: Series | None, valu
     _put_legend_below(axes)
 
 
-def box_plot(axes: "Axes", groups: Mapping[str, Sequence[tuple[int, str, NDArray[np.float64]]]], name: str) -> None:
+def box_plot(axes: Axes, groups: Mapping[str, Sequence[tuple[int, str, NDArray[np.float64]]]], name: str) -> None:
     """Plot a box for each method, group under group; whiskers, outliers and means as matplotlib draws them."""
     labels: list[str] = []
     for group, rows in groups.items():
@@ -166,7 +155,7 @@ def box_plot(axes: "Axes", groups: Mapping[str, Sequence[tuple[int, str, NDArray
 
 
 def share_plot(
-    axes: "Axes",
+    axes: Axes,
     groups: Mapping[str, tuple[int, Mapping[str, Sequence[int]]]],
     value_name: str,
     names: Mapping[int, str],
@@ -198,9 +187,9 @@ def _marker(place: int) -> dict[str, Any]:
     return {"color": _colour(place), "markeredgecolor": _PAPER, "markeredgewidth": 0.6, **shape}
 
 
-def _name_rows(axes: "Axes", labels: Sequence[str], bold: Mapping[str, object] | None = None) -> None:
+def _name_rows(axes: Axes, labels: Sequence[str], bold: Mapping[str, object] | None = None) -> None:
     """Name rows from top to bottom, on the left; the plot is as high as they need."""
-    cast("Figure", axes.figure).set_figheight(0.9 + _ROW * len(labels))
+    cast(Figure, axes.figure).set_figheight(0.9 + _ROW * len(labels))
     axes.set_yticks(range(len(labels)), [_shorten_label(label) for label in labels])
     for label, tick in zip(labels, axes.get_yticklabels(), strict=True):
         tick.set_fontweight("bold" if bold and label in bold else "normal")
@@ -209,8 +198,8 @@ def _name_rows(axes: "Axes", labels: Sequence[str], bold: Mapping[str, object] |
     axes.tick_params(axis="y", length=0)
 
 
-def _put_legend_below(axes: "Axes") -> None:
-    figure = cast("Figure", axes.figure)
+def _put_legend_below(axes: Axes) -> None:
+    figure = cast(Figure, axes.figure)
     handles, labels = axes.get_legend_handles_labels()
     figure.set_figheight(figure.get_figheight() + 0.22 * -(-len(labels) // 2))
     figure.legend(handles, labels, loc="outside lower left", ncols=2)

@@ -1,56 +1,56 @@
-"""The report of an evaluation: what applies, in the order a reader asks for it, as an HTML page and as Markdown.
+"""The report of an evaluation: what applies, in the order a reader asks for it.
 
-The page is one file: style and plots are inside it, it has no script and fetches nothing.
+It is Markdown with its plots beside it. The page is the same text as one HTML file: style and plots are inside it, it
+has no script and fetches nothing.
 """
 
+import html
 import re
-from collections.abc import Iterator, Sequence
-from itertools import groupby
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property, partial
+from importlib import resources
+from string import Template
 
-from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
-from markupsafe import Markup, escape
+from markdown_it import MarkdownIt
 
 from triplebeam.evaluate.numbers import percent
 from triplebeam.evaluate.run import Evaluation
 from triplebeam.text.phrases import format_count
 from triplebeam_research.report import plots
-from triplebeam_research.report.cost import cost_figures, cost_table
-from triplebeam_research.report.differences import (
-    comparisons,
-    difference_figure,
-    difference_tables,
-    disagreement_table,
-)
-from triplebeam_research.report.document import Best, Block, Column, Document, Figure, Missing, Section
-from triplebeam_research.report.results import breakdown_tables, hop_figure, summary_table
+from triplebeam_research.report.differences import comparisons, difference_figure, difference_tables, disagreement_table
+from triplebeam_research.report.markdown import Block, Missing, escape_markdown, format_table
+from triplebeam_research.report.results import breakdown_tables, cost_figures, cost_table, hop_figure, summary_table
 from triplebeam_research.report.scores import Scores
 from triplebeam_research.report.steps import step_figures
 
-#: What Markdown would take for markup; an underscore only at the edge of a word, so that method names stay readable.
-_SPECIAL = re.compile(r"[\\`*\[\]|~$]|(?<![^\W_])_|_(?![^\W_])")
-_PARTS = re.compile(r"(?<=[+:,/])")
+_IMAGE = re.compile(r'<img src="([^"]+)"[^>]*>')
 
 
-def html_report(evaluation: Evaluation) -> str:
-    """Render the whole page. Without matplotlib, figures show their numbers and the page says how to get the plots."""
-    report = document(evaluation)
-    drawn = plots.can_plot()
-    lacks = [] if drawn else [Missing("Plots", "matplotlib is not installed: run pip install matplotlib.")]
-    return _TEMPLATES.get_template("report.html").render(
-        report=report,
-        missing=[*report.missing, *lacks],
-        drawn=drawn,
-        drawing=lambda figure: plots.render_svg(figure.draw, figure.caption, figure.reading),
-    )
+@dataclass(frozen=True)
+class Report:
+    """A report as Markdown; ``figures`` are the plots that it shows, by the names of their files."""
+
+    title: str
+    text: str
+    figures: Mapping[str, Callable[[], str]] = field(compare=False)
+
+    @cached_property
+    def plots(self) -> dict[str, str]:
+        """The SVG of each figure."""
+        return {name: draw() for name, draw in self.figures.items()}
+
+    def page(self) -> str:
+        """Render the text as a page with its plots in it, in the page's own colours."""
+        body = MarkdownIt("commonmark", {"html": False}).enable("table").render(self.text)
+        body = body.replace("<table>", '<div class="scroll" tabindex="0"><table>').replace("</table>", "</table></div>")
+        body = _IMAGE.sub(lambda image: plots.follow_page(self.plots[image[1]]), body)
+        template = Template(resources.files(__package__).joinpath("report.html").read_text(encoding="utf-8"))
+        return template.substitute(title=html.escape(self.title), body=body)
 
 
-def markdown_report(evaluation: Evaluation) -> str:
-    """Render all tables of the report, and the numbers of its figures."""
-    return _TEMPLATES.get_template("report.md").render(report=document(evaluation))
-
-
-def document(evaluation: Evaluation) -> Document:
-    """Build the report of an evaluation, in no format yet."""
+def write_report(evaluation: Evaluation) -> Report:
+    """Write all tables and figures that apply, and list those that do not."""
     scores = Scores(evaluation)
     parts: dict[str, list[Block | Missing]] = {}
     if evaluation.questions and evaluation.runs:
@@ -62,16 +62,33 @@ def document(evaluation: Evaluation) -> Document:
             "Steps of agents": [*step_figures(scores)],
             "Questions to look at": [disagreement_table(scores)],
         }
-    shown = {
-        heading: tuple(block for block in blocks if not isinstance(block, Missing)) for heading, blocks in parts.items()
-    }
-    return Document(
-        title=evaluation.title,
-        facts=tuple(evaluation.facts.items()),
-        in_short=tuple(_summarize(scores)),
-        sections=tuple(Section(heading, blocks) for heading, blocks in shown.items() if blocks),
-        missing=tuple(block for blocks in parts.values() for block in blocks if isinstance(block, Missing)),
-    )
+    figures: dict[str, Callable[[], str]] = {}
+    text = [f"# {escape_markdown(evaluation.title)}", escape_markdown(" ".join(_summarize(scores)))]
+    if evaluation.facts:
+        text.append("\n".join(f"- {_format_named(*fact)}" for fact in evaluation.facts.items()))
+    for heading, blocks in parts.items():
+        shown = [block for block in blocks if not isinstance(block, Missing)]
+        text += [f"## {heading}"] * bool(shown) + [_format_block(block, figures) for block in shown]
+    if missing := [block for blocks in parts.values() for block in blocks if isinstance(block, Missing)]:
+        text += ["## Not shown", "\n".join(f"- {_format_named(each.what, each.why)}" for each in missing)]
+    return Report(evaluation.title, "\n\n".join(part.strip() for part in text) + "\n", figures)
+
+
+def _format_named(name: str, value: str) -> str:
+    return f"**{escape_markdown(name)}**: {escape_markdown(value)}"
+
+
+def _format_block(block: Block, figures: dict[str, Callable[[], str]]) -> str:
+    """Format a block; where it has a plot, it joins the figures."""
+    parts = [f"### {escape_markdown(block.caption)}"]
+    if block.draw:
+        name = f"figure-{len(figures) + 1}.svg"
+        figures[name] = partial(plots.render_svg, block.draw, block.caption, block.reading)
+        parts.append(f"![{escape_markdown(block.caption)}]({name})")
+    parts.append(escape_markdown(block.reading))
+    if block.columns:
+        parts.append(format_table(block.columns, block.rows))
+    return "\n\n".join(parts)
 
 
 def _summarize(scores: Scores) -> Iterator[str]:
@@ -98,53 +115,3 @@ def _summarize(scores: Scores) -> Iterator[str]:
             yield f"Against the baseline, {scores.labels[0]}, that is {line.words}."
     if scores.evaluation.advice:
         yield scores.evaluation.advice
-
-
-def escape_markdown(text: str) -> str:
-    """Escape text for Markdown, on one line."""
-    harmless = " ".join(text.split()).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-    return _SPECIAL.sub(lambda match: "\\" + match[0], harmless)
-
-
-def _markdown_heading(column: Column) -> str:
-    """Return the one row of headings: a group is repeated in each column whose name alone would be ambiguous."""
-    return escape_markdown(f"{column.group}: {column.name}" if "(" in column.group else column.name)
-
-
-def _group_columns(columns: Sequence[Column]) -> list[tuple[str, int]]:
-    """Group neighbouring columns, with how many each group has; nothing where no column has one."""
-    groups = [(group, len(list(members))) for group, members in groupby(columns, key=lambda column: column.group)]
-    return groups if any(group for group, _ in groups) else []
-
-
-def _anchor(heading: str) -> str:
-    return heading.lower().replace(" ", "-")
-
-
-def _allow_breaks(name: str) -> Markup:
-    """Allow a method's name to break where its parts meet, not inside a word."""
-    return Markup("<wbr>").join(map(escape, _PARTS.split(name)))
-
-
-def _keep_together(text: str) -> str:
-    """Keep a number and its sign on one line."""
-    return re.sub(r" (?=%)|(?<=\bp) (?=[<=])|(?<=p [<=]) ", "\N{NO-BREAK SPACE}", text)
-
-
-_TEMPLATES = Environment(
-    loader=PackageLoader("triplebeam_research.report", ""),
-    autoescape=select_autoescape(["html"]),
-    undefined=StrictUndefined,
-    trim_blocks=True,
-    lstrip_blocks=True,
-    keep_trailing_newline=True,
-)
-_TEMPLATES.tests |= {"figure": lambda block: isinstance(block, Figure), "best": lambda cell: isinstance(cell, Best)}
-_TEMPLATES.filters |= {
-    "markdown": escape_markdown,
-    "markdown_heading": _markdown_heading,
-    "grouped": _group_columns,
-    "anchor": _anchor,
-    "breakable": _allow_breaks,
-    "tied": _keep_together,
-}

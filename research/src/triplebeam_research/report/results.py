@@ -1,17 +1,22 @@
-"""What every method reached: over all questions, and by kind of question (hops, type, triples of the gold passages)."""
+"""What every method reached, over all questions and by kind of question, and what a question cost.
 
-from collections.abc import Mapping, Sequence
+Kinds are hops, type and triples of the gold passages; costs are time, encodings, calls, tokens and dollars.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
 import numpy as np
 
 from triplebeam.evaluate import compare
 from triplebeam.evaluate.ask_all import DEPTH
-from triplebeam.evaluate.numbers import NOTHING, percent
-from triplebeam.evaluate.summary import OF_ANSWERS, Values
+from triplebeam.evaluate.numbers import NOTHING, count, dollars, milliseconds, percent
+from triplebeam.evaluate.run import QuestionResult, Run
+from triplebeam.evaluate.summary import Values
+from triplebeam.text.phrases import join_names
 from triplebeam_research.report import breakdown
-from triplebeam_research.report.document import Best, Column, Figure, Missing, Table
-from triplebeam_research.report.plots import box_plot
+from triplebeam_research.report.markdown import Best, Block, Missing
+from triplebeam_research.report.plots import box_plot, cost_plot
 from triplebeam_research.report.scores import Scores, drop_nan
 
 _MEANING = {
@@ -26,28 +31,25 @@ _MEANING = {
 _BY_KIND = ("R@5", "R@15")
 
 
-def summary_table(scores: Scores) -> Table | Missing:
+def summary_table(scores: Scores) -> Block | Missing:
     """Tabulate a row per method, a column per measure, with the interval of the leading one."""
     if not scores.values:
         return Missing("Summary", "no method returned a ranking or an answer that can be checked against the gold.")
-    columns, cells = _methods(scores)
+    columns: dict[str, Sequence[str]] = {}
     for measure in scores.values:
-        columns.append(Column(measure, group=_group(measure)))
-        _append(cells, _mark_best(scores.means(measure)))
+        columns[measure] = _mark_best(scores.means(measure))
         if measure == scores.leading:
-            columns.append(Column("95 % interval", group=_group(measure)))
-            _append(cells, [_interval(values) for values in scores.values[measure]])
+            columns["95 % interval"] = [_interval(values) for values in scores.values[measure]]
     meaning = "; ".join(words for name, words in _MEANING.items() if any(m.startswith(name) for m in scores.values))
-    return Table(
-        caption="What each method reached, in per cent",
-        reading=f"Higher is better; the best of a column is bold. {meaning}. The interval says how far"
+    return scores.tabulate(
+        "What each method reached, in per cent",
+        f"Higher is better; the best of a column is bold. {meaning}. The interval says how far"
         " the mean could be off because these questions were asked and not others of their kind.",
-        columns=columns,
-        rows=cells,
+        columns,
     )
 
 
-def breakdown_tables(scores: Scores) -> list[Table | Missing]:
+def breakdown_tables(scores: Scores) -> list[Block | Missing]:
     """Tabulate each grouping that divides the questions."""
     if _BY_KIND[0] not in scores.values:
         return [Missing("Breakdowns of recall", "no question names gold passages, or no method ranks passages.")]
@@ -73,28 +75,43 @@ def breakdown_tables(scores: Scores) -> list[Table | Missing]:
     ]
 
 
-def _make_all_found_tables(scores: Scores) -> list[Table]:
+def _breakdown(scores: Scores, name: str, groups: Mapping[str, Sequence[int]], reading: str) -> Block | Missing:
+    if len(groups) < 2:
+        kind = next(iter(groups))
+        known = kind != breakdown.NOT_KNOWN
+        why = f"all questions are of one kind: {kind}." if known else "it is not known of any question."
+        return Missing(f"Recall {name}", why)
+    return scores.tabulate(
+        f"Recall {name}, in per cent",
+        f"{reading} n is the number of questions; the best of a column is bold.",
+        {
+            f"{label} (n = {len(places):,}): {measure}": _mark_best(scores.means(measure, places))
+            for label, places in groups.items()
+            for measure in _BY_KIND
+        },
+    )
+
+
+def _make_all_found_tables(scores: Scores) -> list[Block]:
     """Tabulate how often everything was retrieved, where whole lists were read (GNN-Ret's Figure 5)."""
     runs, questions = scores.evaluation.runs, scores.evaluation.questions
     if not any(result.further_ids for run in runs for result in run.results):
         return []
-    columns, cells = _methods(scores)
+    columns = {}
     for label, places in breakdown.group_by_gold_passages(questions).items():
-        columns.append(Column(f"{label} (n = {len(places):,})"))
         found = [sum(breakdown.is_all_found(questions[each], run.results[each]) for each in places) for run in runs]
-        _append(cells, [f"{number:,}" for number in found])
+        columns[f"{label} (n = {len(places):,})"] = [f"{number:,}" for number in found]
     return [
-        Table(
-            caption="Questions with all gold passages retrieved, by their number",
-            reading="Numbers of questions. A list that was read as a whole counts as a whole, others up to the"
+        scores.tabulate(
+            "Questions with all gold passages retrieved, by their number",
+            "Numbers of questions. A list that was read as a whole counts as a whole, others up to the"
             f" {DEPTH}th passage.",
-            columns=columns,
-            rows=cells,
+            columns,
         )
     ]
 
 
-def hop_figure(scores: Scores) -> list[Figure]:
+def hop_figure(scores: Scores) -> list[Block]:
     """Plot the spread of recall by the number of hops, or by MuSiQue's kinds of hops (GeAR's Figure 3).
 
     Nothing where the table by hops is missing too.
@@ -112,59 +129,21 @@ def hop_figure(scores: Scores) -> list[Figure]:
         for label, places in groups.items()
     }
     rows = {group: methods for group, methods in rows.items() if methods}
-    caption = f"{measure} by hops"
-    numbers = Table(
-        caption=f"{caption}: the numbers",
-        reading="In per cent.",
-        columns=(
-            Column("Questions", kind="words"),
-            Column("Method", kind="words"),
-            *map(Column, ("Lower quartile", "Median", "Upper quartile", "Mean")),
-        ),
-        rows=[
-            (group, label, *map(percent, [*np.percentile(known, [25, 50, 75]), known.mean()]))
-            for group, methods in rows.items()
-            for _, label, known in methods
-        ],
-    )
     return [
-        Figure(
-            caption=caption,
+        Block(
+            caption=f"{measure} by hops",
             reading="Half of the questions lie inside a box; the thick line is their median, the ring their mean. The"
-            " whiskers reach the furthest values within 1.5 box lengths; small dots are values beyond them.",
+            " whiskers reach the furthest values within 1.5 box lengths; small dots are values beyond them."
+            " The numbers are in per cent.",
+            columns=("Questions", "Method", "Lower quartile", "Median", "Upper quartile", "Mean"),
+            rows=[
+                (group, label, *map(percent, [*np.percentile(known, [25, 50, 75]), known.mean()]))
+                for group, methods in rows.items()
+                for _, label, known in methods
+            ],
             draw=partial(box_plot, groups=rows, name=f"{measure} (%)"),
-            numbers=numbers,
         )
     ]
-
-
-def _breakdown(scores: Scores, name: str, groups: Mapping[str, Sequence[int]], reading: str) -> Table | Missing:
-    if len(groups) < 2:
-        kind = next(iter(groups))
-        known = kind != breakdown.NOT_KNOWN
-        why = f"all questions are of one kind: {kind}." if known else "it is not known of any question."
-        return Missing(f"Recall {name}", why)
-    columns, cells = _methods(scores)
-    for label, places in groups.items():
-        for measure in _BY_KIND:
-            columns.append(Column(measure, group=f"{label} (n = {len(places):,})"))
-            _append(cells, _mark_best(scores.means(measure, places)))
-    return Table(
-        caption=f"Recall {name}, in per cent",
-        reading=f"{reading} n is the number of questions; the best of a column is bold.",
-        columns=columns,
-        rows=cells,
-    )
-
-
-def _methods(scores: Scores) -> tuple[list[Column], list[list[str]]]:
-    """Return the first column of a table, and the rows it begins."""
-    return [Column("Method", kind="words")], [[label] for label in scores.row_labels]
-
-
-def _append(rows: Sequence[list[str]], column: Sequence[str]) -> None:
-    for row, cell in zip(rows, column, strict=True):
-        row.append(cell)
 
 
 def _mark_best(means: Sequence[float]) -> list[str]:
@@ -175,15 +154,100 @@ def _mark_best(means: Sequence[float]) -> list[str]:
     return [Best(text) if text == highest else text for text in texts]
 
 
-def _group(measure: str) -> str:
-    if measure.startswith("R@"):
-        return "Recall"
-    return "Answers" if measure in OF_ANSWERS else "Ranking"
-
-
 def _interval(values: Values | None) -> str:
     known = drop_nan(values) if values is not None else np.empty(0)
     if known.size < 2:
         return NOTHING
     interval = compare.interval(known)
     return f"{percent(interval.low)} to {percent(interval.high)}"
+
+
+def _average(run: Run, quantity: Callable[[QuestionResult], float]) -> float:
+    """Average a quantity over the questions."""
+    return float(np.mean([quantity(result) for result in run.results]))
+
+
+def cost_table(scores: Scores) -> Block | Missing:
+    """Tabulate time, encodings, calls, tokens and dollars per question: those that any method has."""
+    runs = scores.evaluation.runs
+    quantities: dict[str, list[str]] = {}
+    if any(result.seconds for run in runs for result in run.results):
+        quantities["Time p50 (ms)"] = [milliseconds(run.median_seconds) for run in runs]
+        quantities["Time mean (ms)"] = [milliseconds(_average(run, lambda result: result.seconds)) for run in runs]
+        quantities["Time p95 (ms)"] = [
+            milliseconds(float(np.percentile([result.seconds for result in run.results], 95))) for run in runs
+        ]
+    for name, quantity in _COUNTED.items():
+        means = [_average(run, quantity) for run in runs]
+        if any(means):
+            quantities[name] = [count(mean) for mean in means]
+    if any(run.dollars is not None for run in runs):
+        quantities["Dollars"] = [
+            NOTHING if run.dollars is None else dollars(run.dollars / len(run.results)) for run in runs
+        ]
+    if not quantities:
+        return Missing("Cost", "the results carry neither times nor counts of calls.")
+    return scores.tabulate("What a question cost", _cost_reading(scores, "Time p50 (ms)" in quantities), quantities)
+
+
+_COUNTED: dict[str, Callable[[QuestionResult], float]] = {
+    "Encodings": lambda result: result.encodings,
+    "Calls": lambda result: result.usage.all_calls,
+    "Tokens": lambda result: result.usage.all_tokens,
+}
+
+
+def _cost_reading(scores: Scores, timed: bool) -> str:
+    """Explain the table, with a warning where a cache or a guess is behind its numbers."""
+    sentences = ["Lower is cheaper; counts are means over the questions."]
+    if timed:
+        sentences.append("Half of the questions took no longer than p50, 95 in 100 no longer than p95.")
+    named = list(zip(scores.labels, scores.evaluation.runs, strict=True))
+    batched = [label for label, run in named if timed and run.batched]
+    if batched:
+        sentences.append(
+            f"Questions were asked in batches, so that times are averages over a batch, for {join_names(batched)}."
+        )
+    cached = [label for label, run in named if any(result.usage.cached_calls for result in run.results)]
+    guessed = [label for label, run in named if any(result.usage.estimated for result in run.results)]
+    if cached:
+        sentences.append(
+            f"Calls answered from a cache are counted, but their time is not the model's: {join_names(cached)}."
+        )
+    if guessed:
+        sentences.append(f"Tokens are estimated from the length of the texts for {join_names(guessed)}.")
+    return " ".join(sentences)
+
+
+def cost_figures(scores: Scores) -> list[Block | Missing]:
+    """Plot the leading measure against the median time and tokens; right answers against calls (GNN-Ret's Figure 2)."""
+    runs = scores.evaluation.runs
+    tokens = [_average(run, lambda result: result.usage.all_tokens) for run in runs]
+    calls = [_average(run, lambda result: result.usage.all_calls) for run in runs]
+    right = next((name for name in ("Judged", "Accuracy", "F1") if name in scores.values), None)
+    return [
+        _cost_figure(scores, scores.leading, "time", [run.median_seconds for run in runs], "Median time per question"),
+        _cost_figure(scores, scores.leading, "tokens", tokens, "Mean tokens per question"),
+        _cost_figure(scores, right, "calls", calls, "Mean calls per question"),
+    ]
+
+
+def _cost_figure(
+    scores: Scores, measure: str | None, name: str, costs: Sequence[float], cost_name: str
+) -> Block | Missing:
+    what = f"Figure of what is reached against {name}"
+    if measure is None:
+        return Missing(what, "nothing was measured.")
+    points = [
+        (place, label, cost, value)
+        for place, (label, cost, value) in enumerate(zip(scores.labels, costs, scores.means(measure), strict=True))
+        if not np.isnan(value)
+    ]
+    if not any(cost for *_, cost, _ in points):
+        return Missing(what, f"the results carry no {name}.")
+    return Block(
+        caption=f"{measure} against {name}",
+        reading="Best is top left: much found for little. The lower scale is logarithmic: each step to the right"
+        " multiplies the cost.",
+        draw=partial(cost_plot, points=points, cost_name=f"{cost_name} (log scale)", value_name=f"{measure} (%)"),
+    )

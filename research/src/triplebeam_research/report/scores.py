@@ -1,14 +1,15 @@
 """An evaluation measured once: every measure of every run, a name for each run, and which run leads."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
-from triplebeam.evaluate.run import Evaluation, Run
+from triplebeam.evaluate.run import Evaluation
 from triplebeam.evaluate.summary import MEASURES, Values, measure_run
+from triplebeam_research.report.markdown import Block
 
 #: The first of these that applies decides which method is best.
 LEADING = ("R@5", "Accuracy", "F1", "EM")
@@ -30,17 +31,21 @@ class Scores:
     def labels(self) -> list[str]:
         """A name for each run: its method, with the seed or a number where a method was run more than once."""
         methods = Counter(run.method for run in self.evaluation.runs)
-        named = [_with_seed(run) if methods[run.method] > 1 else run.method for run in self.evaluation.runs]
+        named = [
+            f"{run.method}, seed {run.seed}" if methods[run.method] > 1 and run.seed is not None else run.method
+            for run in self.evaluation.runs
+        ]
         return [
             f"{name} #{named[: place + 1].count(name)}" if named.count(name) > 1 else name
             for place, name in enumerate(named)
         ]
 
-    @cached_property
-    def row_labels(self) -> list[str]:
-        """The labels, the baseline named as such."""
-        several = len(self.labels) > 1
-        return [f"{label} (baseline)" if several and place == 0 else label for place, label in enumerate(self.labels)]
+    def tabulate(self, caption: str, reading: str, columns: Mapping[str, Sequence[str]]) -> Block:
+        """Return a table of one row per run, the baseline named as such."""
+        baseline, *others = self.labels
+        labels = [f"{baseline} (baseline)" if others else baseline, *others]
+        rows = list(zip(labels, *columns.values(), strict=True))
+        return Block(caption=caption, reading=reading, columns=("Method", *columns), rows=rows)
 
     @cached_property
     def leading(self) -> str | None:
@@ -54,21 +59,11 @@ class Scores:
 
     def means(self, measure: str, places: Sequence[int] | None = None) -> list[float]:
         """Return the mean of each run over the questions at these places (all, if None); NaN where there is none."""
-        return [mean(values, places) for values in self.values[measure]]
-
-
-def mean(values: Values | None, places: Sequence[int] | None = None) -> float:
-    """Average what is not NaN, at these places; NaN where nothing is left."""
-    if values is None:
-        return float("nan")
-    known = drop_nan(values if places is None else values[list(places)])
-    return float(known.mean()) if known.size else float("nan")
+        chosen = slice(None) if places is None else list(places)
+        known = [drop_nan(values[chosen]) if values is not None else np.empty(0) for values in self.values[measure]]
+        return [float(each.mean()) if each.size else float("nan") for each in known]
 
 
 def drop_nan(values: Values) -> Values:
     """Return the values of the questions a measure applies to."""
     return values[~np.isnan(values)]
-
-
-def _with_seed(run: Run) -> str:
-    return run.method if run.seed is None else f"{run.method}, seed {run.seed}"

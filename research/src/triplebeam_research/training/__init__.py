@@ -5,6 +5,5 @@
 | Eq. 3 and 5, hinge losses and their derivatives | `objective.py` |
 | Eq. 9-12 and 16-21, the printed gradients of appendix A | `printed.py` |
 | appendix B, labels and gradient descent | `objective.py`, `descent.py` |
-| ours: training on the questions of an index, cross-validation | `trainer.py` |
-| ours: the file of trained values | `weights.py` |
+| ours: training on the questions of an index, cross-validation, the file of trained values | `trainer.py` |
 """

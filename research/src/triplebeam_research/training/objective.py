@@ -142,17 +142,9 @@ def training_steps(
     With one row of distances and ``targets="all"`` this is an example for GNN-Ret.
     """
     known = assign_labels(distances, supporting) if labels is None else labels
-    return [
-        TrainingStep(distances=to_sub_question, targets=_rows(_select_targets(known, number, supporting, targets)))
-        for number, to_sub_question in enumerate(distances)
-    ]
-
-
-def _select_targets(
-    labels: Sequence[int | None], number: int, supporting: Sequence[int], targets: Targets
-) -> Sequence[int | None]:
-    return {"all": supporting, "current": labels[number : number + 1], "current_and_later": labels[number:]}[targets]
-
-
-def _rows(wanted: Sequence[int | None]) -> NDArray[np.int64]:
-    return np.array(sorted({row for row in wanted if row is not None}), np.int64)
+    steps = []
+    for number, to_sub_question in enumerate(distances):
+        choices = {"all": supporting, "current": known[number : number + 1], "current_and_later": known[number:]}
+        rows = sorted({row for row in choices[targets] if row is not None})
+        steps.append(TrainingStep(distances=to_sub_question, targets=np.array(rows, np.int64)))
+    return steps

@@ -18,10 +18,9 @@ from triplebeam.methods.gnn_ret import GNN_RET, RGNN_RET, MessagePassing, Traine
 from triplebeam.methods.gnn_ret.propagate import Distances, distances_of, nearest
 from triplebeam.methods.gnn_ret.weights import Targets
 from triplebeam.system.progress import Progress, ignore_progress
-from triplebeam_research.datasets.json_values import elements
+from triplebeam_research.datasets.rows import elements
 from triplebeam_research.training.descent import TrainingResult, train
 from triplebeam_research.training.objective import HingeObjective, TrainingStep, training_steps
-from triplebeam_research.training.weights import describe_training
 
 TrainedMethod: TypeAlias = Literal["gnn_ret", "rgnn_ret"]
 #: What a fold measures.
@@ -224,3 +223,27 @@ def _fill_references(path: Path, row: int, steps: list[SubQuestion], number: int
 
     step = steps[number]
     return replace(step, question=_EARLIER_ANSWER.sub(answer, step.question))
+
+
+def describe_training(result: TrainingResult, settings: TrainingSettings, trained_on: TrainedOn) -> Weights:
+    """Describe a training's outcome as a file's content."""
+    return Weights(
+        method="gnn_ret" if result.beta is None else "rgnn_ret",
+        alpha=result.alpha,
+        beta=result.beta,
+        trained_on=trained_on,
+        settings=settings,
+        loss=result.loss,
+        steps=len(result.losses) - 1,
+        ending=result.ending,
+    )
+
+
+def write_weights(path: Path, weights: Weights) -> None:
+    """Write the file."""
+    try:
+        path.write_text(weights.model_dump_json(indent=2) + "\n", encoding="utf-8")
+    except OSError as error:
+        raise BadInputError(
+            f"the weights cannot be written to {path} ({error.strerror}): name another file."
+        ) from error

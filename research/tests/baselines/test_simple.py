@@ -1,13 +1,16 @@
 """The model alone."""
 
 import json
+import re
 
 import pytest
 
+from triplebeam.errors import BadInputError
 from triplebeam.generate.accounting import Accounted
 from triplebeam.methods.agent import Auto
+from triplebeam.retrieve.retriever import Retriever
 from triplebeam.testing.scripted import Scripted
-from triplebeam_research.baselines.closed_book import ClosedBook
+from triplebeam_research.baselines.simple import ClosedBook, FixedRanking
 
 QUESTION = "Who directed Laughter in Hell?"
 
@@ -46,3 +49,18 @@ def test_a_second_agent_may_follow_it() -> None:
         alone = ClosedBook(model=Accounted(model))
         answer = Auto(first=alone, then=alone).answer(QUESTION)
     assert (answer.text, answer.steps, answer.usage.calls) == ("Cahn", (), 2)
+
+
+GIVEN: Retriever = FixedRanking({"Who?": ["z", "a", "m"], "Nobody?": []})
+
+
+def test_the_order_given_is_kept() -> None:
+    assert GIVEN.retrieve("Who?").ids == ["z", "a", "m"]
+    assert GIVEN.retrieve(" Who? ") == GIVEN.retrieve("Who?")
+    assert GIVEN.retrieve("Who?", 2) == GIVEN.retrieve("Who?").top(2)
+
+
+@pytest.mark.parametrize("query", ["Where?", "who?", "", "Nobody?"])
+def test_a_question_without_passages_is_an_error(query: str) -> None:
+    with pytest.raises(BadInputError, match=f"No passages are listed for the question {re.escape(repr(query))}"):
+        GIVEN.retrieve(query)
