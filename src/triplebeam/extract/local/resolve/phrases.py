@@ -1,14 +1,31 @@
-"""Words of a noun phrase or a verb group as they go into a triple, and the nouns a list or a preposition leads to."""
+"""What kind of thing a token is, the words of its phrase, and the nouns that a list or a preposition leads to."""
 
 import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from triplebeam.extract.local.kinds import PLACE_KINDS, is_common, is_named, is_time
+from triplebeam.extract.local.lexicon import get_words
 
 if TYPE_CHECKING:
     from spacy.tokens import Token
 
+#: Kinds that spaCy's model tells apart and that are names; the others are numbers and times.
+NAME_KINDS = frozenset(
+    ("PERSON", "NORP", "FAC", "ORG", "GPE", "LOC", "PRODUCT", "EVENT", "WORK_OF_ART", "LAW", "LANGUAGE")
+)
+PLACE_KINDS = frozenset(("GPE", "LOC", "FAC"))
+#: Grammatical roles of objects.
+OBJECTS = ("dobj", "attr", "oprd", "dative")
+#: Grammatical roles of subjects.
+SUBJECTS = ("nsubj", "nsubjpass")
+#: Forms of *be*, and *become*.
+BE = frozenset(("is", "was", "are", "were", "be", "been", "being", "became", "become", "'s", "am", "'m", "'re"))
+#: Tags of proper nouns.
+PROPER = ("NNP", "NNPS")
+_TIMES = ("DATE", "TIME")
+_NEVER_NAMES = frozenset(
+    ("DT", "POS", "IN", "CC", ",", ".", ":", "HYPH", "-LRB-", "-RRB-", "''", "``", "TO", "PRP", "PRP$")
+)
 _MODIFIERS = ("compound", "amod", "nummod", "nmod", "quantmod", "advmod", "npadvmod", "punct")
 _VERB_PARTS = ("aux", "auxpass", "neg", "prt")
 _CONTRASTS = ("but", "nor", "than", "not")
@@ -27,63 +44,51 @@ _CONTRACTIONS = tuple(
 )
 _LONGEST = 8
 _EDGES = " .,;:'\"-–"
-#: Nouns that stand for nothing by themselves, in prose of any kind.
-_EMPTY_WORDS = (
-    "one ones number part parts variety lot lots some others other all both each most many such order addition"
-    " end start time times way ways period result results case cases course fact example examples use rest basis"
-    " place places name names total series member members thing things something anything everything nothing"
-    " someone anyone everyone kind kinds type types sort form forms set sets group list lists line lines item"
-    " items entry entries section sections chapter page pages table figure note notes default defaults"
-    " documentation document documents system systems file files command commands option options package packages"
-    " program programs user users value values function functions method methods data text information content"
-    " contents version versions process processes feature features support problem problems issue issues change"
-    " changes error errors message messages input output code object objects string strings field fields argument"
-    " arguments parameter parameters setting settings configuration tool tools step steps point points reason"
-    " reasons purpose effect effects role level size length amount bit details detail need needs work job task"
-    " tasks idea ideas people person man men woman women day days week weeks month months year years today"
-    " tomorrow tonight morning moment minute minutes hour hours second seconds world life side top bottom left"
-    " right beginning middle front back majority couple pair bunch half access ability possibility percent"
-    " question questions answer answers word words term terms sentence paragraph topic subject title stuff guy"
-    " guys instance instances behavior behaviour action actions operation operations mode state status condition"
-    " conditions rule rules request requests response server client application applications software machine"
-    " computer host address directory directories path script scripts module modules library libraries reader"
-    " author authors advantage care sense account popularity precedence charge attention following former latter"
-    " same means approach technique techniques situation circumstances while whole behalf night midseason terms"
-)
-_EMPTY_NOUNS = frozenset(_EMPTY_WORDS.split())
-_OPINIONS_WORDS = (
-    "necessity start choice fan gem blast marvel classic favorite favourite vibe reminder ears must pleasure"
-    " bummer joke mess delight breeze nightmare"
-)
-_OPINIONS = frozenset(_OPINIONS_WORDS.split())
-_MEASURES_WORDS = "bit lot lots ton tons bunch couple number variety plenty range handful"
-_MEASURES = frozenset(_MEASURES_WORDS.split())
-#: What makes a noun phrase point back into its text: it names nothing outside of it.
-_POINTING_WORDS = (
-    "other more such same many several various certain following above next previous different own few any some"
-    " another additional further particular respective latter similar only exact no less much multiple most every"
-    " each all both this that these those specific single actual whole entire given specified corresponding"
-    " appropriate necessary usual"
-)
-_POINTING = frozenset(_POINTING_WORDS.split())
+_EMPTY_NOUNS = get_words("empty_nouns")
+_OPINIONS = get_words("opinions")
+_MEASURES = get_words("measures")
+_POINTING = get_words("pointing_words")
 
-_AREAS_WORDS = "region province district area state county city town village department municipality island canton"
-_AREAS = frozenset(_AREAS_WORDS.split())
+_AREAS = get_words("areas")
 _OURS = frozenset(("our", "your"))
-#: Verbs behind which *the* means a kind: ``plays the violin``.
-_OF_THE_KIND_WORDS = "play plays played playing learn learned learnt studied study join joined entered taught teaches"
-_OF_THE_KIND = frozenset(_OF_THE_KIND_WORDS.split())
-#: Verbs that mean little without their noun, and give a bare one no weight: ``take a look``, ``have fun``.
-_LIGHT_VERBS_WORDS = (
-    "have has had having 've take takes took taken taking make makes made making give gives gave given giving get gets"
-    " got getting do does did done doing catch caught go goes went need needs needed love loves loved like likes liked"
-    " appreciate appreciates deserve deserves enjoy enjoys keep keeps kept find finds bring brings see sees saw put"
-    " puts show shows set add adds hit hits miss misses"
-)
-_LIGHT_VERBS = frozenset(_LIGHT_VERBS_WORDS.split())
+_OF_THE_KIND = get_words("kind_verbs")
+_LIGHT_VERBS = get_words("light_verbs")
 
 
-def noun_phrase(noun: "Token") -> str:
+def is_named(token: "Token") -> bool:
+    """The token is a name, or a time or amount kept whole; an office (``the President of``) is not a name."""
+    if token.tag_ in _NEVER_NAMES:
+        return False
+    if token.ent_type_ in NAME_KINDS or is_time(token):
+        return True
+    if token.ent_type_ in _TIMES:
+        return False  # "July" and "last week" cannot be looked up
+    if token.tag_ not in PROPER or any(child.lower_ == "of" for child in token.rights):
+        return False
+    return token.dep_ not in ("attr", "oprd", "appos") or (token.dep_ == "appos" and not list(token.lefts))
+
+
+def is_common(token: "Token") -> bool:
+    """The token is a noun and not a name."""
+    return token.tag_ in ("NN", "NNS", *PROPER) and token.ent_type_ not in _TIMES and not is_named(token)
+
+
+def is_time(token: "Token") -> bool:
+    """The token is a date or a year that can be looked up."""
+    return token.ent_type_ in _TIMES and any(char.isdigit() for char in token.text)
+
+
+def is_person(token: "Token") -> bool:
+    """The recogniser took the token for a person's name."""
+    return token.ent_type_ == "PERSON"
+
+
+def is_verb(token: "Token") -> bool:
+    """The token is a verb in any form."""
+    return token.tag_.startswith("VB")
+
+
+def write_noun(noun: "Token") -> str:
     """The noun with what modifies it from the left; no article, no owner. A name is left as it is."""
     if is_named(noun) or noun.tag_ == "PRP":
         return _clean(noun.text)
@@ -121,14 +126,14 @@ def is_empty(noun: "Token") -> bool:
     return noun.lower_ in _EMPTY_NOUNS
 
 
-def measured(noun: "Token") -> "Token | None":
+def get_measured(noun: "Token") -> "Token | None":
     """What there is ``a lot of`` or ``a bit of``."""
     if noun.lower_ in _MEASURES:
-        return next((target for word, target in prepositions(noun) if word == "of"), None)
+        return next((target for word, target in iterate_prepositions(noun) if word == "of"), None)
     return None
 
 
-def named_modifiers(noun: "Token") -> list["Token"]:
+def find_names_within(noun: "Token") -> list["Token"]:
     """Names inside a common noun's phrase (``a Royal Air Force officer``), but not those of peoples."""
     if noun.text[0].isupper() or noun.lower_ in ("million", "billion"):
         return []  # "the Sacramento Kings" are no kings of Sacramento
@@ -152,7 +157,7 @@ def is_definite(noun: "Token") -> bool:
     return len(children) == 1 and children[0].lower_ in ("the", "this")
 
 
-def verb_group(verb: "Token") -> str:
+def write_verb(verb: "Token") -> str:
     """The verb with its auxiliaries, negation, particle and stranded preposition, in the order of the sentence."""
     parts = [child for child in verb.children if child.dep_ in _VERB_PARTS and child.tag_ != "TO" and child.text != "-"]
     parts += [child for child in verb.rights if is_stranded(child) or child.lower_ == "forward"]
@@ -162,7 +167,7 @@ def verb_group(verb: "Token") -> str:
     return words
 
 
-def with_conjuncts(token: "Token") -> Iterator["Token"]:
+def iterate_conjuncts(token: "Token") -> Iterator["Token"]:
     """The token and all that is listed with it; the parser takes some lists of names for appositions."""
     waiting = [token]  # not by recursion: a list may have a thousand names, each hanging on the one before
     while waiting:
@@ -192,12 +197,12 @@ def is_listed(token: "Token", other: "Token") -> bool:
     return bool(token.ent_type_) and token.ent_type_ == other.ent_type_
 
 
-def prepositions(head: "Token") -> Iterator[tuple[str, "Token"]]:
+def iterate_prepositions(head: "Token") -> Iterator[tuple[str, "Token"]]:
     """Each preposition of the head, with the nouns it governs: ``("out of", competition)``."""
     for child in head.children:
         if child.dep_ in ("prep", "agent", "dative") and child.tag_ in ("IN", "TO", "RP", "VBG", "RB", "JJ"):
-            for preposition in with_conjuncts(child) if not _is_denied(child) else ():
-                yield from _governed(preposition)
+            for preposition in iterate_conjuncts(child) if not _is_denied(child) else ():
+                yield from _iterate_governed(preposition)
 
 
 def _is_denied(preposition: "Token") -> bool:
@@ -206,20 +211,20 @@ def _is_denied(preposition: "Token") -> bool:
     return (before.lower_ == "not" and before.head == preposition) or before.lower_ in _EXCEPTING
 
 
-def _governed(preposition: "Token") -> Iterator[tuple[str, "Token"]]:
+def _iterate_governed(preposition: "Token") -> Iterator[tuple[str, "Token"]]:
     word = preposition.lower_
     if word in _EXCEPTING:
         return
     governs = any(child.dep_ == "pobj" for child in preposition.children)
     for child in preposition.children:
         if child.dep_ == "pobj":
-            for noun in with_conjuncts(child):
+            for noun in iterate_conjuncts(child):
                 yield word, noun
         elif child.dep_ == "prep":
-            yield from ((inner if governs else f"{word} {inner}", noun) for inner, noun in _governed(child))
+            yield from ((inner if governs else f"{word} {inner}", noun) for inner, noun in _iterate_governed(child))
 
 
-def singular(phrase: str) -> str:
+def make_singular(phrase: str) -> str:
     """``file systems`` as one of them is called."""
     if phrase.endswith("ies"):
         return f"{phrase[:-3]}y"
@@ -241,9 +246,9 @@ def is_vague(noun: "Token") -> bool:
     if not is_common(noun) or noun.text[0].isupper():
         return False
     before = {child.lower_ for child in noun.lefts if child.dep_ in ("det", "poss")}
-    if before & _OURS or noun_phrase(noun).startswith(("them ", "him ", "it ")):
+    if before & _OURS or write_noun(noun).startswith(("them ", "him ", "it ")):
         return True
-    if " " in noun_phrase(noun):
+    if " " in write_noun(noun):
         return False
     pointed = noun.head.lower_ not in _OF_THE_KIND and any(
         child.lower_ == "the" or (child.dep_ == "poss" and child.tag_ == "PRP$") for child in noun.lefts

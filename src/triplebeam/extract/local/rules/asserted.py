@@ -12,31 +12,20 @@
 
 from typing import TYPE_CHECKING
 
-from triplebeam.extract.local.terms import is_stand_in
+from triplebeam.extract.local.lexicon import get_words
+from triplebeam.extract.local.prepare.terms import is_stand_in
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc, Span, Token
 
-_NEVER = frozenset(("if", "unless", "whether", "until", "till", "lest", "provided", "suppose", "supposing", "assuming"))
-_ONLY_PAST = frozenset(("when", "where", "once", "whenever", "wherever", "as", "before", "after"))
-_OPEN_MODALS = frozenset(("may", "might", "could", "would", "should", "shall", "ought", "'d", "need"))
+_NEVER = get_words("conditions")
+_ONLY_PAST = get_words("time_clauses")
+_OPEN_MODALS = get_words("open_modals")
 _DUTIES = frozenset(("must", "should", "shall"))
 _OF_TIME = frozenset(("when", "whenever", "once", "before", "after"))
-_WEAKENING_WORDS = (
-    "hardly rarely seldom almost nearly barely allegedly reportedly perhaps maybe possibly probably supposedly neither"
-    " nor no not usually sometimes otherwise"
-)
-_WEAKENING = frozenset(_WEAKENING_WORDS.split())
-_FACTIVE_WORDS = (
-    "shows show showed shown means meant mean knows know knew known found find finds discovered discover proved"
-    " proves revealed reveals learned learns realized realised confirmed confirms ensures ensure noted notes"
-)
-_FACTIVE = frozenset(_FACTIVE_WORDS.split())
-_INSTRUCTIONS_WORDS = (
-    "use see set run add do note specify choose execute check make please consider try select enter type press"
-    " click create edit remove replace install let ensure avoid"
-)
-_INSTRUCTIONS = frozenset(_INSTRUCTIONS_WORDS.split())
+_WEAKENING = get_words("weakening_adverbs")
+_FACTIVE = get_words("factive_verbs")
+_INSTRUCTIONS = get_words("instruction_verbs")
 _SHARE_OF_TERMS = 0.35
 _FINITE = ("VBZ", "VBP", "VBD", "MD")
 _LONGEST_SENTENCE = 80
@@ -97,13 +86,13 @@ def _is_past(verb: "Token") -> bool:
     return "VBD" in (verb.tag_, *auxiliaries)
 
 
-def stated_tokens(doc: "Doc") -> "list[Token]":
+def list_stated_tokens(doc: "Doc") -> "list[Token]":
     """The tokens of the sentences that state something, without those between quotation marks."""
-    quoted = _quoted_tokens(doc)
+    quoted = _find_quoted(doc)
     return [token for sentence in doc.sents if _is_statement(sentence) for token in sentence if token.i not in quoted]
 
 
-def _quoted_tokens(doc: "Doc") -> frozenset[int]:
+def _find_quoted(doc: "Doc") -> frozenset[int]:
     """The tokens between quotation marks; a mark without its partner quotes to the end of its sentence."""
     quoted: set[int] = set()
     opened: int | None = None

@@ -1,25 +1,37 @@
-"""Names in a parsed text, each made into one token, so that rules see ``University of Southampton`` as one word."""
+"""Names in a parsed text, each made into one token, so that rules see ``University of Southampton`` as one word.
+
+A number may be a part of a name: ``Kestrel 4``, ``Python 3.12``, ``part 88-1042``.
+"""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from triplebeam.extract.local.kinds import NAME_KINDS, PROPER, is_named
-from triplebeam.extract.local.names import occurrences
-from triplebeam.extract.local.numbered import coded_things, hyphenated_codes, numbered_names
-from triplebeam.extract.local.terms import is_stand_in, make_readable
-from triplebeam.text.stop_words import ARTICLES, word_set
+from triplebeam.extract.local.lexicon import get_pattern, get_words
+from triplebeam.extract.local.prepare.names import find_name
+from triplebeam.extract.local.prepare.terms import is_stand_in, make_readable
+from triplebeam.extract.local.resolve.phrases import NAME_KINDS, PROPER, is_named
+from triplebeam.text.stop_words import ARTICLES
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc, Span, Token
 
 _WHOLE_KINDS = NAME_KINDS | {"DATE", "MONEY", "QUANTITY", "PERCENT", "TIME"}
 _TAKES_OF = ("ORG", "FAC", "EVENT", "LAW", "WORK_OF_ART")
-_NOT_FIRST = ARTICLES | word_set("sir dj mr. mrs. ms. dr. king queen duke sultan emperor mr")
+_NOT_FIRST = ARTICLES | get_words("courtesies")
 _NOT_LAST = frozenset(("POS", "IN", "CC", "DT", ","))
 _HYPHENATED = re.compile(
     r"(?<![\w-])(?:[A-Z]\w+(?:-\w+|–[A-Z]\w+)+|(?:anti|co|ex|multi|non|post|pre|re|self|semi|sub)-\w+)(?![\w-])"
 )
+_NUMBER = re.compile(r"\d{1,4}(?:\.\d{1,3})?[A-Za-z]?")
+_YEAR = re.compile(r"1\d{3}|20\d\d")
+_NUMBERED_THINGS = get_words("numbered_things")
+_HYPHENATED_CODE = re.compile(
+    rf"\b(?:{get_pattern('numbered_things')}) (?P<code>\d{{1,6}}(?:-\d{{1,6}}){{0,4}}-\d{{3,6}})(?![\w–-])"
+)
+_CODE = re.compile(r"[A-Z]{1,4}-?\d[\w-]*|\d+[A-Z][\w-]*|[\d-]+-\d{3,6}|\d{4,}")
+#: Kinds behind which a number is an amount, a score or a day.
+_NOT_NUMBERED = frozenset(("NORP", "DATE", "TIME", "MONEY", "QUANTITY", "PERCENT", "CARDINAL", "ORDINAL"))
 
 
 def join_titles(doc: "Doc", titles: Sequence[tuple[int, int]], terms: Sequence[tuple[int, int]] = ()) -> "Doc":
@@ -34,7 +46,7 @@ def join_titles(doc: "Doc", titles: Sequence[tuple[int, int]], terms: Sequence[t
         [span for start, end in titles if (span := doc.char_span(start, end, alignment_mode="expand")) is not None]
     )
     starts = {span.start_char for span in spans}
-    places = [*(match.span() for match in _HYPHENATED.finditer(doc.text)), *hyphenated_codes(doc.text)]
+    places = [*(match.span() for match in _HYPHENATED.finditer(doc.text)), *_find_codes(doc.text)]
     hyphenated = [doc.char_span(*place) for place in places]
     spans = filter_spans([*spans, *(span for span in hyphenated if span is not None)])
     with doc.retokenize() as retokenizer:
@@ -47,17 +59,17 @@ def join_titles(doc: "Doc", titles: Sequence[tuple[int, int]], terms: Sequence[t
 
 
 def join_names(doc: "Doc", title: str) -> None:
-    """Make each name, date and amount one token: entities and the title's occurrences, then capitalised runs."""
+    """Make each name, date and amount one token: entities and the title's find_name, then capitalised runs."""
     from spacy.util import filter_spans
 
-    titles = [doc.char_span(start, end) for start, end in occurrences(title, doc.text)]
-    found = [part for ent in doc.ents if ent.label_ in _WHOLE_KINDS and _is_whole(ent) for part in _parts(ent)]
-    entities = [_widened(_trimmed(part)) for part in found]
-    numbered = [*numbered_names(doc, entities), *coded_things(doc)]
+    titles = [doc.char_span(start, end) for start, end in find_name(title, doc.text)]
+    found = [part for ent in doc.ents if ent.label_ in _WHOLE_KINDS and _is_whole(ent) for part in _split_names(ent)]
+    entities = [_widen(_trim(part)) for part in found]
+    numbered = [*_find_numbered_names(doc, entities), *_find_coded_things(doc)]
     names = filter_spans([span for span in (*titles, *entities, *numbered) if span is not None and len(span)])
     taken = {token.i for span in names for token in span} | {token.i for token in doc if is_stand_in(token.text)}
     with doc.retokenize() as retokenizer:
-        for span in [*names, *_capitalised_runs(doc, taken)]:
+        for span in [*names, *_find_runs(doc, taken)]:
             if len(span) > 1:
                 kind = span.label_ or next((token.ent_type_ for token in span if token.ent_type_), "")
                 retokenizer.merge(span, attrs={"ENT_TYPE": kind, "TAG": span.root.tag_})
@@ -66,11 +78,14 @@ def join_names(doc: "Doc", title: str) -> None:
             token.tag_ = "NNP"  # the tagger took "Ah Via Musicom" for an exclamation
 
 
-def _parts(ent: "Span") -> "list[Span]":
+def _split_names(ent: "Span") -> "list[Span]":
     """``Ulver and the Chamber Orchestra`` is two names."""
     for token in ent[1:-1]:
         if token.lower_ == "and" and token.nbor().text == "the":
-            return [_span(ent.doc, ent.start, token.i, ent.label_), _span(ent.doc, token.i + 2, ent.end, ent.label_)]
+            return [
+                _make_span(ent.doc, ent.start, token.i, ent.label_),
+                _make_span(ent.doc, token.i + 2, ent.end, ent.label_),
+            ]
     return [ent]
 
 
@@ -79,21 +94,21 @@ def _is_no_beginning(token: "Token") -> bool:
     return token.lower_ in _NOT_FIRST and not (token.text == "The" and not token.is_sent_start)
 
 
-def _trimmed(span: "Span") -> "Span":
+def _trim(span: "Span") -> "Span":
     """Without the article before, without the possessive, a preposition or a comma after."""
     start, end = span.start, span.end
     while start < end and (_is_no_beginning(span.doc[start]) or span.doc[start].is_punct):
         start += 1
     while end > start and (span.doc[end - 1].tag_ in _NOT_LAST or span.doc[end - 1].text in (";", "–", "-")):
         end -= 1
-    return _span(span.doc, start, end, span.label_)
+    return _make_span(span.doc, start, end, span.label_)
 
 
-def _widened(span: "Span") -> "Span":
+def _widen(span: "Span") -> "Span":
     """``Space Agency`` becomes ``Space Agency of Japan``, ``Mifflin`` becomes ``Dunder Mifflin``."""
     if not len(span) or span.label_ not in NAME_KINDS or is_stand_in(span.text):
         return span
-    return _span(span.doc, _first_of_name(span), _end_of_name(span), span.label_)
+    return _make_span(span.doc, _first_of_name(span), _end_of_name(span), span.label_)
 
 
 def _first_of_name(span: "Span") -> int:
@@ -129,7 +144,7 @@ def _takes_of(span: "Span") -> bool:
     return span.label_ in _TAKES_OF and not span.text.endswith("s")  # "the Indiana Pacers of the NBA" are a team
 
 
-def _span(doc: "Doc", start: int, end: int, label: str) -> "Span":
+def _make_span(doc: "Doc", start: int, end: int, label: str) -> "Span":
     from spacy.tokens import Span
 
     return Span(doc, start, end, label=label)
@@ -142,7 +157,7 @@ def _is_whole(span: "Span") -> bool:
     return span.label_ in NAME_KINDS or any(char.isdigit() for char in span.text)
 
 
-def _capitalised_runs(doc: "Doc", taken: set[int]) -> "list[Span]":
+def _find_runs(doc: "Doc", taken: set[int]) -> "list[Span]":
     """Proper nouns in a row that the entity recogniser passed over."""
     runs: list[Span] = []
     start: int | None = None
@@ -151,6 +166,64 @@ def _capitalised_runs(doc: "Doc", taken: set[int]) -> "list[Span]":
         if proper and start is None:
             start = index
         elif not proper and start is not None:
-            runs.append(_trimmed(doc[start:index]))
+            runs.append(_trim(doc[start:index]))
             start = None
     return runs
+
+
+def _find_numbered_names(doc: "Doc", names: "Iterable[Span]") -> "Iterator[Span]":
+    """The names, given or written in capitals, that a number behind them belongs to, with that number."""
+    ends = {name.end: name for name in names if len(name)}
+    for number in doc[1:]:
+        name = ends.get(number.i) or _find_proper_run(number)
+        if name is not None and _is_part_of(number, name):
+            yield _make_span(doc, name.start, number.i + 1, name.label_)
+
+
+def _find_proper_run(number: "Token") -> "Span | None":
+    """The proper nouns in a row before the number."""
+    start = number.i
+    while start and number.doc[start - 1].tag_ in PROPER:
+        start -= 1
+    return number.doc[start : number.i] if start < number.i else None
+
+
+def _is_part_of(number: "Token", name: "Span") -> bool:
+    """The parser counts nothing else with the number, it is no year and no score, and the name is not a person's."""
+    if number.tag_ != "CD" or not _NUMBER.fullmatch(number.text) or _YEAR.fullmatch(number.text):
+        return False
+    counts = number.head.i not in range(name.start, name.end) or any(True for _ in number.children)
+    kinds = {token.ent_type_ for token in name} | {name.label_}
+    full_name = "PERSON" in kinds and len(name) > 1
+    return not (counts or kinds & _NOT_NUMBERED or full_name or _goes_on(number)) and name[-1].tag_ in PROPER
+
+
+def _goes_on(number: "Token") -> bool:
+    """The number is one of a longer amount or date, or stands between two names as a score does."""
+    following = number.doc[number.i + 1] if number.i + 1 < len(number.doc) else None
+    if following is None:
+        return False
+    in_longer = following.ent_iob_ == "I" and bool(number.ent_type_)
+    return in_longer or following.tag_ in (*PROPER, "CD") or following.text in ("–", "-", "/", ":", "%", "(")
+
+
+def _find_codes(text: str) -> list[tuple[int, int]]:
+    """Where a code stands that the tokenizer would cut: ``88-1042`` behind ``part``."""
+    return [match.span("code") for match in _HYPHENATED_CODE.finditer(text)]
+
+
+def _find_coded_things(doc: "Doc") -> "Iterator[Span]":
+    """A common noun and the code behind it are one name: ``part 88-1042``, ``error E17``."""
+    for noun in doc[:-1]:
+        code = doc[noun.i + 1]
+        tied = code.head == noun or noun.head == code
+        if any(child.dep_ == "compound" for child in noun.lefts):
+            continue  # "ZIP code 24738" is no "code 24738"
+        if noun.lower_ in _NUMBERED_THINGS and tied and _CODE.fullmatch(code.text) and not _YEAR.fullmatch(code.text):
+            yield _make_span(doc, noun.i, code.i + 1, "PRODUCT")
+
+
+def _make_span(doc: "Doc", start: int, end: int, label: str) -> "Span":
+    from spacy.tokens import Span
+
+    return Span(doc, start, end, label=label)

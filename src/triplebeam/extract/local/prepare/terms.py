@@ -8,20 +8,13 @@ import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from triplebeam.extract.local.lexicon import get_pattern
+
 if TYPE_CHECKING:
     from spacy.vocab import Vocab
 
-_ENDINGS = (
-    "html? txt md rst conf cfg ini json ya?ml toml xml csv sql db py pyc pl sh bash c h cc cpp hpp so a o js css"
-    " java rb go rs lua php deb dsc rpm tar gz bz2 xz zip iso img exe dll bat cmd log pid sock service timer"
-    " socket mk am in ac patch diff gpg asc pem key crt jpg jpeg png gif svg pdf ps eps tex bib mp3 mp4 list"
-    " sources cgi htaccess htpasswd"
-)
-_FILE_ENDING = "|".join(_ENDINGS.split())
-_KINDS = (
-    "command|option|file|directory|directive|function|program|package|variable|utility|tool|module|parameter|method"
-    "|class|header|field|flag|switch|keyword|macro|script|daemon|library|interface|statement|attribute|setting|argument"
-)
+_FILE_ENDING = get_pattern("file_endings")
+_KINDS = get_pattern("term_kinds")
 _IDENTIFIER = r"[A-Za-z_][\w.+-]{0,80}"
 #: Each begins where a word does, or has a limit, so that no text makes it look at all of it again and again.
 _TERM = re.compile(
@@ -77,7 +70,9 @@ class Terms:
 
     def _stand_in(self, match: re.Match[str]) -> str:
         term = match["literal"] or match["code"] or match[0]
-        return self._terms.setdefault(re.sub(r"\([^()]*\)$", "", term.strip()) or term, _name(len(self._terms)))
+        return self._terms.setdefault(
+            re.sub(r"\([^()]*\)$", "", term.strip()) or term, _make_stand_in(len(self._terms))
+        )
 
     def _term(self, stand_in: str) -> str:
         return next((term for term, name in self._terms.items() if name == stand_in), stand_in)
@@ -96,12 +91,12 @@ def make_readable(vocab: "Vocab", words: Iterable[str]) -> None:
         lexeme.norm, lexeme.shape, lexeme.prefix, lexeme.suffix = known.norm, known.shape, known.prefix, known.suffix
 
 
-def stand_ins(text: str) -> list[str]:
+def find_stand_ins(text: str) -> list[str]:
     """The stand-ins of a text, once each."""
     return list(dict.fromkeys(match[0] for match in _STAND_IN.finditer(text)))
 
 
-def _name(number: int) -> str:
+def _make_stand_in(number: int) -> str:
     digits = ""
     while True:
         digits = _LETTERS[number % 16] + digits
