@@ -41,6 +41,7 @@ _TURN = re.compile(
     re.MULTILINE,
 )
 _RUN_TOGETHER = re.compile(r"(?<=[a-z])(?=[A-Z])")
+_PERSONAL = re.compile(r"\b(?:I|[Mm]e|[Mm]y|[Ww]e|[Uu]s|[Oo]ur|[Yy]ou|[Yy]our)\b")
 _ISO_DATE = re.compile(r"\b\d{4}-\d{2}-\d{2}\b")
 #: Words that stand before a colon without speaking.
 _NOT_SPEAKERS = get_words("not_speakers")
@@ -116,6 +117,8 @@ def split_turns(text: str) -> list[Turn]:
     opens = bool(starts) and not text[: starts[0].start()].strip()
     if len(starts) < 2 or not opens or (len(speakers) > 2 and len(starts) < 1.5 * len(speakers)):
         return []
+    if 3 * len(_PERSONAL.findall(text)) < len(starts):
+        return []  # "Type:" and "Function:" do not talk
     ends = [*(match.start() for match in starts[1:]), len(text)]
     return [
         Turn(_split_name(match["speaker"]), text[match.end() : end]) for match, end in zip(starts, ends, strict=True)

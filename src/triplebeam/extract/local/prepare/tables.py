@@ -18,7 +18,8 @@ Row: TypeAlias = tuple[str, str, str]
 
 _LONGEST_PART = 120
 _UNITS = get_words("units")
-_SIGNS = re.compile(r"[|{}<>=#\\→*\[\]]|https?:")
+_EMPTY_NOUNS = get_words("empty_nouns") | {"it", "he", "she", "they", "you"}
+_SIGNS = re.compile(r"[|{}<>=#\\→*^\[\]]|https?:")
 _PLACE_IN_TEXT = re.compile(
     r"(?i:section|chapter|figure|table|appendix|example|page|step|note|part)s?(?: [\dA-Z][\d.]*)?$"
 )
@@ -39,8 +40,8 @@ _SENTENCE_END = (".", "!", "?", ":", ",", ";")
 
 
 def is_worth_naming(name: str) -> bool:
-    """The name has two letters or is a date; signs, units and bare numbers name nothing."""
-    if name.casefold() in _UNITS or _SIGNS.search(name) or _PLACE_IN_TEXT.match(name):
+    """The name has two letters or is a date; signs, units, pronouns, bare numbers and empty nouns name nothing."""
+    if name in _EMPTY_NOUNS or name.casefold() in _UNITS or _SIGNS.search(name) or _PLACE_IN_TEXT.match(name):
         return False
     return _LETTERS.search(name) is not None or _DATED.search(name) is not None
 

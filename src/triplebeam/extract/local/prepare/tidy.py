@@ -134,7 +134,8 @@ def make_plain(text: str) -> PlainText:
             kept += text[done : mark.start()]
             kept += "" if not kept or kept[-1] in " (" else " "
             titles.append((len(kept), len(kept) + len(quoted)))
-            kept += quoted + mark["end"] + _space_before(text[mark.end() : mark.end() + 1])
+            following = text[mark.end() : mark.end() + 1]
+            kept += quoted + mark["end"] + (" " if following.isalnum() or following in ("(", '"', "–", "&") else "")
         elif quoted is None and (facts := read_bracket(mark["bracket"])) is not None:
             kept += text[done : mark.start()]
             asides.append(Aside(len(kept), tuple(facts)))
@@ -142,10 +143,6 @@ def make_plain(text: str) -> PlainText:
             continue
         done = mark.end()
     return PlainText(kept + text[done:], tuple(titles), tuple(asides))
-
-
-def _space_before(following: str) -> str:
-    return " " if following.isalnum() or following in ("(", '"', "–", "&") else ""
 
 
 def join_texts(parts: Sequence[PlainText]) -> tuple[PlainText, list[int]]:

@@ -30,8 +30,6 @@ _HYPHENATED_CODE = re.compile(
     rf"\b(?:{get_pattern('numbered_things')}) (?P<code>\d{{1,6}}(?:-\d{{1,6}}){{0,4}}-\d{{3,6}})(?![\w–-])"
 )
 _CODE = re.compile(r"[A-Z]{1,4}-?\d[\w-]*|\d+[A-Z][\w-]*|[\d-]+-\d{3,6}|\d{4,}")
-#: Kinds behind which a number is an amount, a score or a day.
-_NOT_NUMBERED = frozenset(("NORP", "DATE", "TIME", "MONEY", "QUANTITY", "PERCENT", "CARDINAL", "ORDINAL"))
 
 
 def join_titles(doc: "Doc", titles: Sequence[tuple[int, int]], terms: Sequence[tuple[int, int]] = ()) -> "Doc":
@@ -46,7 +44,10 @@ def join_titles(doc: "Doc", titles: Sequence[tuple[int, int]], terms: Sequence[t
         [span for start, end in titles if (span := doc.char_span(start, end, alignment_mode="expand")) is not None]
     )
     starts = {span.start_char for span in spans}
-    places = [*(match.span() for match in _HYPHENATED.finditer(doc.text)), *_find_codes(doc.text)]
+    places = [
+        *(match.span() for match in _HYPHENATED.finditer(doc.text)),
+        *(match.span("code") for match in _HYPHENATED_CODE.finditer(doc.text)),
+    ]
     hyphenated = [doc.char_span(*place) for place in places]
     spans = filter_spans([*spans, *(span for span in hyphenated if span is not None)])
     with doc.retokenize() as retokenizer:
@@ -59,12 +60,11 @@ def join_titles(doc: "Doc", titles: Sequence[tuple[int, int]], terms: Sequence[t
 
 
 def join_names(doc: "Doc", title: str) -> None:
-    """Make each name, date and amount one token: entities and the title's find_name, then capitalised runs."""
+    """Make each name, date and amount one token: entities and the title's occurrences, then capitalised runs."""
     from spacy.util import filter_spans
 
     titles = [doc.char_span(start, end) for start, end in find_name(title, doc.text)]
-    found = [part for ent in doc.ents if ent.label_ in _WHOLE_KINDS and _is_whole(ent) for part in _split_names(ent)]
-    entities = [_widen(_trim(part)) for part in found]
+    entities = [_widen(_trim(ent)) for ent in doc.ents if ent.label_ in _WHOLE_KINDS and _is_whole(ent)]
     numbered = [*_find_numbered_names(doc, entities), *_find_coded_things(doc)]
     names = filter_spans([span for span in (*titles, *entities, *numbered) if span is not None and len(span)])
     taken = {token.i for span in names for token in span} | {token.i for token in doc if is_stand_in(token.text)}
@@ -76,17 +76,6 @@ def join_names(doc: "Doc", title: str) -> None:
     for token in doc:
         if token.text.casefold() == title.casefold() and not is_named(token):
             token.tag_ = "NNP"  # the tagger took "Ah Via Musicom" for an exclamation
-
-
-def _split_names(ent: "Span") -> "list[Span]":
-    """``Ulver and the Chamber Orchestra`` is two names."""
-    for token in ent[1:-1]:
-        if token.lower_ == "and" and token.nbor().text == "the":
-            return [
-                _make_span(ent.doc, ent.start, token.i, ent.label_),
-                _make_span(ent.doc, token.i + 2, ent.end, ent.label_),
-            ]
-    return [ent]
 
 
 def _is_no_beginning(token: "Token") -> bool:
@@ -106,42 +95,26 @@ def _trim(span: "Span") -> "Span":
 
 def _widen(span: "Span") -> "Span":
     """``Space Agency`` becomes ``Space Agency of Japan``, ``Mifflin`` becomes ``Dunder Mifflin``."""
-    if not len(span) or span.label_ not in NAME_KINDS or is_stand_in(span.text):
+    doc, start, end, is_a_person = span.doc, span.start, span.end, span.label_ == "PERSON"
+    if start == end or span.label_ not in NAME_KINDS or is_stand_in(span.text):
         return span
-    return _make_span(span.doc, _first_of_name(span), _end_of_name(span), span.label_)
-
-
-def _first_of_name(span: "Span") -> int:
-    doc, start = span.doc, span.start
-    if span.label_ == "PERSON":
-        return start - 1 if start and doc[start - 1].text in ("Pope", "Saint", "St.") else start
-    while start and _is_unclaimed(doc[start - 1]) and doc[start - 1].dep_ == "compound":
+    while start and not is_a_person and _is_unclaimed(doc[start - 1]) and doc[start - 1].dep_ == "compound":
         start -= 1
-    return start
-
-
-def _end_of_name(span: "Span") -> int:
-    doc, end = span.doc, span.end
     if end < len(doc) and span.root.head.i == end and _is_unclaimed(doc[end]):
         end += 1
-    if not _takes_of(span) or end + 1 >= len(doc) or doc[end].lower_ != "of":
-        return end
-    last = end + (2 if doc[end + 1].lower_ == "the" and span.label_ != "PERSON" else 1)
-    while last < len(doc) and doc[last].tag_ in PROPER:
-        last += 1
-    return last if doc[last - 1].tag_ in PROPER else end
+    # Persons are known by a place, too: ``Irmgard of Cleves``, ``Eric IV of Denmark``.
+    of_place = is_a_person and (len(span) == 1 or re.fullmatch(r"[IVX]+", span[-1].text))
+    if (of_place or span.label_ in _TAKES_OF) and doc[end : end + 1].text.lower() == "of":
+        last = end + (2 if doc[end + 1 : end + 2].text.lower() == "the" and not is_a_person else 1)
+        while last < len(doc) and doc[last].tag_ in PROPER:
+            last += 1
+        end = last if doc[min(last, len(doc)) - 1].tag_ in PROPER else end
+    return _make_span(doc, start, end, span.label_)
 
 
 def _is_unclaimed(token: "Token") -> bool:
     """A proper noun that the recogniser left out of every name."""
     return token.tag_ in PROPER and not token.ent_type_ and not is_stand_in(token.text)
-
-
-def _takes_of(span: "Span") -> bool:
-    """Institutions and works, and persons who are known by a place: ``Irmgard of Cleves``, ``Eric IV of Denmark``."""
-    if span.label_ == "PERSON":
-        return len(span) == 1 or re.fullmatch(r"[IVX]+", span[-1].text) is not None
-    return span.label_ in _TAKES_OF and not span.text.endswith("s")  # "the Indiana Pacers of the NBA" are a team
 
 
 def _make_span(doc: "Doc", start: int, end: int, label: str) -> "Span":
@@ -175,55 +148,34 @@ def _find_numbered_names(doc: "Doc", names: "Iterable[Span]") -> "Iterator[Span]
     """The names, given or written in capitals, that a number behind them belongs to, with that number."""
     ends = {name.end: name for name in names if len(name)}
     for number in doc[1:]:
-        name = ends.get(number.i) or _find_proper_run(number)
-        if name is not None and _is_part_of(number, name):
-            yield _make_span(doc, name.start, number.i + 1, name.label_)
+        if number.tag_ == "CD" and _NUMBER.fullmatch(number.text) and not _YEAR.fullmatch(number.text):
+            name = ends.get(number.i) or _find_proper_run(number)
+            counted = number.head.i not in range(name.start, name.end) or any(number.children)
+            if len(name) and not counted and name[-1].tag_ in PROPER and not _goes_on(number):
+                yield _make_span(doc, name.start, number.i + 1, name.label_)
 
 
-def _find_proper_run(number: "Token") -> "Span | None":
+def _find_proper_run(number: "Token") -> "Span":
     """The proper nouns in a row before the number."""
     start = number.i
     while start and number.doc[start - 1].tag_ in PROPER:
         start -= 1
-    return number.doc[start : number.i] if start < number.i else None
-
-
-def _is_part_of(number: "Token", name: "Span") -> bool:
-    """The parser counts nothing else with the number, it is no year and no score, and the name is not a person's."""
-    if number.tag_ != "CD" or not _NUMBER.fullmatch(number.text) or _YEAR.fullmatch(number.text):
-        return False
-    counts = number.head.i not in range(name.start, name.end) or any(True for _ in number.children)
-    kinds = {token.ent_type_ for token in name} | {name.label_}
-    full_name = "PERSON" in kinds and len(name) > 1
-    return not (counts or kinds & _NOT_NUMBERED or full_name or _goes_on(number)) and name[-1].tag_ in PROPER
+    return number.doc[start : number.i]
 
 
 def _goes_on(number: "Token") -> bool:
     """The number is one of a longer amount or date, or stands between two names as a score does."""
-    following = number.doc[number.i + 1] if number.i + 1 < len(number.doc) else None
-    if following is None:
-        return False
-    in_longer = following.ent_iob_ == "I" and bool(number.ent_type_)
-    return in_longer or following.tag_ in (*PROPER, "CD") or following.text in ("–", "-", "/", ":", "%", "(")
-
-
-def _find_codes(text: str) -> list[tuple[int, int]]:
-    """Where a code stands that the tokenizer would cut: ``88-1042`` behind ``part``."""
-    return [match.span("code") for match in _HYPHENATED_CODE.finditer(text)]
+    following = number.doc[number.i + 1 : number.i + 2]
+    return bool(following) and (
+        following[0].tag_ in (*PROPER, "CD") or following.text in ("–", "-", "/", ":", "%", "(")
+    )
 
 
 def _find_coded_things(doc: "Doc") -> "Iterator[Span]":
-    """A common noun and the code behind it are one name: ``part 88-1042``, ``error E17``."""
+    """A common noun and the code behind it are one name: ``part 88-1042``, ``error E17``; no ``ZIP code 24738``."""
     for noun in doc[:-1]:
-        code = doc[noun.i + 1]
-        tied = code.head == noun or noun.head == code
-        if any(child.dep_ == "compound" for child in noun.lefts):
-            continue  # "ZIP code 24738" is no "code 24738"
-        if noun.lower_ in _NUMBERED_THINGS and tied and _CODE.fullmatch(code.text) and not _YEAR.fullmatch(code.text):
-            yield _make_span(doc, noun.i, code.i + 1, "PRODUCT")
-
-
-def _make_span(doc: "Doc", start: int, end: int, label: str) -> "Span":
-    from spacy.tokens import Span
-
-    return Span(doc, start, end, label=label)
+        if noun.lower_ in _NUMBERED_THINGS and not any(child.dep_ == "compound" for child in noun.lefts):
+            code = doc[noun.i + 1]
+            tied = code.head == noun or noun.head == code
+            if tied and _CODE.fullmatch(code.text) and not _YEAR.fullmatch(code.text):
+                yield _make_span(doc, noun.i, code.i + 1, "PRODUCT")

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from triplebeam.extract.local.lexicon import get_words
+from triplebeam.extract.local.prepare.terms import is_stand_in
 
 if TYPE_CHECKING:
     from spacy.tokens import Token
@@ -28,8 +29,7 @@ _NEVER_NAMES = frozenset(
 )
 _MODIFIERS = ("compound", "amod", "nummod", "nmod", "quantmod", "advmod", "npadvmod", "punct")
 _VERB_PARTS = ("aux", "auxpass", "neg", "prt")
-_CONTRASTS = ("but", "nor", "than", "not")
-_EXCEPTING = ("instead", "unlike", "except", "versus", "according", "despite", "barring", "besides")
+_EXCEPTING = ("instead", "unlike", "except", "versus", "according", "despite", "barring", "besides", "due")
 _CONTRACTIONS = tuple(
     (re.compile(short), full)
     for short, full in (
@@ -49,7 +49,6 @@ _OPINIONS = get_words("opinions")
 _MEASURES = get_words("measures")
 _POINTING = get_words("pointing_words")
 
-_AREAS = get_words("areas")
 _OURS = frozenset(("our", "your"))
 _OF_THE_KIND = get_words("kind_verbs")
 _LIGHT_VERBS = get_words("light_verbs")
@@ -65,7 +64,7 @@ def is_named(token: "Token") -> bool:
         return False  # "July" and "last week" cannot be looked up
     if token.tag_ not in PROPER or any(child.lower_ == "of" for child in token.rights):
         return False
-    return token.dep_ not in ("attr", "oprd", "appos") or (token.dep_ == "appos" and not list(token.lefts))
+    return token.dep_ not in ("attr", "oprd", "appos")
 
 
 def is_common(token: "Token") -> bool:
@@ -135,15 +134,14 @@ def get_measured(noun: "Token") -> "Token | None":
 
 def find_names_within(noun: "Token") -> list["Token"]:
     """Names inside a common noun's phrase (``a Royal Air Force officer``), but not those of peoples."""
-    if noun.text[0].isupper() or noun.lower_ in ("million", "billion"):
-        return []  # "the Sacramento Kings" are no kings of Sacramento
-    if noun.lower_ not in _AREAS and any(child.lower_ == "of" for child in noun.rights):
+    if any(child.lower_ == "of" for child in noun.rights):
         return []  # "a Broadway revival of Annie": not a revival of Broadway
-    return [child for child in noun.lefts if child.dep_ in ("compound", "nmod") and _is_proper_part(child)]
-
-
-def _is_proper_part(token: "Token") -> bool:
-    return is_named(token) and not is_time(token) and token.ent_type_ not in ("", "NORP", "LANGUAGE")
+    names = [child for child in noun.lefts if child.dep_ in ("compound", "nmod") and is_named(child)]
+    return [
+        name
+        for name in names
+        if name.ent_type_ in NAME_KINDS - {"NORP", "LANGUAGE", "PRODUCT"} and not is_stand_in(name.text)
+    ]
 
 
 def is_stranded(preposition: "Token") -> bool:
@@ -159,8 +157,8 @@ def is_definite(noun: "Token") -> bool:
 
 def write_verb(verb: "Token") -> str:
     """The verb with its auxiliaries, negation, particle and stranded preposition, in the order of the sentence."""
-    parts = [child for child in verb.children if child.dep_ in _VERB_PARTS and child.tag_ != "TO" and child.text != "-"]
-    parts += [child for child in verb.rights if is_stranded(child) or child.lower_ == "forward"]
+    parts = [child for child in verb.children if child.dep_ in _VERB_PARTS and child.tag_ != "TO"]
+    parts += [child for child in verb.rights if is_stranded(child)]
     words = " ".join(token.lower_ for token in sorted([verb, *parts], key=lambda token: token.i))
     for short, full in _CONTRACTIONS:
         words = short.sub(full, words)
@@ -173,42 +171,27 @@ def iterate_conjuncts(token: "Token") -> Iterator["Token"]:
     while waiting:
         head = waiting.pop()
         yield head
-        if any(child.dep_ in ("cc", "preconj") and child.lower_ in _CONTRASTS for child in head.children):
-            continue  # "during user filtering, but not during system filtering"
-        listed = [child for child in head.children if _is_conjunct(head, child) or _is_listed_apposition(head, child)]
-        waiting += reversed(listed)
+        waiting += reversed([child for child in head.children if _is_conjunct(head, child)])
 
 
 def _is_conjunct(head: "Token", child: "Token") -> bool:
     """``ruled Hesse and a general``: a name and a noun with an article of its own are no list."""
-    if child.dep_ != "conj" or not (is_named(head) and is_common(child)):
-        return child.dep_ == "conj"
-    return not any(word.lower_ in ("a", "an") for word in child.lefts)
-
-
-def _is_listed_apposition(head: "Token", child: "Token") -> bool:
-    return child.dep_ == "appos" and is_listed(head, child)
+    if child.dep_ == "conj" and is_named(head) and is_common(child):
+        return not any(word.lower_ in ("a", "an") for word in child.lefts)
+    return child.dep_ == "conj" or (child.dep_ == "appos" and is_listed(head, child))
 
 
 def is_listed(token: "Token", other: "Token") -> bool:
     """Two names of one kind with a comma between them are two things; but of two places, one lies in the other."""
-    if not (is_named(token) and is_named(other)) or token.ent_type_ in PLACE_KINDS or is_time(token):
-        return False
-    return bool(token.ent_type_) and token.ent_type_ == other.ent_type_
+    return token.ent_type_ == other.ent_type_ and token.ent_type_ in NAME_KINDS - PLACE_KINDS
 
 
 def iterate_prepositions(head: "Token") -> Iterator[tuple[str, "Token"]]:
     """Each preposition of the head, with the nouns it governs: ``("out of", competition)``."""
     for child in head.children:
-        if child.dep_ in ("prep", "agent", "dative") and child.tag_ in ("IN", "TO", "RP", "VBG", "RB", "JJ"):
-            for preposition in iterate_conjuncts(child) if not _is_denied(child) else ():
+        if child.dep_ in ("prep", "agent", "dative"):
+            for preposition in iterate_conjuncts(child):
                 yield from _iterate_governed(preposition)
-
-
-def _is_denied(preposition: "Token") -> bool:
-    """``but not during``, ``instead of``: what the preposition leads to is not so."""
-    before = preposition.doc[preposition.i - 1] if preposition.i else preposition
-    return (before.lower_ == "not" and before.head == preposition) or before.lower_ in _EXCEPTING
 
 
 def _iterate_governed(preposition: "Token") -> Iterator[tuple[str, "Token"]]:
@@ -246,7 +229,7 @@ def is_vague(noun: "Token") -> bool:
     if not is_common(noun) or noun.text[0].isupper():
         return False
     before = {child.lower_ for child in noun.lefts if child.dep_ in ("det", "poss")}
-    if before & _OURS or write_noun(noun).startswith(("them ", "him ", "it ")):
+    if before & _OURS:
         return True
     if " " in write_noun(noun):
         return False

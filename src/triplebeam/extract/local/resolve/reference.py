@@ -7,7 +7,6 @@ from triplebeam.extract.local.lexicon import get_words
 from triplebeam.extract.local.prepare.names import is_called, same_name, strip_place
 from triplebeam.extract.local.prepare.prose import Speakers
 from triplebeam.extract.local.resolve.phrases import (
-    PLACE_KINDS,
     SUBJECTS,
     is_common,
     is_definite,
@@ -70,7 +69,6 @@ class References:
         self._begin(doc, _find_opening_subject(doc) if title else None, born)
         self.title_is_person = born or self._reads_like_person(doc)
         first = next((token.lower_ for token in doc if token.lower_ in ("he", "she")), None)
-        first = first or next((token.lower_ for token in doc if token.lower_ in _OF_PERSONS), "")
         self._title_is_woman = first in _OF_WOMEN
         if self.title_is_person and self.title:
             self._persons.append(self.title)
@@ -94,12 +92,8 @@ class References:
         """Learn from the first sentence's subject: a longer form of the title, or what a topic's title is about."""
         name = write_noun(subject) if subject is not None else ""
         title, words = split_name(self.title), split_name(name)
-        place = subject is not None and subject.ent_type_ in PLACE_KINDS and set(title[len(words) :]) & {"in", "at"}
-        if subject is not None and (place or not same_name(title, words, person=born or is_person(subject))):
-            if set(words) <= set(title):
-                self.title = name
-            elif not is_called(self.title, next(iter(doc.sents)).text):
-                subject = None
+        if subject is not None and not same_name(title, words, person=born or is_person(subject)):
+            subject = subject if is_called(self.title, next(iter(doc.sents)).text) else None
         if self.title:
             self._known[entity_key(self.title)] = self.title
         self.title_token = subject or next((token for token in doc if entity_key(token.text) in self._known), None)

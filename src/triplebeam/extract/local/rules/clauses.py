@@ -1,6 +1,5 @@
 """Facts that verbs state: who did what, to whom, where and when."""
 
-import re
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
@@ -44,8 +43,6 @@ _FINITE = ("VBD", "VBZ", "VBP")
 _DEEPEST = 3
 _CAUSES = get_words("causing_verbs")
 _BARE = get_words("bare_verbs")
-_CIRCUMSTANCES = ("in", "at", "near", "during", "by")
-_DURATION = re.compile(r"\b(?:second|minute|hour|day|week|month|year)s?\b")
 #: A predicate and the token of its object.
 Statement = tuple[str, "Token"]
 
@@ -53,17 +50,8 @@ Statement = tuple[str, "Token"]
 def extract_clauses(stated: "Iterable[Token]", references: "References") -> Iterator[tuple[str, str, str]]:
     """Triples of every verb among the stated tokens that has a subject which can be named."""
     for verb in stated:
-        if is_verb(verb) and verb.dep_ not in _PARTS_OF_OTHERS and not _is_fragment(verb) and is_asserted(verb):
+        if is_verb(verb) and verb.dep_ not in _PARTS_OF_OTHERS and is_asserted(verb):
             yield from _facts_of(verb, references)
-
-
-def _is_fragment(verb: "Token") -> bool:
-    """A participle that is the whole sentence's verb: ``Group based on the section``."""
-    return (
-        verb.dep_ == "ROOT"
-        and verb.tag_ in ("VBN", "VBG")
-        and not any(c.dep_ in ("aux", "auxpass") for c in verb.children)
-    )
 
 
 def _facts_of(verb: "Token", references: "References") -> Iterator[tuple[str, str, str]]:
@@ -83,8 +71,6 @@ def _is_misread(verb: "Token", target: "Token") -> bool:
     """``…, argued Rehn`` argues for nobody, and ``the Monegasque entrant`` is not *Monegasque* alone."""
     if target.dep_ == "attr" and is_time(target):
         return True  # "is a 14th century mosque"
-    if target.dep_ == "attr" and target.ent_type_ == "NORP" and " " not in target.text:
-        return any(child.dep_ == "det" for child in target.lefts)
     return verb.lower_ in _REPORTING and target.dep_ in OBJECTS and is_named(target)
 
 
@@ -106,24 +92,18 @@ def list_statements(verb: "Token", group: str) -> Iterator[Statement]:
         return  # "permitted Spain to leave": nobody permitted Spain
     own = next((child for child in verb.children if child.dep_ == "nsubj"), None)
     if verb.dep_ == "relcl" and not objects and own is not None and own.tag_ not in _RELATIVE:
-        where = any(child.lower_ == "where" for child in verb.children)
-        yield from list_object_statements(verb.head, f"{group} in" if where else group)  # "Ghent, where he died"
+        yield from list_object_statements(verb.head, group)
     for noun in objects:
         yield from list_object_statements(verb.head if noun.tag_ in _RELATIVE and verb.dep_ == "relcl" else noun, group)
     first = next((noun for noun in objects if is_common(noun) or is_named(noun)), None)
     longer = f"{group} {write_noun(first)}" if first is not None else group
     half = (first is not None and not _is_expressed(first)) or any(map(_completes, verb.children))
     governed = list(iterate_prepositions(verb))
-    if len({word for word, _ in governed}) > 1 and any(child.dep_ == "neg" for child in verb.children):
-        governed = []  # "did not qualify for the cup until 1990": no part of it is true by itself
     for word, noun in governed:
         if word in ("with", "without") and noun.i < verb.i:
             continue  # "With two outs, Gibson stepped in": a circumstance
         first_word = word == governed[0][0] or is_time(noun)
-        named = is_named(noun) and not is_time(noun) and _may_stand_apart(verb, word, noun, first_word)
-        if verb.lower_ in BE and (adjective := _adjective_before(verb, noun)) is not None:
-            yield from list_object_statements(noun, f"{group} {adjective.lower_} {word}") if is_named(noun) else ()
-            continue
+        named = is_named(noun) and not is_time(noun) and _may_stand_apart(verb, noun, first_word)
         bare = first is None and verb.lower_ in _BARE and is_time(noun)  # "went to trial in May": not "went in May"
         if (verb.lower_ not in BE and not half and first_word and not bare) or named:
             yield from list_object_statements(noun, f"{longer} {word}")
@@ -132,19 +112,14 @@ def list_statements(verb: "Token", group: str) -> Iterator[Statement]:
             yield from _hanging_below(child, group, None if half else longer)
 
 
-def _may_stand_apart(verb: "Token", word: str, noun: "Token", first_word: bool) -> bool:
+def _may_stand_apart(verb: "Token", noun: "Token", first_word: bool) -> bool:
     """The verb and this preposition say something true without the verb's other complements."""
     complements = {child.dep_ for child in verb.children}
     if verb.lower_ in BE:
         return "attr" in complements or (first_word and "acomp" not in complements)
     if noun.i < verb.i and complements & {"xcomp", "ccomp"}:
         return False  # "With Kupp back, Stafford continues to trust Nacua"
-    given = any(child.dep_ == "dobj" and child.tag_ == "PRP" for child in verb.children)
-    return (not given or word in _CIRCUMSTANCES) and not (verb.lower_ == "known" and not first_word)
-
-
-def _adjective_before(verb: "Token", noun: "Token") -> "Token | None":
-    return next((child for child in verb.children if child.dep_ == "acomp" and child.i < noun.i), None)
+    return not any(child.dep_ == "dobj" and child.tag_ == "PRP" for child in verb.children)
 
 
 def _is_alike(noun: "Token", other: "Token") -> bool:
@@ -153,16 +128,10 @@ def _is_alike(noun: "Token", other: "Token") -> bool:
     return noun == other or is_named(noun) or (is_common(other) and noun.tag_ == other.tag_ and not owned)
 
 
-def _is_restricted_by_clause(noun: "Token") -> bool:
-    """``Brown's first song to reach the top``: not his first song."""
-    return any(child.dep_ in ("acl", "relcl") for child in noun.rights)
-
-
 def _completes(child: "Token") -> bool:
     """Without this child the verb says only half: ``was asked to sing in 2002``, ``accused him of fraud``."""
     nameless = child.dep_ in ("dobj", "dative") and not (is_common(child) or is_named(child))
-    predicative = child.dep_ == "acomp" and child.head.lower_ not in BE  # "pleaded guilty"
-    return child.dep_ in ("xcomp", "ccomp") or nameless or predicative
+    return child.dep_ in ("xcomp", "ccomp") or nameless
 
 
 def _is_expressed(noun: "Token") -> bool:
@@ -184,7 +153,7 @@ def _hanging_below(child: "Token", group: str, longer: str | None) -> Iterator[S
     """``is famous for``, ``released June 2016``, ``began to write``, ``known for playing``."""
     if child.dep_ == "acomp":
         yield from ((f"{group} {child.lower_} {word}", noun) for word, noun in iterate_prepositions(child))
-    elif child.dep_ == "npadvmod" and is_time(child) and longer and not _DURATION.search(child.text):
+    elif child.dep_ == "npadvmod" and is_time(child) and longer:
         yield f"{longer} on", child
     elif child.dep_ == "xcomp" and is_verb(child) and child.tag_ not in _FINITE:
         linked = "to " if any(part.tag_ == "TO" for part in child.children) else ""
@@ -219,7 +188,7 @@ def list_object_statements(noun: "Token", predicate: str, depth: int = 0) -> Ite
     further += [
         (f"{phrase} of", name)  # "launched Park's career"
         for child in noun.lefts
-        if child.dep_ == "poss" and is_named(child) and not is_time(child) and not _is_restricted_by_clause(noun)
+        if child.dep_ == "poss" and is_named(child) and not is_time(child)
         for name in iterate_conjuncts(child)
     ]
     yield from further

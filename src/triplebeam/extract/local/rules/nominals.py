@@ -1,6 +1,5 @@
 """Facts that nouns state without a verb: appositions, roles before a name, owners, and places behind a name."""
 
-import re
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
@@ -32,8 +31,6 @@ if TYPE_CHECKING:
 #: Kinds of names that a role may stand before; ``the option --force`` says nothing of it.
 _HAVE_ROLES = ("PERSON", "WORK_OF_ART", "LOC", "FAC", "EVENT", "ORG")
 _OF_PERSONS = get_words("kinship_and_offices")
-_DIRECTIONS = get_words("directions")
-_NO_ROLES = get_words("nouns_without_role")
 _TIES = ("in", "near", "at", "of", "on", "by", "from")
 
 
@@ -58,27 +55,12 @@ def _behind(token: "Token", name: str, references: "References") -> Iterator[tup
         apart = any(between.text in (",", "–") for between in token.doc[token.i + 1 : child.i])
         if child.dep_ == "appos" and apart and not is_listed(token, child) and not is_bracketed(token, child):
             for noun in iterate_conjuncts(child):
-                if (
-                    noun == child or noun.doc[noun.left_edge.i - 2].text != ","
-                ):  # ", and a granddaughter of": of another
-                    yield from _apposition(token, name, noun, references)
-    for word, noun in iterate_prepositions(token) if _word_behind(token) in _TIES else ():
+                yield from _apposition(token, name, noun, references)
+    behind = next((part.lower_ for part in token.doc[token.i + 1 :] if part.text != ","), "")
+    for word, noun in iterate_prepositions(token) if behind in _TIES else ():
         tied = word in _TIES and is_named(noun) and not is_time(noun) and not _is_technical(token, noun)
-        if tied and _may_be_tied(token, word, noun) and (place := references.entity(noun)):
+        if tied and (place := references.entity(noun)):
             yield name, word, place
-
-
-def _word_behind(name: "Token") -> str:
-    """The word behind the name and the places that it lies in: ``Ghent, Flanders, in Belgium``."""
-    behind = (part for part in name.doc[name.i + 1 :] if part.text != "," and part.ent_type_ not in PLACE_KINDS)
-    return next((part.lower_ for part in behind), "")
-
-
-def _may_be_tied(name: "Token", word: str, other: "Token") -> bool:
-    """Only works are *by* someone, and persons are *in* works; in places it is what they do that happens."""
-    if word == "by":
-        return name.ent_type_ == "WORK_OF_ART"
-    return not is_person(name) or word in ("of", "from") or other.ent_type_ not in ("GPE", "LOC", "FAC", "NORP")
 
 
 def _apposition(token: "Token", name: str, noun: "Token", references: "References") -> Iterator[tuple[str, str, str]]:
@@ -88,12 +70,8 @@ def _apposition(token: "Token", name: str, noun: "Token", references: "Reference
         if noun.ent_type_ in PLACE_KINDS and token.ent_type_ in ("GPE", "FAC", "ORG") and not listed:
             yield name, "located in", references.entity(noun) or noun.text
         return
-    if not is_common(noun) or not _is_introduced(noun, token) or _is_technical(token):
+    if not is_common(noun) or not _is_introduced(noun, token):
         return
-    if noun.lower_ in _DIRECTIONS or noun.ent_type_ in ("PERCENT", "MONEY", "QUANTITY", "CARDINAL"):
-        return
-    if noun.tag_ == "NNS" and not token.text.endswith("s"):
-        return  # "the licence, copyright notices and": a list
     if noun.lower_ in _OF_PERSONS and token.ent_type_ in NAME_KINDS - {"PERSON"}:
         return  # "the king of Arles, husband of Bertha": not Arles
     if any(child.dep_ == "poss" for child in noun.children):
@@ -131,19 +109,8 @@ def _before(token: "Token", name: str, references: "References") -> Iterator[tup
     for _, owner in owners:
         yield owner, phrase, name
     owned = bool(owners) or any(child.dep_ == "poss" for child in token.children)
-    if not owned and _may_have_role(token) and _is_role(left[-1], phrase):
+    if not owned and left[-1].tag_ == "NN" and token.ent_type_ in _HAVE_ROLES and not _is_technical(token):
         yield name, "is", phrase
-
-
-def _may_have_role(name: "Token") -> bool:
-    return name.ent_type_ in _HAVE_ROLES and not _is_technical(name)
-
-
-def _is_role(noun: "Token", phrase: str) -> bool:
-    """``former coach``, but neither ``seventh generation`` nor ``Broncos WRs`` nor what a bracket has left over."""
-    plain = noun.text.islower() or noun.text.isupper()
-    left_over = re.search(r"[()\[\]]|^\W|\d/", phrase) is not None
-    return noun.tag_ == "NN" and plain and noun.text not in _NO_ROLES and not left_over
 
 
 def _owned(noun: "Token", references: "References") -> Iterator[tuple[str, str, str]]:
@@ -163,14 +130,9 @@ def _names_in_apposition(noun: "Token", references: "References") -> Iterator[tu
     ]
     owners = [owner for _, owner in find_owners(noun, references)]
     owned = bool(owners) or any(child.dep_ == "poss" for child in noun.children)
+    may_be_kind = not owned and noun.tag_ == "NN" and not is_empty(noun)
     for child in (name for names in first for name in iterate_conjuncts(names)):
         if name := references.entity(child):
-            yield from ((owner, write_noun(noun), name) for owner in owners if not is_stand_in(child.text))
-            if (
-                not owned
-                and noun.tag_ == "NN"
-                and _is_introduced(noun, child)
-                and not is_empty(noun)
-                and not _is_technical(child)
-            ):
+            yield from ((owner, write_noun(noun), name) for owner in owners)
+            if may_be_kind and _is_introduced(noun, child) and not _is_technical(child):
                 yield name, "is", write_noun(noun)

@@ -44,7 +44,7 @@ def find_subjects(verb: "Token", references: "References") -> Iterator[tuple["To
     token = _find_subject(verb)
     if token is None or _follows_gerund(token) or _disagrees(verb, token):
         return
-    if _is_loose(verb, token) and references.entity(token) != references.title:
+    if _is_loose(verb, token) and (is_stand_in(token.text) or references.entity(token) != references.title):
         return
     of_one = verb.dep_ in ("acl", "relcl") and verb.head == token
     for noun in [token] if of_one else iterate_conjuncts(token):
@@ -52,9 +52,7 @@ def find_subjects(verb: "Token", references: "References") -> Iterator[tuple["To
 
 
 def _disagrees(verb: "Token", subject: "Token") -> bool:
-    """``Purdy find``, ``read_line: pass the length``: the parser missed what the verb's own subject is."""
-    if subject.i < verb.i and ":" in (subject.nbor().text, verb.nbor(-1).text):
-        return True
+    """``Purdy find``: the parser missed what the verb's own subject is."""
     several = any(child.dep_ in ("conj", "appos", "cc") for child in subject.children)
     one = is_person(subject) or is_stand_in(subject.text) or (is_common(subject) and subject.tag_ == "NN")
     return verb.tag_ == "VBP" and not several and one
@@ -66,7 +64,8 @@ def _is_loose(verb: "Token", subject: "Token") -> bool:
     if not participle or any(child.dep_ in ("aux", "auxpass") for child in verb.children):
         return False
     term = is_stand_in(subject.text) or subject.text.isupper() or not subject.ent_type_
-    return verb.lower_ == "using" or (term and (verb.head == subject or verb.head.dep_ == "acl"))
+    hangs = verb.tag_ == "VBG" or verb.head == subject or verb.head.dep_ == "acl"
+    return verb.lower_ == "using" or (term and hangs)
 
 
 def _follows_gerund(subject: "Token") -> bool:
@@ -106,52 +105,27 @@ def _find_subject(verb: "Token") -> "Token | None":
     own = next((child for child in verb.children if child.dep_ in SUBJECTS), None)
     if own is not None and own.tag_ not in _RELATIVE:
         return own
-    if verb.lower_ in ("starring", "featuring") and (verb.dep_ == "advcl" or is_person(verb.head)):
-        return _work_before(verb)
     if verb.lower_ in ("known", "called", "renamed") and (named := _name_before_comma(verb)) is not None:
         return named
-    if verb.i > 1 and verb.nbor(-1).text == "(":
-        return verb.head if verb.head.i == verb.i - 2 else None
-    if verb.dep_ == "acl" and _is_compound(verb):
-        return None
-    if verb.dep_ == "acl" and verb.tag_ in ("VBG", "VBN"):
-        return _subject_beyond_place(verb) or _find_described(_antecedent(verb))
-    if verb.dep_ == "relcl" and own is not None:
-        return _subject_beyond_place(verb, own) or _find_described(_antecedent(verb, own))
-    if verb.dep_ == "relcl":
-        return None
+    if (verb.dep_ == "acl" and verb.tag_ in ("VBG", "VBN")) or (verb.dep_ == "relcl" and own is not None):
+        return _find_described(_antecedent(verb, own))
     shares = verb.dep_ in ("conj", "xcomp") or (verb.dep_ == "advcl" and verb.tag_ in ("VBG", "VBN"))
     return _find_subject(verb.head) if shares and own is None and is_verb(verb.head) else None
 
 
-def _is_compound(verb: "Token") -> bool:
-    """``an HTTP caching proxy``: a participle between a name and a bare noun is a part of one phrase."""
-    bare = [child for child in verb.rights if child.dep_ == "dobj" and is_common(child) and not list(child.lefts)]
-    return bool(bare) and verb.i == verb.head.i + 1 and bare[0].i == verb.i + 1
-
-
-def _work_before(verb: "Token") -> "Token | None":
-    """Films star people: the last name of a work before ``starring``."""
-    before = (token for token in reversed(list(verb.sent)) if token.i < verb.i and is_named(token))
-    return next((token for token in before if token.ent_type_ in ("", "WORK_OF_ART")), None)
-
-
 def _name_before_comma(verb: "Token") -> "Token | None":
     """``at Athletic Park, later known as Borchert Field``: the other name is of what stands just before."""
-    index = verb.i - 1
-    while index > 0 and verb.doc[index].tag_ in ("RB", "RBR", "RBS"):
+    comma = _word_before(verb)
+    before = verb.doc[comma.i - 1]
+    return before if comma.text == "," and comma.i and is_named(before) and not is_time(before) else None
+
+
+def _word_before(token: "Token") -> "Token":
+    """The word before the clause, without the adverbs between."""
+    index = token.i - 1
+    while index > 0 and token.doc[index].tag_ in _ADVERBS:
         index -= 1
-    before = verb.doc[index - 1] if index > 0 and verb.doc[index].text == "," else None
-    return before if before is not None and is_named(before) and not is_time(before) else None
-
-
-def _subject_beyond_place(verb: "Token", relative: "Token | None" = None) -> "Token | None":
-    """``a band from Brooklyn, formed in 1968``: behind a comma, the participle is of the band and not of the place."""
-    root, first = verb.sent.root, relative or verb
-    behind_comma = first.i > verb.head.i and first.nbor(-1).text == ","
-    if behind_comma and verb.head.ent_type_ in PLACE_KINDS and root.lower_ in BE:
-        return _find_subject(root)
-    return None
+    return token.doc[max(index, 0)]
 
 
 def _find_described(noun: "Token | None") -> "Token | None":
@@ -178,18 +152,13 @@ def _is_restricted(name: "Token") -> bool:
 
 
 def _antecedent(verb: "Token", relative: "Token | None" = None) -> "Token | None":
-    """The noun that the verb's clause describes; None where the noun just before it might be meant as well.
-
-    Parsers hang a clause on the nearest noun, whatever it means.
-    """
-    head, who = verb.head, relative is not None and relative.lower_ in _PERSON_PRONOUNS
-    before = _word_before(relative or verb)
-    if relative is not None and not who and before == head:
-        return head  # without a comma there is no other
-    if _suits(head, verb, relative):
-        other = before != head and is_common(before) and before not in head.conjuncts and not is_empty(head)
-        return None if other and not who else head
-    if head.dep_ not in ("pobj", "appos"):
+    """The noun that the verb's clause describes: parsers hang a clause on the nearest noun, whatever it means."""
+    head, which = verb.head, relative is not None and relative.lower_ not in _PERSON_PRONOUNS
+    if (
+        (which and verb.doc[relative.i - 1] == head)
+        or _suits(head, verb, relative)
+        or head.dep_ not in ("pobj", "appos")
+    ):
         return head  # more likely the recogniser errs than the parser
     while head.dep_ not in ("ROOT", "conj"):  # "a film by Hurst, which is based on": not Hurst, the film
         head = head.head
@@ -201,19 +170,10 @@ def _antecedent(verb: "Token", relative: "Token | None" = None) -> "Token | None
 def _suits(noun: "Token", verb: "Token", relative: "Token | None") -> bool:
     """*Who* is of a person, *which* is not, no person is published, and a place has a comma before its participle."""
     if relative is not None and relative.lower_ in _PERSON_PRONOUNS:
-        team = noun.ent_type_ == "ORG" and noun.text.endswith("s")  # "the Chicago Bulls, who won"
-        return team or noun.ent_type_ not in NAME_KINDS - {"PERSON", "NORP"}
+        return noun.ent_type_ not in NAME_KINDS - {"PERSON", "NORP"}
     if relative is None and noun.ent_type_ in PLACE_KINDS:
         return _word_before(verb).text in (",", "(") or verb.lower_ in _NAMING  # "an ensemble in Boston devoted to"
     return not is_person(noun) or (relative is None and verb.lower_ not in _OF_WORKS)
-
-
-def _word_before(token: "Token") -> "Token":
-    """The word before the clause, without the adverbs between."""
-    index = token.i - 1
-    while index > 0 and token.doc[index].tag_ in _ADVERBS:
-        index -= 1
-    return token.doc[max(index, 0)]
 
 
 def find_owners(noun: "Token", references: "References") -> Iterator[tuple["Token", str]]:
