@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Iterator
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from triplebeam.extract.extractor import Extraction, sort_out
 from triplebeam.extract.local.prepare.names import find_name, is_work, reads_like_phrase
@@ -52,6 +52,7 @@ def _parse(nlp: "Language", docs: "list[Doc]") -> None:
 
     spaCy's own loop takes and gives back the interpreter's lock for each token, which is half of its time.
     """
+    component: Any
     for _, component in nlp.pipeline if docs else ():
         if hasattr(component, "moves"):
             states = component.moves.init_batch(docs)

@@ -17,6 +17,7 @@ _FENCE = re.compile(r"^[ \t]*(```|~~~).*?(?:^[ \t]*\1[ \t]*$|\Z)", re.MULTILINE 
 _BULLET = re.compile(r"^[ \t]*(?:[-*+•·◦▪]|\(?\d{1,3}[.)]|\[\d+\])[ \t]+")
 _EMPHASIS = re.compile(r"\*\*(?=\S)|(?<=\S)\*\*")
 _SIGNS = re.compile(r"[¶\u200b-\u200d\ufe0f\u2600-\u27bf\u2b00-\u2bff\U0001f000-\U0001faff]+")
+_LINE_BREAK_IN_WORD = re.compile(r"(?<=[a-z])\u2010\n[ \t]*(?=[a-z])")  # as pages of manuals are set
 _DOT_LEADER = re.compile(r"(?:\. ?){4,}|…{2,}")
 _CODE_LINE = re.compile(
     r"^\s*(?:[$#>%] |#|//|/\*|\.\. |[{}<\[(]|[\w.-]+ ?[:=]{1,2}=? ?[\w\"'$/{\[]*$)|[;{}\\]\s*$|[=!]=|&&|\|\|"
@@ -93,7 +94,7 @@ def _units(text: str) -> Iterator[str]:
 
 
 def _plain_lines(text: str) -> list[str]:
-    without_marks = _SIGNS.sub(" ", _STAMP.sub("", _EMPHASIS.sub("", text)))
+    without_marks = _SIGNS.sub(" ", _STAMP.sub("", _EMPHASIS.sub("", _LINE_BREAK_IN_WORD.sub("", text))))
     return _CROSS_REFERENCE.sub(lambda match: match[0].split(",")[0], without_marks).expandtabs(8).splitlines()
 
 

@@ -48,6 +48,8 @@ _EMPTY_NOUNS = get_words("empty_nouns")
 _OPINIONS = get_words("opinions")
 _MEASURES = get_words("measures")
 _POINTING = get_words("pointing_words")
+_AREAS = get_words("areas")
+_TERM_KINDS = get_words("term_kinds") | {"name", "user", "string"}
 
 _OURS = frozenset(("our", "your"))
 _OF_THE_KIND = get_words("kind_verbs")
@@ -64,7 +66,7 @@ def is_named(token: "Token") -> bool:
         return False  # "July" and "last week" cannot be looked up
     if token.tag_ not in PROPER or any(child.lower_ == "of" for child in token.rights):
         return False
-    return token.dep_ not in ("attr", "oprd", "appos")
+    return token.dep_ not in ("attr", "oprd", "appos") or (token.dep_ == "appos" and not list(token.lefts))
 
 
 def is_common(token: "Token") -> bool:
@@ -134,7 +136,7 @@ def get_measured(noun: "Token") -> "Token | None":
 
 def find_names_within(noun: "Token") -> list["Token"]:
     """Names inside a common noun's phrase (``a Royal Air Force officer``), but not those of peoples."""
-    if any(child.lower_ == "of" for child in noun.rights):
+    if noun.lower_ in _TERM_KINDS or (noun.lower_ not in _AREAS and any(child.lower_ == "of" for child in noun.rights)):
         return []  # "a Broadway revival of Annie": not a revival of Broadway
     names = [child for child in noun.lefts if child.dep_ in ("compound", "nmod") and is_named(child)]
     return [

@@ -92,13 +92,16 @@ def list_statements(verb: "Token", group: str) -> Iterator[Statement]:
         return  # "permitted Spain to leave": nobody permitted Spain
     own = next((child for child in verb.children if child.dep_ == "nsubj"), None)
     if verb.dep_ == "relcl" and not objects and own is not None and own.tag_ not in _RELATIVE:
-        yield from list_object_statements(verb.head, group)
+        where = any(child.lower_ == "where" for child in verb.children)
+        yield from list_object_statements(verb.head, f"{group} in" if where else group)  # "Ghent, where he died"
     for noun in objects:
         yield from list_object_statements(verb.head if noun.tag_ in _RELATIVE and verb.dep_ == "relcl" else noun, group)
     first = next((noun for noun in objects if is_common(noun) or is_named(noun)), None)
     longer = f"{group} {write_noun(first)}" if first is not None else group
     half = (first is not None and not _is_expressed(first)) or any(map(_completes, verb.children))
     governed = list(iterate_prepositions(verb))
+    if len({word for word, _ in governed}) > 1 and any(child.dep_ == "neg" for child in verb.children):
+        governed = []  # "did not qualify for the cup until 1990": no part of it is true by itself
     for word, noun in governed:
         if word in ("with", "without") and noun.i < verb.i:
             continue  # "With two outs, Gibson stepped in": a circumstance
@@ -131,7 +134,8 @@ def _is_alike(noun: "Token", other: "Token") -> bool:
 def _completes(child: "Token") -> bool:
     """Without this child the verb says only half: ``was asked to sing in 2002``, ``accused him of fraud``."""
     nameless = child.dep_ in ("dobj", "dative") and not (is_common(child) or is_named(child))
-    return child.dep_ in ("xcomp", "ccomp") or nameless
+    predicative = child.dep_ == "acomp" and child.head.lower_ not in BE  # "pleaded guilty"
+    return child.dep_ in ("xcomp", "ccomp") or nameless or predicative
 
 
 def _is_expressed(noun: "Token") -> bool:
@@ -176,7 +180,7 @@ def list_object_statements(noun: "Token", predicate: str, depth: int = 0) -> Ite
     if names:
         yield from ((predicate, name) for first in names for name in iterate_conjuncts(first))
         return
-    if not write_noun(noun):
+    if not write_noun(noun) or any(child.lower_ in ("no", "following", "above") for child in noun.lefts):
         return
     phrase = f"{predicate} {write_noun(noun)}"
     further = [

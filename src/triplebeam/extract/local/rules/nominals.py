@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 #: Kinds of names that a role may stand before; ``the option --force`` says nothing of it.
 _HAVE_ROLES = ("PERSON", "WORK_OF_ART", "LOC", "FAC", "EVENT", "ORG")
 _OF_PERSONS = get_words("kinship_and_offices")
-_TIES = ("in", "near", "at", "of", "on", "by", "from")
+_TIES = ("in", "near", "at", "of", "by", "from")
 
 
 def extract_nominals(stated: "Iterable[Token]", references: "References") -> Iterator[tuple[str, str, str]]:
@@ -59,7 +59,7 @@ def _behind(token: "Token", name: str, references: "References") -> Iterator[tup
     behind = next((part.lower_ for part in token.doc[token.i + 1 :] if part.text != ","), "")
     for word, noun in iterate_prepositions(token) if behind in _TIES else ():
         tied = word in _TIES and is_named(noun) and not is_time(noun) and not _is_technical(token, noun)
-        if tied and (place := references.entity(noun)):
+        if tied and (word == "of" or not is_person(token)) and (place := references.entity(noun)):
             yield name, word, place
 
 
@@ -72,6 +72,8 @@ def _apposition(token: "Token", name: str, noun: "Token", references: "Reference
         return
     if not is_common(noun) or not _is_introduced(noun, token):
         return
+    if noun.tag_ == "NNS" and not token.text.endswith("s"):
+        return  # "the licence, copyright notices and": a list
     if noun.lower_ in _OF_PERSONS and token.ent_type_ in NAME_KINDS - {"PERSON"}:
         return  # "the king of Arles, husband of Bertha": not Arles
     if any(child.dep_ == "poss" for child in noun.children):

@@ -105,12 +105,20 @@ def _find_subject(verb: "Token") -> "Token | None":
     own = next((child for child in verb.children if child.dep_ in SUBJECTS), None)
     if own is not None and own.tag_ not in _RELATIVE:
         return own
+    if verb.lower_ in ("starring", "featuring") and (verb.dep_ == "advcl" or is_person(verb.head)):
+        return _work_before(verb)
     if verb.lower_ in ("known", "called", "renamed") and (named := _name_before_comma(verb)) is not None:
         return named
     if (verb.dep_ == "acl" and verb.tag_ in ("VBG", "VBN")) or (verb.dep_ == "relcl" and own is not None):
         return _find_described(_antecedent(verb, own))
     shares = verb.dep_ in ("conj", "xcomp") or (verb.dep_ == "advcl" and verb.tag_ in ("VBG", "VBN"))
     return _find_subject(verb.head) if shares and own is None and is_verb(verb.head) else None
+
+
+def _work_before(verb: "Token") -> "Token | None":
+    """Films star people: the last name of a work before ``starring``."""
+    before = (token for token in reversed(list(verb.sent)) if token.i < verb.i and is_named(token))
+    return next((token for token in before if token.ent_type_ in ("", "WORK_OF_ART")), None)
 
 
 def _name_before_comma(verb: "Token") -> "Token | None":
@@ -153,12 +161,10 @@ def _is_restricted(name: "Token") -> bool:
 
 def _antecedent(verb: "Token", relative: "Token | None" = None) -> "Token | None":
     """The noun that the verb's clause describes: parsers hang a clause on the nearest noun, whatever it means."""
-    head, which = verb.head, relative is not None and relative.lower_ not in _PERSON_PRONOUNS
-    if (
-        (which and verb.doc[relative.i - 1] == head)
-        or _suits(head, verb, relative)
-        or head.dep_ not in ("pobj", "appos")
-    ):
+    head = verb.head
+    if relative is not None and relative.lower_ not in _PERSON_PRONOUNS and verb.doc[relative.i - 1] == head:
+        return head  # without a comma there is no other
+    if head.dep_ not in ("pobj", "appos") or _suits(head, verb, relative):
         return head  # more likely the recogniser errs than the parser
     while head.dep_ not in ("ROOT", "conj"):  # "a film by Hurst, which is based on": not Hurst, the film
         head = head.head
