@@ -10,7 +10,7 @@ from tables import read_table
 from triplebeam.errors import BadInputError, ExtractionError, ModelMissingError
 from triplebeam.extract.extractor import Extraction
 from triplebeam.extract.local import LocalExtractor
-from triplebeam.extract.local.processes import extract_in_processes
+from triplebeam.extract.local.workers import extract_in_processes
 from triplebeam.passage import Passage
 from triplebeam.triple import Triple
 from triplebeam.weights import ENGLISH_PARSER, ensure
@@ -107,7 +107,7 @@ def test_a_process_that_ends_is_told_with_its_passages(tmp_path: Path) -> None:
 
 
 def test_a_process_whose_reader_is_gone_ends_without_a_word(folder: Path) -> None:
-    command = [sys.executable, "-m", "triplebeam.extract.local.worker", str(folder)]
+    command = [sys.executable, "-c", "from triplebeam.extract.local.workers import serve; serve()", str(folder)]
     worker = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     assert worker.stdin is not None
     assert worker.stdout is not None

@@ -4,16 +4,15 @@ from hypothesis import strategies as st
 
 from growth import FACTOR, SMALL, grows_with_its_input
 from tables import read_table
-from triplebeam.extract.local.brackets import facts_of
-from triplebeam.extract.local.names import (
+from triplebeam.extract.local.prepare.names import (
     is_called,
     looks_like_title,
     reads_like_phrase,
     same_name,
-    title_name,
+    shorten_title,
 )
-from triplebeam.extract.local.terms import Terms
-from triplebeam.extract.local.tidy import plain, tidy
+from triplebeam.extract.local.prepare.terms import Terms
+from triplebeam.extract.local.prepare.tidy import make_plain, read_bracket, tidy
 from triplebeam.text.names import split_name
 
 
@@ -23,17 +22,17 @@ def test_spacing_is_put_right(loose: str, print_like: str) -> None:
 
 
 def test_a_quoted_title_loses_its_marks_and_is_remembered() -> None:
-    text = plain('She wrote" Emma", and "Persuasion," too.')
+    text = make_plain('She wrote" Emma", and "Persuasion," too.')
     assert text.text == "She wrote Emma, and Persuasion, too."
     assert [text.text[start:end] for start, end in text.titles] == ["Emma", "Persuasion"]
 
 
 def test_what_someone_said_keeps_its_marks() -> None:
-    assert plain('He said "it is over".').titles == ()
+    assert make_plain('He said "it is over".').titles == ()
 
 
 def test_an_understood_bracket_is_taken_out_where_it_stood() -> None:
-    text = plain(
+    text = make_plain(
         "Ada Lovelace (10 December 1815 – 27 November 1852) was a mathematician (her Notes on the Engine are famous)."
     )
     assert text.text.startswith("Ada Lovelace was a mathematician (her Notes")
@@ -44,7 +43,7 @@ def test_an_understood_bracket_is_taken_out_where_it_stood() -> None:
 
 @given(st.text(alphabet='ab AB()"19–,.', max_size=60))
 def test_stretches_that_are_remembered_lie_inside_the_text(text: str) -> None:
-    plain_text = plain(text)
+    plain_text = make_plain(text)
     for start, end in plain_text.titles:
         assert 0 <= start < end <= len(plain_text.text)
         assert '"' not in plain_text.text[start:end]
@@ -53,12 +52,12 @@ def test_stretches_that_are_remembered_lie_inside_the_text(text: str) -> None:
 
 @pytest.mark.parametrize(("content", "facts"), read_table(__file__, "test_brackets_are_understood"))
 def test_brackets_are_understood(content: str, facts: tuple[tuple[str, str], ...] | None) -> None:
-    found = facts_of(content)
+    found = read_bracket(content)
     assert (None if found is None else tuple(found)) == facts
 
 
 def test_a_long_bracket_is_left_alone() -> None:
-    assert facts_of("born 1809 " * 100) is None
+    assert read_bracket("born 1809 " * 100) is None
 
 
 @pytest.mark.parametrize(
@@ -71,7 +70,7 @@ def test_a_long_bracket_is_left_alone() -> None:
     ],
 )
 def test_the_title_is_named_as_the_text_names_it(title: str, text: str, name: str) -> None:
-    assert title_name(title, text) == name
+    assert shorten_title(title, text) == name
 
 
 def test_two_forms_of_one_name() -> None:
@@ -95,4 +94,4 @@ def test_titles_are_told_from_phrases() -> None:
 def test_no_text_takes_the_square_of_its_length(unit: str) -> None:
     text = unit * (4 * FACTOR * SMALL // len(unit))
     assert grows_with_its_input(lambda size: Terms().hide(text[: 4 * size]))
-    assert grows_with_its_input(lambda size: plain(text[: 4 * size]))
+    assert grows_with_its_input(lambda size: make_plain(text[: 4 * size]))

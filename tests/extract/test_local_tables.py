@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from triplebeam.extract.local.tables import MAX_FACTS, table_facts
+from triplebeam.extract.local.prepare.tables import MAX_FACTS, extract_tables
 from triplebeam.ingest import read_sources
 from triplebeam.ingest.split import split
 from triplebeam.passage import Passage
@@ -23,7 +23,7 @@ def facts_of(tmp_path: Path, name: str, source: str) -> list[tuple[str, str, str
     """Of a file that is indexed, all its passages together."""
     (tmp_path / name).write_text(source, encoding="utf-8")
     documents = read_sources([tmp_path / name])
-    return [fact for document in documents for passage in split(document) for fact in table_facts(passage)]
+    return [fact for document in documents for passage in split(document) for fact in extract_tables(passage)]
 
 
 def test_a_row_states_what_its_header_says_of_its_first_cell(tmp_path: Path) -> None:
@@ -74,27 +74,29 @@ def test_rows_of_csv_files_are_facts_and_numbers_of_rows_are_none(tmp_path: Path
     ],
 )
 def test_what_is_no_table_of_facts_states_nothing(reason: str, text: str) -> None:
-    assert table_facts(Passage("p", text)) == [], reason
+    assert extract_tables(Passage("p", text)) == [], reason
 
 
 def test_a_passage_that_begins_within_a_table_has_no_header() -> None:
     rows = "Harbour Dairy | Kestrel Pump | Turku\nElm Bakery | Heron Pump | Oulu"
-    assert table_facts(Passage("p", rows, position=1)) == []
-    assert table_facts(Passage("p", rows, position=0)) != []  # the beginning of the file: the first row is the header
+    assert extract_tables(Passage("p", rows, position=1)) == []
+    assert (
+        extract_tables(Passage("p", rows, position=0)) != []
+    )  # the beginning of the file: the first row is the header
 
 
 def test_a_csv_passage_that_begins_within_a_row_states_nothing_of_that_row() -> None:
     text = "city: Turku\nphone: 555 12 34\n\ncustomer: Elm Bakery\nmachine: Heron 2"
-    facts = table_facts(Passage("p", text, position=3, metadata={"type": "csv"}))
+    facts = extract_tables(Passage("p", text, position=3, metadata={"type": "csv"}))
     assert facts == [("Elm Bakery", "machine", "Heron 2")]
     alone = Passage("p", "city: Turku Harbour\nmaker: Brask Oy", position=3, metadata={"type": "csv"})
-    assert table_facts(alone) == []
+    assert extract_tables(alone) == []
 
 
 def test_lines_with_colons_are_rows_in_csv_files_only() -> None:
-    assert table_facts(Passage("p", "Alice: I am at the bakery.\nBob: See you at Elm Bakery.")) == []
+    assert extract_tables(Passage("p", "Alice: I am at the bakery.\nBob: See you at Elm Bakery.")) == []
 
 
 def test_the_number_of_facts_is_bounded() -> None:
     rows = "\n".join(f"Pump {number} | Brask Oy | Turku" for number in range(500))
-    assert len(table_facts(Passage("p", f"Pump | Maker | City\n{rows}"))) == MAX_FACTS
+    assert len(extract_tables(Passage("p", f"Pump | Maker | City\n{rows}"))) == MAX_FACTS

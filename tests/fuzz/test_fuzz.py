@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from triplebeam.assemble.table import list_agents, list_retrievers
 from triplebeam.errors import EndpointError, SourceError, TriplebeamError
-from triplebeam.extract.local.reading import read
+from triplebeam.extract.local.prepare.reading import read_passage
 from triplebeam.generate.parse import drop_cut_item, read_object
 from triplebeam.ingest.content import Content
 from triplebeam.ingest.formats import BINARY_READERS, TEXT_READERS, read_content
@@ -71,7 +71,7 @@ def check_passages(content: Content) -> None:
 @fuzzed
 @given(text=marked, title=marked)
 def test_what_the_local_extractor_reads(text: str, title: str) -> None:
-    reading = read(Passage("a", text, title))
+    reading = read_passage(Passage("a", text, title))
     assert all(0 <= start < end <= len(reading.plain.text) for start, end in reading.plain.titles)
 
 

@@ -27,7 +27,7 @@ from triplebeam.embed.embedder import Embedder, Window, embed_window
 from triplebeam.errors import BadInputError, EmbedderMismatchError, ExtraMissingError, TriplebeamError
 from triplebeam.extract.extractor import Extraction
 from triplebeam.extract.local import LocalExtractor
-from triplebeam.extract.local.batches import batch_line, batches, extractions, parsing
+from triplebeam.extract.local.workers import batch_passages, make_line_parser, read_extractions, write_batch
 from triplebeam.passage import Passage
 from triplebeam.weights import ENGLISH_PARSER, ensure
 
@@ -138,13 +138,13 @@ class ClusterExtractor:
     def extract(self, passages: Iterable[Passage]) -> Iterator[Extraction]:
         """One extraction per passage, in order."""
         home = self.extractor.model_folder.parent
-        for line in run_stage(partial(parsing_stage, home, self.offline), map(batch_line, batches(passages))):
-            yield from extractions(line.decode())
+        for line in run_stage(partial(parsing_stage, home, self.offline), map(write_batch, batch_passages(passages))):
+            yield from read_extractions(line.decode())
 
 
 def parsing_stage(home: Path, offline: bool) -> Stage:
     """Parses a line of passages, with the parser in this home."""
-    parse = parsing(ensure(ENGLISH_PARSER, home, offline=offline))
+    parse = make_line_parser(ensure(ENGLISH_PARSER, home, offline=offline))
     return lambda line: parse(line).encode()
 
 

@@ -9,11 +9,11 @@ from pathlib import Path
 from triplebeam.errors import BadInputError, ModelMissingError
 from triplebeam.extract.extractor import Extraction
 from triplebeam.extract.local.facts import extract_passages, load_parser
-from triplebeam.extract.local.processes import extract_in_processes
+from triplebeam.extract.local.workers import extract_in_processes
 from triplebeam.passage import Passage
 
 #: Raise this whenever a rule changes, so that indexes extract their passages again.
-RULES_VERSION = 6
+RULES_VERSION = 7
 #: Fewer passages than this are parsed sooner than a second process has started.
 _FEW = 128
 

@@ -2,24 +2,23 @@
 
 import re
 from collections.abc import Iterable, Iterator
+from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from triplebeam.extract.extractor import Extraction, sort_out
-from triplebeam.extract.local.asserted import stated_tokens
-from triplebeam.extract.local.clauses import clause_facts
-from triplebeam.extract.local.dialogue import conversation_facts
-from triplebeam.extract.local.kinds import NAME_KINDS, PLACE_KINDS, is_named, is_person, is_time
-from triplebeam.extract.local.mentions import join_names, join_titles
-from triplebeam.extract.local.names import is_work, occurrences, reads_like_phrase
-from triplebeam.extract.local.nominals import nominal_facts
-from triplebeam.extract.local.phrases import noun_phrase
-from triplebeam.extract.local.reading import Reading, read
-from triplebeam.extract.local.reference import References
-from triplebeam.extract.local.tables import table_facts
-from triplebeam.extract.local.terms import make_readable, stand_ins
-from triplebeam.extract.local.tidy import Aside
-from triplebeam.extract.local.worth import is_worth_naming, worth_keeping
+from triplebeam.extract.local.prepare.names import find_name, is_work, reads_like_phrase
+from triplebeam.extract.local.prepare.prose import extract_conversation
+from triplebeam.extract.local.prepare.reading import Reading, read_passage
+from triplebeam.extract.local.prepare.tables import extract_tables, is_worth_naming, keep_worthy
+from triplebeam.extract.local.prepare.terms import find_stand_ins, make_readable
+from triplebeam.extract.local.prepare.tidy import Aside
+from triplebeam.extract.local.resolve.mentions import join_names, join_titles
+from triplebeam.extract.local.resolve.phrases import NAME_KINDS, PLACE_KINDS, is_named, is_person, is_time, write_noun
+from triplebeam.extract.local.resolve.reference import References
+from triplebeam.extract.local.rules.asserted import list_stated_tokens
+from triplebeam.extract.local.rules.clauses import extract_clauses
+from triplebeam.extract.local.rules.nominals import extract_nominals
 
 if TYPE_CHECKING:
     from spacy.language import Language
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
     from triplebeam.passage import Passage
 
 _LONGEST_TEXT = 100_000
+_BATCH = 128
 
 
 def load_parser(folder: Path) -> "Language":
@@ -39,21 +39,40 @@ def load_parser(folder: Path) -> "Language":
 
 def extract_passages(nlp: "Language", passages: "Iterable[Passage]") -> Iterator[Extraction]:
     """One extraction per passage, in order."""
-    readings = (read(passage) if _is_bearable(passage) else Reading(passage) for passage in passages)
-    inputs = ((_prepared(nlp, reading), reading) for reading in readings)
-    for doc, reading in nlp.pipe(inputs, as_tuples=True, batch_size=64):
-        yield _extraction_or_failure(doc, reading)
+    remaining = iter(passages)
+    while batch := list(islice(remaining, _BATCH)):
+        readings = [read_passage(passage) if _is_bearable(passage) else Reading(passage) for passage in batch]
+        docs = [_prepare(nlp, reading) for reading in readings]
+        _parse(nlp, [doc for doc in docs if len(doc)])
+        yield from map(_extract_or_fail, docs, readings)
 
 
-def _prepared(nlp: "Language", reading: Reading) -> "Doc":
+def _parse(nlp: "Language", docs: "list[Doc]") -> None:
+    """Annotate the texts, with one step of the parser for all of them at a time.
+
+    spaCy's own loop takes and gives back the interpreter's lock for each token, which is half of its time.
+    """
+    component: Any
+    for _, component in nlp.pipeline if docs else ():
+        if hasattr(component, "moves"):
+            states = component.moves.init_batch(docs)
+            model, unfinished = component.model.predict(docs), list(states)
+            while unfinished:
+                unfinished = component.transition_states(unfinished, model.predict(unfinished))
+        else:
+            states = component.predict(docs)
+        component.set_annotations(docs, states)
+
+
+def _prepare(nlp: "Language", reading: Reading) -> "Doc":
     """The tokens, with quoted titles and stand-ins for terms marked as names before the parse."""
-    words = stand_ins(reading.plain.text)
+    words = find_stand_ins(reading.plain.text)
     make_readable(nlp.vocab, words)
-    terms = [span for word in words for span in occurrences(word, reading.plain.text)]
-    return join_titles(nlp.make_doc(reading.plain.text), _titles(reading), terms)
+    terms = [span for word in words for span in find_name(word, reading.plain.text)]
+    return join_titles(nlp.make_doc(reading.plain.text), _find_titles(reading), terms)
 
 
-def _extraction_or_failure(doc: "Doc", reading: Reading) -> Extraction:
+def _extract_or_fail(doc: "Doc", reading: Reading) -> Extraction:
     passage = reading.passage
     if not _is_bearable(passage):
         reason = (
@@ -63,7 +82,7 @@ def _extraction_or_failure(doc: "Doc", reading: Reading) -> Extraction:
     if reading.language:
         return Extraction(passage_id=passage.id, unread_language=reading.language)
     try:
-        return _extraction(doc, reading)
+        return _extract(doc, reading)
     except RecursionError:
         return Extraction(passage_id=passage.id, failure="a sentence is nested too deeply to be language: is it data?")
 
@@ -73,42 +92,42 @@ def _is_bearable(passage: "Passage") -> bool:
     return len(passage.text) <= _LONGEST_TEXT
 
 
-def _titles(reading: Reading) -> list[tuple[int, int]]:
+def _find_titles(reading: Reading) -> list[tuple[int, int]]:
     """The quoted titles, and the passage's own title where it is a phrase or a work (``Just Go with It``)."""
     is_one_name = reads_like_phrase(reading.topic) or is_work(reading.topic, reading.plain.text)
-    own = occurrences(reading.topic, reading.plain.text) if is_one_name else []
+    own = find_name(reading.topic, reading.plain.text) if is_one_name else []
     return [*reading.plain.titles, *own]
 
 
-def _extraction(doc: "Doc", reading: Reading) -> Extraction:
+def _extract(doc: "Doc", reading: Reading) -> Extraction:
     join_names(doc, reading.topic)
-    stated = list(_stated_of_names(doc, reading.plain.asides))
+    stated = list(_read_asides(doc, reading.plain.asides))
     references = References(
         doc,
         reading.topic,
         born=any(map(_is_life, reading.plain.asides[:1])),
-        also={other: noun_phrase(name) for name, predicate, other in stated if predicate == "also known as"},
+        also={other: write_noun(name) for name, predicate, other in stated if predicate == "also known as"},
         speakers=reading.speakers,
     )
-    stated_by_text = stated_tokens(doc)
+    stated_by_text = list_stated_tokens(doc)
     rows = [
         *((references.title, "also known as", alias) for alias in references.aliases),
         *((entity, predicate, other) for name, predicate, other in stated if (entity := references.entity(name))),
-        *clause_facts(stated_by_text, references),
-        *nominal_facts(stated_by_text, references),
-        *conversation_facts(reading.speakers, reading.passage.title),
-        *table_facts(reading.passage),
+        *extract_clauses(stated_by_text, references),
+        *extract_nominals(stated_by_text, references),
+        *extract_conversation(reading.speakers, reading.passage.title),
+        *extract_tables(reading.passage),
     ]
     show = reading.terms.show
     names = (references.entity(token) for token in doc if is_named(token) and token.ent_type_ in NAME_KINDS)
     return sort_out(
         reading.passage.id,
-        worth_keeping((show(subject), show(predicate), show(object_)) for subject, predicate, object_ in rows),
+        keep_worthy((show(subject), show(predicate), show(object_)) for subject, predicate, object_ in rows),
         [name for name in map(show, filter(None, (references.title, *names))) if is_worth_naming(name)],
     )
 
 
-def _stated_of_names(doc: "Doc", asides: Iterable[Aside]) -> Iterator[tuple["Token", str, str]]:
+def _read_asides(doc: "Doc", asides: Iterable[Aside]) -> Iterator[tuple["Token", str, str]]:
     """What a bracket states, with the name that ends where the bracket began."""
     ends = {token.idx + len(token): token for token in doc}
     for aside in asides:

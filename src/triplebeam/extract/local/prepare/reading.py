@@ -3,12 +3,11 @@
 import re
 from dataclasses import dataclass, field
 
-from triplebeam.extract.local.dialogue import Speakers, turns_of
-from triplebeam.extract.local.names import looks_like_title, occurrences, title_name
-from triplebeam.extract.local.prose import prose_of
-from triplebeam.extract.local.tables import is_csv
-from triplebeam.extract.local.terms import Terms
-from triplebeam.extract.local.tidy import PlainText, joined, plain, tidy
+from triplebeam.extract.local.prepare.names import find_name, looks_like_title, shorten_title
+from triplebeam.extract.local.prepare.prose import Speakers, extract_prose, split_turns
+from triplebeam.extract.local.prepare.tables import is_csv
+from triplebeam.extract.local.prepare.terms import Terms
+from triplebeam.extract.local.prepare.tidy import PlainText, join_texts, make_plain, tidy
 from triplebeam.passage import Passage
 from triplebeam.text.language import detect_foreign_language
 from triplebeam.text.names import entity_key, split_name
@@ -34,17 +33,17 @@ class Reading:
     language: str | None = None
 
 
-def read(passage: Passage) -> Reading:
+def read_passage(passage: Passage) -> Reading:
     """Take from a passage what can be read as English."""
     if (language := detect_foreign_language(passage.text)) is not None:
         return Reading(passage, language=language)
-    terms, turns = Terms(), [] if is_csv(passage) else turns_of(passage.text)
+    terms, turns = Terms(), [] if is_csv(passage) else split_turns(passage.text)
     if turns:
-        parts = [plain(terms.hide(prose_of(turn.words))) for turn in turns]
-        text, starts = joined(parts)
+        parts = [make_plain(terms.hide(extract_prose(turn.words))) for turn in turns]
+        text, starts = join_texts(parts)
         speakers = [turn.speaker for turn in turns]
         return Reading(passage, text, "", terms, Speakers(list(zip(starts, speakers, strict=True))))
-    text = plain(terms.hide(prose_of(_body(passage))))
+    text = make_plain(terms.hide(extract_prose(_body(passage))))
     return Reading(passage, text, _topic(terms.hide(passage.title), text.text), terms)
 
 
@@ -61,8 +60,8 @@ def _topic(title: str, text: str) -> str:
         return ""
     name = _SITE.sub("", title)
     shorter = _GENRE.sub("", name)
-    name = title_name(tidy(shorter if " " in shorter else name), text)
-    if occurrences(name, text) or set(split_name(name)) <= set(split_name(text[:_OPENING])):
+    name = shorten_title(tidy(shorter if " " in shorter else name), text)
+    if find_name(name, text) or set(split_name(name)) <= set(split_name(text[:_OPENING])):
         return name
     is_name = looks_like_title(name) and len(name.split()) <= _LONGEST_TOPIC and not re.search(r"[:?!]|\d{4}-", name)
     return name if is_name else ""

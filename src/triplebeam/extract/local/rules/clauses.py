@@ -1,108 +1,134 @@
-"""What a verb says: its predicate with each of its objects."""
+"""Facts that verbs state: who did what, to whom, where and when."""
 
-import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from triplebeam.extract.local.kinds import BE, OBJECTS, is_common, is_named, is_time, is_verb
-from triplebeam.extract.local.phrases import (
+from triplebeam.extract.local.lexicon import get_words
+from triplebeam.extract.local.resolve.phrases import (
+    BE,
+    OBJECTS,
+    find_names_within,
+    get_measured,
     is_bracketed,
+    is_common,
     is_complete,
     is_empty,
+    is_named,
     is_stranded,
-    measured,
-    named_modifiers,
-    noun_phrase,
-    prepositions,
+    is_time,
+    is_vague,
+    is_verb,
+    iterate_conjuncts,
+    iterate_prepositions,
+    make_singular,
     says_something,
-    verb_group,
-    with_conjuncts,
+    write_noun,
+    write_verb,
 )
+from triplebeam.extract.local.rules.asserted import is_asserted, is_duty
+from triplebeam.extract.local.rules.subjects import find_subjects
 
 if TYPE_CHECKING:
     from spacy.tokens import Token
 
+    from triplebeam.extract.local.resolve.reference import References
+
+_ONE_OF = {"are": "is", "were": "was"}
+_PARTS_OF_OTHERS = ("aux", "auxpass", "xcomp", "pcomp", "amod", "compound")
+_SAYING_NOTHING = get_words("empty_verbs")
+_REPORTING = get_words("reporting_verbs")
 _COMPLEMENTS = (*OBJECTS, "prep", "agent", "xcomp")
 _RELATIVE = ("WDT", "WP")
 _FINITE = ("VBD", "VBZ", "VBP")
 _DEEPEST = 3
-#: Verbs that say nothing of their object without the infinitive behind it.
-_CAUSES_WORDS = (
-    "permit permits permitted allow allows allowed allowing enable enables enabled enabling force forces forced forcing"
-    " ask asks asked tell tells told order ordered urge urges urged require requires required invited persuaded causes"
-    " caused causing encourage encourages encouraged wants wanted instructed convinced expect expects expected"
-    " triggering prompting leading led helping helped"
-)
-_CAUSES = frozenset(_CAUSES_WORDS.split())
-_BARE_WORDS = "go goes went gone come comes came get gets got take takes took make makes made"
-_BARE = frozenset(_BARE_WORDS.split())
-_CIRCUMSTANCES = ("in", "at", "near", "during", "by")
-_DURATION = re.compile(r"\b(?:second|minute|hour|day|week|month|year)s?\b")
+_CAUSES = get_words("causing_verbs")
+_BARE = get_words("bare_verbs")
 #: A predicate and the token of its object.
 Statement = tuple[str, "Token"]
 
 
-def statements(verb: "Token", group: str) -> Iterator[Statement]:
+def extract_clauses(stated: "Iterable[Token]", references: "References") -> Iterator[tuple[str, str, str]]:
+    """Triples of every verb among the stated tokens that has a subject which can be named."""
+    for verb in stated:
+        if is_verb(verb) and verb.dep_ not in _PARTS_OF_OTHERS and is_asserted(verb):
+            yield from _facts_of(verb, references)
+
+
+def _facts_of(verb: "Token", references: "References") -> Iterator[tuple[str, str, str]]:
+    stated = list(list_statements(verb, write_verb(verb))) if verb.lower_ not in _SAYING_NOTHING else []
+    for noun, subject, role in find_subjects(verb, references) if stated else ():
+        for predicate, other in stated:
+            target = references.entity(other)
+            if not target or target == subject or not _worth_saying(verb, noun, other) or _is_misread(verb, other):
+                continue
+            if target == references.title or not (is_vague(other) or references.is_small_talk(other)):
+                if predicate in _ONE_OF and not role and other.tag_ == "NNS":
+                    predicate, target = _ONE_OF[predicate], make_singular(target)  # "Ext3 and XFS are file systems"
+                yield subject, f"{role} {predicate}".strip(), target
+
+
+def _is_misread(verb: "Token", target: "Token") -> bool:
+    """``…, argued Rehn`` argues for nobody, and ``the Monegasque entrant`` is not *Monegasque* alone."""
+    if target.dep_ == "attr" and is_time(target):
+        return True  # "is a 14th century mosque"
+    return verb.lower_ in _REPORTING and target.dep_ in OBJECTS and is_named(target)
+
+
+def _worth_saying(verb: "Token", subject: "Token", target: "Token") -> bool:
+    """One end at least is a name or stands for one, and it is not only a date; of a duty, both are whole terms."""
+    if is_common(subject) and is_common(target):
+        return is_duty(verb) and any(child.dep_ == "compound" for child in target.lefts)
+    return not is_common(subject) or (is_named(target) and not is_time(target))
+
+
+def list_statements(verb: "Token", group: str) -> Iterator[Statement]:
     """Predicates and objects: direct ones, those behind a preposition, times, and those of verbs that hang below."""
     yield from _shared_statements(verb, group)
     given = any(child.dep_ == "dobj" for child in verb.children)
     roles = [role for role in OBJECTS if not (given and role == "dative")]  # "gives owners the option": not owners
-    listed = [(child, noun) for child in verb.children if child.dep_ in roles for noun in with_conjuncts(child)]
+    listed = [(child, noun) for child in verb.children if child.dep_ in roles for noun in iterate_conjuncts(child)]
     objects = [noun for first, noun in listed if first.dep_ != "attr" or _is_alike(first, noun)]
     if objects and verb.lower_ in _CAUSES and any(child.dep_ in ("xcomp", "ccomp") for child in verb.rights):
         return  # "permitted Spain to leave": nobody permitted Spain
     own = next((child for child in verb.children if child.dep_ == "nsubj"), None)
     if verb.dep_ == "relcl" and not objects and own is not None and own.tag_ not in _RELATIVE:
         where = any(child.lower_ == "where" for child in verb.children)
-        yield from object_statements(verb.head, f"{group} in" if where else group)  # "Ghent, where he died"
+        yield from list_object_statements(verb.head, f"{group} in" if where else group)  # "Ghent, where he died"
     for noun in objects:
-        yield from object_statements(verb.head if noun.tag_ in _RELATIVE and verb.dep_ == "relcl" else noun, group)
+        yield from list_object_statements(verb.head if noun.tag_ in _RELATIVE and verb.dep_ == "relcl" else noun, group)
     first = next((noun for noun in objects if is_common(noun) or is_named(noun)), None)
-    longer = f"{group} {noun_phrase(first)}" if first is not None else group
+    longer = f"{group} {write_noun(first)}" if first is not None else group
     half = (first is not None and not _is_expressed(first)) or any(map(_completes, verb.children))
-    governed = list(prepositions(verb))
+    governed = list(iterate_prepositions(verb))
     if len({word for word, _ in governed}) > 1 and any(child.dep_ == "neg" for child in verb.children):
         governed = []  # "did not qualify for the cup until 1990": no part of it is true by itself
     for word, noun in governed:
         if word in ("with", "without") and noun.i < verb.i:
             continue  # "With two outs, Gibson stepped in": a circumstance
         first_word = word == governed[0][0] or is_time(noun)
-        named = is_named(noun) and not is_time(noun) and _may_stand_apart(verb, word, noun, first_word)
-        if verb.lower_ in BE and (adjective := _adjective_before(verb, noun)) is not None:
-            yield from object_statements(noun, f"{group} {adjective.lower_} {word}") if is_named(noun) else ()
-            continue
+        named = is_named(noun) and not is_time(noun) and _may_stand_apart(verb, noun, first_word)
         bare = first is None and verb.lower_ in _BARE and is_time(noun)  # "went to trial in May": not "went in May"
         if (verb.lower_ not in BE and not half and first_word and not bare) or named:
-            yield from object_statements(noun, f"{longer} {word}")
+            yield from list_object_statements(noun, f"{longer} {word}")
     for child in verb.children:
         if not (child.dep_ == "xcomp" and objects):  # "takes the union to find": not "takes to find"
             yield from _hanging_below(child, group, None if half else longer)
 
 
-def _may_stand_apart(verb: "Token", word: str, noun: "Token", first_word: bool) -> bool:
+def _may_stand_apart(verb: "Token", noun: "Token", first_word: bool) -> bool:
     """The verb and this preposition say something true without the verb's other complements."""
     complements = {child.dep_ for child in verb.children}
     if verb.lower_ in BE:
         return "attr" in complements or (first_word and "acomp" not in complements)
     if noun.i < verb.i and complements & {"xcomp", "ccomp"}:
         return False  # "With Kupp back, Stafford continues to trust Nacua"
-    given = any(child.dep_ == "dobj" and child.tag_ == "PRP" for child in verb.children)
-    return (not given or word in _CIRCUMSTANCES) and not (verb.lower_ == "known" and not first_word)
-
-
-def _adjective_before(verb: "Token", noun: "Token") -> "Token | None":
-    return next((child for child in verb.children if child.dep_ == "acomp" and child.i < noun.i), None)
+    return not any(child.dep_ == "dobj" and child.tag_ == "PRP" for child in verb.children)
 
 
 def _is_alike(noun: "Token", other: "Token") -> bool:
     """``a member of Ajax and PSV``, ``the monarchy of Spain and its islands``: what is listed is not what X is."""
     owned = any(child.tag_ == "PRP$" for child in other.lefts)
     return noun == other or is_named(noun) or (is_common(other) and noun.tag_ == other.tag_ and not owned)
-
-
-def _is_restricted_by_clause(noun: "Token") -> bool:
-    """``Brown's first song to reach the top``: not his first song."""
-    return any(child.dep_ in ("acl", "relcl") for child in noun.rights)
 
 
 def _completes(child: "Token") -> bool:
@@ -124,57 +150,57 @@ def _shared_statements(verb: "Token", group: str) -> Iterator[Statement]:
         following = [child for child in verb.children if child.dep_ == "conj" and is_verb(child)]
         for other in following[:1]:
             if complements or other.tag_ == verb.tag_:
-                yield from statements(other, group)
+                yield from list_statements(other, group)
 
 
 def _hanging_below(child: "Token", group: str, longer: str | None) -> Iterator[Statement]:
     """``is famous for``, ``released June 2016``, ``began to write``, ``known for playing``."""
     if child.dep_ == "acomp":
-        yield from ((f"{group} {child.lower_} {word}", noun) for word, noun in prepositions(child))
-    elif child.dep_ == "npadvmod" and is_time(child) and longer and not _DURATION.search(child.text):
+        yield from ((f"{group} {child.lower_} {word}", noun) for word, noun in iterate_prepositions(child))
+    elif child.dep_ == "npadvmod" and is_time(child) and longer:
         yield f"{longer} on", child
     elif child.dep_ == "xcomp" and is_verb(child) and child.tag_ not in _FINITE:
         linked = "to " if any(part.tag_ == "TO" for part in child.children) else ""
-        yield from statements(child, f"{group} {linked}{verb_group(child)}")
+        yield from list_statements(child, f"{group} {linked}{write_verb(child)}")
     elif child.dep_ == "prep" and longer and child.head.lower_ not in BE:
         for inner in child.children:
             if inner.dep_ == "pcomp" and inner.tag_ == "VBG":
-                yield from statements(inner, f"{longer} {child.lower_} {verb_group(inner)}")
+                yield from list_statements(inner, f"{longer} {child.lower_} {write_verb(inner)}")
 
 
-def object_statements(noun: "Token", predicate: str, depth: int = 0) -> Iterator[Statement]:
+def list_object_statements(noun: "Token", predicate: str, depth: int = 0) -> Iterator[Statement]:
     """The noun as object; a common noun's own prepositions lead on: ``played trumpet on``, ``is town in county of``."""
     if is_named(noun) or noun.tag_ in ("PRP", "PRP$"):
         yield predicate, noun
         return
-    if (target := measured(noun)) is not None and predicate not in BE:
-        yield from object_statements(target, predicate, depth)
+    if (target := get_measured(noun)) is not None and predicate not in BE:
+        yield from list_object_statements(target, predicate, depth)
         return
     names = [c for c in noun.children if c.dep_ == "appos" and is_named(c) and not is_bracketed(noun, c)]
     if names:
-        yield from ((predicate, name) for first in names for name in with_conjuncts(first))
+        yield from ((predicate, name) for first in names for name in iterate_conjuncts(first))
         return
-    if not noun_phrase(noun):
+    if not write_noun(noun) or any(child.lower_ in ("no", "following", "above") for child in noun.lefts):
         return
-    phrase = f"{predicate} {noun_phrase(noun)}"
+    phrase = f"{predicate} {write_noun(noun)}"
     further = [
         statement
-        for word, target in (prepositions(noun) if depth < _DEEPEST else ())
+        for word, target in (iterate_prepositions(noun) if depth < _DEEPEST else ())
         if word == "of" or is_common(noun)
-        for statement in object_statements(target, f"{phrase} {word}", depth + 1)
+        for statement in list_object_statements(target, f"{phrase} {word}", depth + 1)
     ]
     further += [
         (f"{phrase} of", name)  # "launched Park's career"
         for child in noun.lefts
-        if child.dep_ == "poss" and is_named(child) and not is_time(child) and not _is_restricted_by_clause(noun)
-        for name in with_conjuncts(child)
+        if child.dep_ == "poss" and is_named(child) and not is_time(child)
+        for name in iterate_conjuncts(child)
     ]
     yield from further
-    yield from ((f"{predicate} {noun.lower_} of", name) for name in named_modifiers(noun))
+    yield from ((f"{predicate} {noun.lower_} of", name) for name in find_names_within(noun))
     leads_to_name = any(is_named(target) and not is_time(target) for _, target in further)
-    whole = is_complete(noun) or (predicate in BE and " " in noun_phrase(noun) and not is_empty(noun))
+    whole = is_complete(noun) or (predicate in BE and " " in write_noun(noun) and not is_empty(noun))
     if says_something(noun) and whole and not leads_to_name and (depth == 0 or predicate.endswith(" of")):
         yield predicate, noun
     for child in noun.children if not is_empty(noun) else ():
         if child.dep_ == "acl" and child.tag_ == "VB":
-            yield from statements(child, f"{phrase} to {verb_group(child)}")
+            yield from list_statements(child, f"{phrase} to {write_verb(child)}")

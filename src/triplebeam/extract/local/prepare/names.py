@@ -2,36 +2,35 @@
 
 import re
 
+from triplebeam.extract.local.lexicon import get_pattern, get_words
 from triplebeam.text.names import strip_qualifier
 from triplebeam.text.words import compile_word
 
 _WORD = compile_word(without="", joined_by="'.-")
 _LONGEST_TITLE = 12
-_WORKS = (
-    "films?|movie|featurette|documentary|series|serial|show|sitcom|episode|song|single|album|ep|soundtrack|musical|opera"
-    "|ballet|novel|novella|book|story|poem|play|comic|manga|anime|magazine|newspaper|game|painting|sculpture"
-)
+_WORKS = get_pattern("works")
 _IS_WORK = re.compile(
-    rf",?(?: \([^()]*\),?)?(?: [^.]{{0,80}},)? (?:is|was) (?:a|an|the) [^.]{{0,80}}?\b(?:{_WORKS})\b", re.IGNORECASE
+    rf",?(?: \([^()]*\),?)?(?: [^.]{{0,80}},)? (?:is|was) (?:a|an|the) [^.]{{0,80}}?\b(?:{_WORKS})\b",
+    re.IGNORECASE,
 )
-_PHRASE_WORDS = frozenset(("a", "an", "and", "at", "by", "for", "from", "in", "into", "is", "on", "or", "to", "with"))
+_PHRASE_WORDS = get_words("phrase_words")
 _SMALL_WORDS = _PHRASE_WORDS | {"de", "la", "le", "of", "the"}
 
 
-def title_name(title: str, text: str) -> str:
+def shorten_title(title: str, text: str) -> str:
     """The title as the text says it: without a bracket, without what follows a comma if the text leaves it out."""
     name = strip_qualifier(title).strip() or title.strip()
     short = name.split(", ")[0]
-    return short if name not in text and occurrences(short, text) else name
+    return short if name not in text and find_name(short, text) else name
 
 
-def occurrences(name: str, text: str) -> list[tuple[int, int]]:
+def find_name(name: str, text: str) -> list[tuple[int, int]]:
     """Where the name stands in the text as whole words; capitals may differ in a name of several words."""
     flags = re.IGNORECASE if " " in name else re.NOFLAG
     return [match.span() for match in re.finditer(rf"(?<!\w){re.escape(name)}(?!\w)", text, flags)] if name else []
 
 
-def surname_of(person: str) -> str:
+def strip_place(person: str) -> str:
     """The name without what follows a comma or ``of``: titles and places are no part of what a person is called by."""
     return re.split(r", | of ", person)[0]
 

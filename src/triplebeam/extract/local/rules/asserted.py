@@ -5,50 +5,34 @@
 - *may*, *might*, *could*, *would*, *should*: not stated. *can*, *must* and *will* are, and stay in the predicate.
 - What must or should be done to a thing is stated (``the inlet valve must be replaced by``), and a present *when* or
   *once* says only at which time; *if* remains a condition.
-- *not* and *never* stay in the predicate; *hardly*, *rarely*, *almost* and a negated adverb change it: nothing is said.
+- *not* and *never* stay in the predicate; *hardly*, *rarely* and *almost* change it: nothing is said.
 - What stands between quotation marks, or below a verb of saying or thinking, belongs to its speaker.
-- Questions and instructions state nothing.
+- Questions state nothing.
 """
 
 from typing import TYPE_CHECKING
 
-from triplebeam.extract.local.terms import is_stand_in
+from triplebeam.extract.local.lexicon import get_words
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc, Span, Token
 
-_NEVER = frozenset(("if", "unless", "whether", "until", "till", "lest", "provided", "suppose", "supposing", "assuming"))
-_ONLY_PAST = frozenset(("when", "where", "once", "whenever", "wherever", "as", "before", "after"))
-_OPEN_MODALS = frozenset(("may", "might", "could", "would", "should", "shall", "ought", "'d", "need"))
+_NEVER = get_words("conditions")
+_ONLY_PAST = get_words("time_clauses")
+_OPEN_MODALS = get_words("open_modals")
 _DUTIES = frozenset(("must", "should", "shall"))
 _OF_TIME = frozenset(("when", "whenever", "once", "before", "after"))
-_WEAKENING_WORDS = (
-    "hardly rarely seldom almost nearly barely allegedly reportedly perhaps maybe possibly probably supposedly neither"
-    " nor no not usually sometimes otherwise"
-)
-_WEAKENING = frozenset(_WEAKENING_WORDS.split())
-_FACTIVE_WORDS = (
-    "shows show showed shown means meant mean knows know knew known found find finds discovered discover proved"
-    " proves revealed reveals learned learns realized realised confirmed confirms ensures ensure noted notes"
-)
-_FACTIVE = frozenset(_FACTIVE_WORDS.split())
-_INSTRUCTIONS_WORDS = (
-    "use see set run add do note specify choose execute check make please consider try select enter type press"
-    " click create edit remove replace install let ensure avoid"
-)
-_INSTRUCTIONS = frozenset(_INSTRUCTIONS_WORDS.split())
-_SHARE_OF_TERMS = 0.35
+_WEAKENING = get_words("weakening_adverbs")
+_FACTIVE = get_words("factive_verbs")
 _FINITE = ("VBZ", "VBP", "VBD", "MD")
-_LONGEST_SENTENCE = 80
 _SHORT = 6
 _SHARE_OF_SMALL_WORDS = 0.2
 _LEANS_ON_HEAD = ("conj", "xcomp", "ccomp", "pcomp")
-_BEHIND = ("RB", "RBR", "RBS", "JJ")
 
 
 def is_asserted(verb: "Token") -> bool:
     """The verb's clause, and every clause above it that it leans on, is stated as a fact."""
-    if not _is_plain(verb) or _is_open(verb) or (verb.dep_ == "ccomp" and verb.head.lower_ not in _FACTIVE):
+    if not _is_plain(verb) or (verb.dep_ == "ccomp" and verb.head.lower_ not in _FACTIVE):
         return False
     participle = verb.dep_ == "advcl" and verb.tag_ in ("VBG", "VBN")
     leans = verb.dep_ in _LEANS_ON_HEAD or participle
@@ -56,23 +40,14 @@ def is_asserted(verb: "Token") -> bool:
     return not leans or above == verb or not above.tag_.startswith("VB") or is_asserted(above)
 
 
-def _is_open(verb: "Token") -> bool:
-    """``for me to get a fridge``: an infinitive with a subject of its own tells what may be."""
-    before = list(verb.lefts)
-    has_subject = any(child.dep_ == "nsubj" for child in before)
-    return verb.tag_ == "VB" and has_subject and any(child.tag_ == "TO" for child in before)
-
-
 def _is_plain(verb: "Token") -> bool:
     """No child of the verb makes it a condition, a guess, or something else than it says."""
     children = list(verb.children)
-    negated = any(child.dep_ == "neg" for child in children)
     duty = is_duty(verb)
     return not any(
         _opens_condition(child, verb)
         or (child.dep_ == "aux" and child.lower_ in _OPEN_MODALS and not duty)
         or (child.dep_ in ("advmod", "preconj") and child.lower_ in _WEAKENING)
-        or (negated and child.dep_ in ("advmod", "acomp") and child.tag_ in _BEHIND and child.i > verb.i)
         or (child.dep_ == "advcl" and any(_opens_condition(mark, child, duty) for mark in child.children))
         for child in children
     )
@@ -97,41 +72,25 @@ def _is_past(verb: "Token") -> bool:
     return "VBD" in (verb.tag_, *auxiliaries)
 
 
-def stated_tokens(doc: "Doc") -> "list[Token]":
+def list_stated_tokens(doc: "Doc") -> "list[Token]":
     """The tokens of the sentences that state something, without those between quotation marks."""
-    quoted = _quoted_tokens(doc)
+    quoted = _find_quoted(doc)
     return [token for sentence in doc.sents if _is_statement(sentence) for token in sentence if token.i not in quoted]
 
 
-def _quoted_tokens(doc: "Doc") -> frozenset[int]:
-    """The tokens between quotation marks; a mark without its partner quotes to the end of its sentence."""
-    quoted: set[int] = set()
-    opened: int | None = None
-    for token in doc:
-        if token.text != '"':
-            continue
-        if opened is None:
-            opened = token.i
-        else:
-            quoted.update(range(opened, token.i + 1))
-            opened = None
-    if opened is not None:
-        quoted.update(range(opened, doc[opened].sent.end))
-    return frozenset(quoted)
+def _find_quoted(doc: "Doc") -> frozenset[int]:
+    """The tokens between pairs of quotation marks."""
+    marks = [token.i for token in doc if token.text == '"']
+    pairs = zip(marks[::2], marks[1::2], strict=False)
+    return frozenset(index for opening, closing in pairs for index in range(opening, closing + 1))
 
 
 def _is_statement(sentence: "Span") -> bool:
-    """The sentence has a subject and a finite verb, asks nothing, and is held together by small words as prose is."""
+    """The sentence has a finite verb, asks nothing, and is held together by small words as prose is."""
     words = [token for token in sentence if not token.is_punct]
-    if not words or len(words) > _LONGEST_SENTENCE or sentence[-1].text == "?":
-        return False
-    if any(token.lower_ == "respectively" for token in words):
+    if not words or sentence[-1].text == "?" or any(token.lower_ == "respectively" for token in words):
         return False  # which of the one list goes with which of the other is not told by the tree
-    if sum(token.is_upper for token in words) > len(words) / 2 or words[0].lower_ in _INSTRUCTIONS:
-        return False
-    if len(words) > _SHORT and sum(is_stand_in(token.text) for token in words) > _SHARE_OF_TERMS * len(words):
-        return False
     finite = any(token.tag_ in _FINITE for token in words)
-    subject = any(token.dep_ in ("nsubj", "nsubjpass") for token in words)
-    held = len(words) <= _SHORT or sum(token.is_stop for token in words) >= _SHARE_OF_SMALL_WORDS * len(words)
-    return finite and subject and held
+    return finite and (
+        len(words) <= _SHORT or sum(token.is_stop for token in words) >= _SHARE_OF_SMALL_WORDS * len(words)
+    )

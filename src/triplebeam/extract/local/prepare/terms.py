@@ -8,20 +8,13 @@ import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from triplebeam.extract.local.lexicon import get_pattern
+
 if TYPE_CHECKING:
     from spacy.vocab import Vocab
 
-_ENDINGS = (
-    "html? txt md rst conf cfg ini json ya?ml toml xml csv sql db py pyc pl sh bash c h cc cpp hpp so a o js css"
-    " java rb go rs lua php deb dsc rpm tar gz bz2 xz zip iso img exe dll bat cmd log pid sock service timer"
-    " socket mk am in ac patch diff gpg asc pem key crt jpg jpeg png gif svg pdf ps eps tex bib mp3 mp4 list"
-    " sources cgi htaccess htpasswd"
-)
-_FILE_ENDING = "|".join(_ENDINGS.split())
-_KINDS = (
-    "command|option|file|directory|directive|function|program|package|variable|utility|tool|module|parameter|method"
-    "|class|header|field|flag|switch|keyword|macro|script|daemon|library|interface|statement|attribute|setting|argument"
-)
+_FILE_ENDING = get_pattern("file_endings")
+_KINDS = get_pattern("term_kinds")
 _IDENTIFIER = r"[A-Za-z_][\w.+-]{0,80}"
 #: Each begins where a word does, or has a limit, so that no text makes it look at all of it again and again.
 _TERM = re.compile(
@@ -49,7 +42,8 @@ _TERM = re.compile(
     )
 )
 _STAND_IN = re.compile(r"Zqx([a-p]+)zx")
-_LETTERS = "abcdefghijklmnop"
+#: Hexadecimal digits as letters, so that a number reads like a word.
+_LETTERS = str.maketrans("0123456789abcdef", "abcdefghijklmnop")
 _KIND_BEFORE = re.compile(rf"\b(?:[Tt]he|[Aa]n?|[Tt]his) (?:{_KINDS}) (?=Zqx[a-p]+zx)")
 _KIND_BEHIND = re.compile(
     rf"(?:\b(?:[Tt]he|[Aa]n?|[Tt]his) )?(Zqx[a-p]+zx) (?:{_KINDS})\b"
@@ -62,25 +56,26 @@ class Terms:
     """The technical terms of one passage, each with its stand-in."""
 
     def __init__(self) -> None:
+        self._stand_ins: dict[str, str] = {}
         self._terms: dict[str, str] = {}
 
     def hide(self, text: str) -> str:
         """The text with a stand-in for each term."""
-        hidden = _TERM.sub(self._stand_in, text)
+        hidden = _TERM.sub(self._replace, text)
         if hidden is not text and self._terms:
             hidden = _KIND_BEHIND.sub(r"\1", _KIND_BEFORE.sub("", hidden))
         return hidden
 
     def show(self, text: str) -> str:
         """The text with its terms again."""
-        return _STAND_IN.sub(lambda match: self._term(match[0]), text)
+        return _STAND_IN.sub(lambda match: self._terms.get(match[0], match[0]), text)
 
-    def _stand_in(self, match: re.Match[str]) -> str:
-        term = match["literal"] or match["code"] or match[0]
-        return self._terms.setdefault(re.sub(r"\([^()]*\)$", "", term.strip()) or term, _name(len(self._terms)))
-
-    def _term(self, stand_in: str) -> str:
-        return next((term for term, name in self._terms.items() if name == stand_in), stand_in)
+    def _replace(self, match: re.Match[str]) -> str:
+        written = match["literal"] or match["code"] or match[0]
+        term = re.sub(r"\([^()]*\)$", "", written.strip()) or written
+        stand_in = self._stand_ins.setdefault(term, f"Zqx{f'{len(self._terms):x}'.translate(_LETTERS)}zx")
+        self._terms[stand_in] = term
+        return stand_in
 
 
 def is_stand_in(word: str) -> bool:
@@ -96,15 +91,6 @@ def make_readable(vocab: "Vocab", words: Iterable[str]) -> None:
         lexeme.norm, lexeme.shape, lexeme.prefix, lexeme.suffix = known.norm, known.shape, known.prefix, known.suffix
 
 
-def stand_ins(text: str) -> list[str]:
+def find_stand_ins(text: str) -> list[str]:
     """The stand-ins of a text, once each."""
     return list(dict.fromkeys(match[0] for match in _STAND_IN.finditer(text)))
-
-
-def _name(number: int) -> str:
-    digits = ""
-    while True:
-        digits = _LETTERS[number % 16] + digits
-        number //= 16
-        if not number:
-            return f"Zqx{digits}zx"

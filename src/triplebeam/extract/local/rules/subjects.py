@@ -1,65 +1,58 @@
-"""Whom a verb speaks of: its own subject, the noun it describes, or the subject of the verb above."""
+"""Whom a verb speaks of, and whose a thing is."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from triplebeam.extract.local.kinds import (
+from triplebeam.extract.local.lexicon import get_words
+from triplebeam.extract.local.prepare.terms import is_stand_in
+from triplebeam.extract.local.resolve.phrases import (
     BE,
     NAME_KINDS,
     PLACE_KINDS,
+    SUBJECTS,
     is_common,
+    is_complete,
+    is_definite,
+    is_empty,
     is_named,
     is_person,
     is_time,
     is_verb,
+    iterate_conjuncts,
+    iterate_prepositions,
+    write_noun,
 )
-from triplebeam.extract.local.owners import owners_of
-from triplebeam.extract.local.phrases import is_complete, is_definite, is_empty, noun_phrase, with_conjuncts
-from triplebeam.extract.local.terms import is_stand_in
 
 if TYPE_CHECKING:
     from spacy.tokens import Token
 
-    from triplebeam.extract.local.reference import References
+    from triplebeam.extract.local.resolve.reference import References
 
-_SUBJECTS = ("nsubj", "nsubjpass")
 _RELATIVE = ("WDT", "WP")
 #: Whom a text means by these, the title alone does not say: ``the boy learned the oboe``.
-_PERSONS = frozenset(("boy", "girl", "man", "woman", "child", "couple", "pair", "king", "queen", "president", "judge"))
-#: What whole pages are about: on such a page, *the film* is the title's.
-_SUBJECTS_OF_PAGES_WORDS = (
-    "film movie show series song album single novel book story band group team club company school university"
-    " city town village county district river lake mountain game season tournament festival station airport church"
-    " museum"
-)
-_SUBJECTS_OF_PAGES = frozenset(_SUBJECTS_OF_PAGES_WORDS.split())
-_OF_WORKS_WORDS = (
-    "published released written directed recorded produced based set built designed located filmed broadcast aired"
-    " painted adapted distributed issued manufactured opened composed edited printed airing licensed"
-)
+_PERSONS = get_words("ambiguous_persons")
+_SUBJECTS_OF_PAGES = get_words("page_subjects")
 #: Participles that no person is described with.
-_OF_WORKS = frozenset(_OF_WORKS_WORDS.split())
+_OF_WORKS = get_words("work_participles")
 _NAMING = ("known", "called", "named")
 _PERSON_PRONOUNS = ("who", "whom")
 _ADVERBS = ("RB", "RBR", "RBS")
 
 
-def subjects(verb: "Token", references: "References") -> Iterator[tuple["Token", str, str]]:
+def find_subjects(verb: "Token", references: "References") -> Iterator[tuple["Token", str, str]]:
     """The entities a verb speaks of, each with the role in which it does (``father`` in ``his father was``)."""
-    token = _subject_token(verb)
+    token = _find_subject(verb)
     if token is None or _follows_gerund(token) or _disagrees(verb, token):
         return
-    if _is_loose(verb, token) and references.entity(token) != references.title:
+    if _is_loose(verb, token) and (is_stand_in(token.text) or references.entity(token) != references.title):
         return
     of_one = verb.dep_ in ("acl", "relcl") and verb.head == token
-    for noun in [token] if of_one else with_conjuncts(token):
-        yield from _stood_for(noun, references)
+    for noun in [token] if of_one else iterate_conjuncts(token):
+        yield from _name_subject(noun, references)
 
 
 def _disagrees(verb: "Token", subject: "Token") -> bool:
-    """``Purdy find``, ``read_line: pass the length``: the parser missed what the verb's own subject is."""
-    if subject.i < verb.i and ":" in (subject.nbor().text, verb.nbor(-1).text):
-        return True
+    """``Purdy find``: the parser missed what the verb's own subject is."""
     several = any(child.dep_ in ("conj", "appos", "cc") for child in subject.children)
     one = is_person(subject) or is_stand_in(subject.text) or (is_common(subject) and subject.tag_ == "NN")
     return verb.tag_ == "VBP" and not several and one
@@ -71,7 +64,8 @@ def _is_loose(verb: "Token", subject: "Token") -> bool:
     if not participle or any(child.dep_ in ("aux", "auxpass") for child in verb.children):
         return False
     term = is_stand_in(subject.text) or subject.text.isupper() or not subject.ent_type_
-    return verb.lower_ == "using" or (term and (verb.head == subject or verb.head.dep_ == "acl"))
+    hangs = verb.tag_ == "VBG" or verb.head == subject or verb.head.dep_ == "acl"
+    return verb.lower_ == "using" or (term and hangs)
 
 
 def _follows_gerund(subject: "Token") -> bool:
@@ -81,18 +75,18 @@ def _follows_gerund(subject: "Token") -> bool:
     return first.lower_.endswith("ing") and 0 < len(before) <= 3 and all(token.text != "," for token in before)
 
 
-def _stood_for(noun: "Token", references: "References") -> Iterator[tuple["Token", str, str]]:
+def _name_subject(noun: "Token", references: "References") -> Iterator[tuple["Token", str, str]]:
     entity = references.entity(noun)
     if not is_common(noun):
         if entity and not is_time(noun):
             yield noun, entity, ""
         return
     names = [child for child in noun.children if child.dep_ == "appos" and is_named(child)]
-    owners = list(owners_of(noun, references))
+    owners = list(find_owners(noun, references))
     if names:
         yield from ((name, known, "") for name in names if (known := references.entity(name)))
     elif owners and entity != references.title:
-        yield from ((token, owner, noun_phrase(noun)) for token, owner in owners)
+        yield from ((token, owner, write_noun(noun)) for token, owner in owners)
     elif entity == references.title:
         yield references.title_token or noun, references.title, ""
     elif entity and is_complete(noun) and not is_empty(noun) and any(child.dep_ == "compound" for child in noun.lefts):
@@ -106,33 +100,19 @@ def _stood_for(noun: "Token", references: "References") -> Iterator[tuple["Token
         yield noun, references.title, noun.lower_  # "The decision was made by": the title's decision
 
 
-def _subject_token(verb: "Token") -> "Token | None":
+def _find_subject(verb: "Token") -> "Token | None":
     """The verb's own subject, the noun it is a participle or relative clause of, or the subject of the verb above."""
-    own = next((child for child in verb.children if child.dep_ in _SUBJECTS), None)
+    own = next((child for child in verb.children if child.dep_ in SUBJECTS), None)
     if own is not None and own.tag_ not in _RELATIVE:
         return own
     if verb.lower_ in ("starring", "featuring") and (verb.dep_ == "advcl" or is_person(verb.head)):
         return _work_before(verb)
     if verb.lower_ in ("known", "called", "renamed") and (named := _name_before_comma(verb)) is not None:
         return named
-    if verb.i > 1 and verb.nbor(-1).text == "(":
-        return verb.head if verb.head.i == verb.i - 2 else None
-    if verb.dep_ == "acl" and _is_compound(verb):
-        return None
-    if verb.dep_ == "acl" and verb.tag_ in ("VBG", "VBN"):
-        return _subject_beyond_place(verb) or _described(_antecedent(verb))
-    if verb.dep_ == "relcl" and own is not None:
-        return _subject_beyond_place(verb, own) or _described(_antecedent(verb, own))
-    if verb.dep_ == "relcl":
-        return None
+    if (verb.dep_ == "acl" and verb.tag_ in ("VBG", "VBN")) or (verb.dep_ == "relcl" and own is not None):
+        return _find_described(_antecedent(verb, own))
     shares = verb.dep_ in ("conj", "xcomp") or (verb.dep_ == "advcl" and verb.tag_ in ("VBG", "VBN"))
-    return _subject_token(verb.head) if shares and own is None and is_verb(verb.head) else None
-
-
-def _is_compound(verb: "Token") -> bool:
-    """``an HTTP caching proxy``: a participle between a name and a bare noun is a part of one phrase."""
-    bare = [child for child in verb.rights if child.dep_ == "dobj" and is_common(child) and not list(child.lefts)]
-    return bool(bare) and verb.i == verb.head.i + 1 and bare[0].i == verb.i + 1
+    return _find_subject(verb.head) if shares and own is None and is_verb(verb.head) else None
 
 
 def _work_before(verb: "Token") -> "Token | None":
@@ -143,23 +123,20 @@ def _work_before(verb: "Token") -> "Token | None":
 
 def _name_before_comma(verb: "Token") -> "Token | None":
     """``at Athletic Park, later known as Borchert Field``: the other name is of what stands just before."""
-    index = verb.i - 1
-    while index > 0 and verb.doc[index].tag_ in ("RB", "RBR", "RBS"):
+    comma = _word_before(verb)
+    before = verb.doc[comma.i - 1]
+    return before if comma.text == "," and comma.i and is_named(before) and not is_time(before) else None
+
+
+def _word_before(token: "Token") -> "Token":
+    """The word before the clause, without the adverbs between."""
+    index = token.i - 1
+    while index > 0 and token.doc[index].tag_ in _ADVERBS:
         index -= 1
-    before = verb.doc[index - 1] if index > 0 and verb.doc[index].text == "," else None
-    return before if before is not None and is_named(before) and not is_time(before) else None
+    return token.doc[max(index, 0)]
 
 
-def _subject_beyond_place(verb: "Token", relative: "Token | None" = None) -> "Token | None":
-    """``a band from Brooklyn, formed in 1968``: behind a comma, the participle is of the band and not of the place."""
-    root, first = verb.sent.root, relative or verb
-    behind_comma = first.i > verb.head.i and first.nbor(-1).text == ","
-    if behind_comma and verb.head.ent_type_ in PLACE_KINDS and root.lower_ in BE:
-        return _subject_token(root)
-    return None
-
-
-def _described(noun: "Token | None") -> "Token | None":
+def _find_described(noun: "Token | None") -> "Token | None":
     """The name itself; of a noun after ``is``, the subject of that ``is``."""
     if noun is None:
         return None
@@ -169,7 +146,7 @@ def _described(noun: "Token | None") -> "Token | None":
     while head.dep_ == "conj":
         head = head.head
     if head.dep_ == "attr" and head.head.lower_ in BE:
-        return _subject_token(head.head)
+        return _find_subject(head.head)
     if head.dep_ == "appos" and is_named(head.head):
         return head.head  # "Darling Mills Creek, a watercourse that is part of"
     return None  # "files stored in": which files, the clause alone does not say
@@ -183,18 +160,11 @@ def _is_restricted(name: "Token") -> bool:
 
 
 def _antecedent(verb: "Token", relative: "Token | None" = None) -> "Token | None":
-    """The noun that the verb's clause describes; None where the noun just before it might be meant as well.
-
-    Parsers hang a clause on the nearest noun, whatever it means.
-    """
-    head, who = verb.head, relative is not None and relative.lower_ in _PERSON_PRONOUNS
-    before = _word_before(relative or verb)
-    if relative is not None and not who and before == head:
+    """The noun that the verb's clause describes: parsers hang a clause on the nearest noun, whatever it means."""
+    head = verb.head
+    if relative is not None and relative.lower_ not in _PERSON_PRONOUNS and verb.doc[relative.i - 1] == head:
         return head  # without a comma there is no other
-    if _suits(head, verb, relative):
-        other = before != head and is_common(before) and before not in head.conjuncts and not is_empty(head)
-        return None if other and not who else head
-    if head.dep_ not in ("pobj", "appos"):
+    if head.dep_ not in ("pobj", "appos") or _suits(head, verb, relative):
         return head  # more likely the recogniser errs than the parser
     while head.dep_ not in ("ROOT", "conj"):  # "a film by Hurst, which is based on": not Hurst, the film
         head = head.head
@@ -206,16 +176,27 @@ def _antecedent(verb: "Token", relative: "Token | None" = None) -> "Token | None
 def _suits(noun: "Token", verb: "Token", relative: "Token | None") -> bool:
     """*Who* is of a person, *which* is not, no person is published, and a place has a comma before its participle."""
     if relative is not None and relative.lower_ in _PERSON_PRONOUNS:
-        team = noun.ent_type_ == "ORG" and noun.text.endswith("s")  # "the Chicago Bulls, who won"
-        return team or noun.ent_type_ not in NAME_KINDS - {"PERSON", "NORP"}
+        return noun.ent_type_ not in NAME_KINDS - {"PERSON", "NORP"}
     if relative is None and noun.ent_type_ in PLACE_KINDS:
         return _word_before(verb).text in (",", "(") or verb.lower_ in _NAMING  # "an ensemble in Boston devoted to"
     return not is_person(noun) or (relative is None and verb.lower_ not in _OF_WORKS)
 
 
-def _word_before(token: "Token") -> "Token":
-    """The word before the clause, without the adverbs between."""
-    index = token.i - 1
-    while index > 0 and token.doc[index].tag_ in _ADVERBS:
-        index -= 1
-    return token.doc[max(index, 0)]
+def find_owners(noun: "Token", references: "References") -> Iterator[tuple["Token", str]]:
+    """The names and pronouns that own the noun, each with its entity."""
+    owners = [owner for child in noun.children if child.dep_ == "poss" for owner in iterate_conjuncts(child)]
+    owners += [
+        owner for word, owner in iterate_prepositions(noun) if word == "of" and is_named(owner) and not is_time(owner)
+    ]
+    for owner in owners:
+        meant = _find_whose(owner) if owner.tag_ == "WP$" else owner
+        if not is_common(meant) and (entity := references.entity(meant)):
+            yield meant, entity
+
+
+def _find_whose(relative: "Token") -> "Token":
+    """The noun that the relative clause around ``whose`` describes."""
+    for ancestor in relative.ancestors:
+        if ancestor.dep_ == "relcl":
+            return ancestor.head
+    return relative

@@ -3,10 +3,19 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from triplebeam.extract.local.dialogue import Speakers
-from triplebeam.extract.local.kinds import PLACE_KINDS, is_common, is_named, is_person, is_time
-from triplebeam.extract.local.names import is_called, same_name, surname_of
-from triplebeam.extract.local.phrases import is_definite, noun_phrase, says_something
+from triplebeam.extract.local.lexicon import get_words
+from triplebeam.extract.local.prepare.names import is_called, same_name, strip_place
+from triplebeam.extract.local.prepare.prose import Speakers
+from triplebeam.extract.local.resolve.phrases import (
+    SUBJECTS,
+    is_common,
+    is_definite,
+    is_named,
+    is_person,
+    is_time,
+    says_something,
+    write_noun,
+)
 from triplebeam.text.names import entity_key, split_name
 
 if TYPE_CHECKING:
@@ -18,9 +27,7 @@ _OF_THINGS = frozenset(("it", "its", "itself"))
 _FIRST_PERSON = frozenset(("i", "me", "my", "mine", "myself"))
 _SECOND_PERSON = frozenset(("you", "your", "yours", "yourself"))
 _OF_GROUPS = frozenset(("they", "them", "their"))
-_GROUPS = frozenset(
-    ("band", "group", "duo", "trio", "team", "club", "company", "people", "family", "tribe", "orchestra")
-)
+_GROUPS = get_words("groups")
 _SAME_KIND = {
     "movie": "film",
     "picture": "film",
@@ -30,14 +37,13 @@ _SAME_KIND = {
     "show": "series",
 }
 _BE = ("is", "was", "are", "were")
-_SUBJECTS = ("nsubj", "nsubjpass")
 
 
-def opening_subject(doc: "Doc") -> "Token | None":
+def _find_opening_subject(doc: "Doc") -> "Token | None":
     """The name that is the subject of the first sentence."""
     first = next(iter(doc.sents), None)
     for token in first or ():
-        if first is not None and token.dep_ in _SUBJECTS and token.head == first.root:
+        if first is not None and token.dep_ in SUBJECTS and token.head == first.root:
             listed = any(child.dep_ == "conj" for child in token.children)
             return token if is_named(token) and not is_time(token) and not listed else None
     return None
@@ -60,10 +66,9 @@ class References:
         self._known: dict[str, str] = {}
         self._persons: list[str] = []
         self._of: dict[int, str] = {}
-        self._begin(doc, opening_subject(doc) if title else None, born)
+        self._begin(doc, _find_opening_subject(doc) if title else None, born)
         self.title_is_person = born or self._reads_like_person(doc)
         first = next((token.lower_ for token in doc if token.lower_ in ("he", "she")), None)
-        first = first or next((token.lower_ for token in doc if token.lower_ in _OF_PERSONS), "")
         self._title_is_woman = first in _OF_WOMEN
         if self.title_is_person and self.title:
             self._persons.append(self.title)
@@ -81,18 +86,14 @@ class References:
 
     def is_small_talk(self, noun: "Token") -> bool:
         """A single common noun in a chat: what is *touch*, *effort* or *friends* can be told by the chat alone."""
-        return self._speakers is not None and is_common(noun) and " " not in noun_phrase(noun)
+        return self._speakers is not None and is_common(noun) and " " not in write_noun(noun)
 
     def _begin(self, doc: "Doc", subject: "Token | None", born: bool) -> None:
         """Learn from the first sentence's subject: a longer form of the title, or what a topic's title is about."""
-        name = noun_phrase(subject) if subject is not None else ""
+        name = write_noun(subject) if subject is not None else ""
         title, words = split_name(self.title), split_name(name)
-        place = subject is not None and subject.ent_type_ in PLACE_KINDS and set(title[len(words) :]) & {"in", "at"}
-        if subject is not None and (place or not same_name(title, words, person=born or is_person(subject))):
-            if set(words) <= set(title):
-                self.title = name
-            elif not is_called(self.title, next(iter(doc.sents)).text):
-                subject = None
+        if subject is not None and not same_name(title, words, person=born or is_person(subject)):
+            subject = subject if is_called(self.title, next(iter(doc.sents)).text) else None
         if self.title:
             self._known[entity_key(self.title)] = self.title
         self.title_token = subject or next((token for token in doc if entity_key(token.text) in self._known), None)
@@ -114,7 +115,7 @@ class References:
         first = next((token for token in doc if is_person(token) or token.lower_ in _OF_PERSONS), None)
         if self.title_token is None and first is not None and not is_person(first):
             return True  # a text that opens with "he" goes on about its title
-        words_of_title = split_name(surname_of(self.title))
+        words_of_title = split_name(strip_place(self.title))
         alone = any(split_name(token.text) == words_of_title[-1:] and is_named(token) for token in doc)
         return pronouns and alone and len(words_of_title) > 1
 
@@ -124,7 +125,7 @@ class References:
             entity = self._pronoun(token, previous) if token.tag_ in ("PRP", "PRP$") else self._noun(token)
             if entity:
                 self._of[token.i] = entity
-            if token.dep_ in _SUBJECTS and token.head == sentence.root:
+            if token.dep_ in SUBJECTS and token.head == sentence.root:
                 previous = token
         return previous
 
@@ -138,10 +139,10 @@ class References:
             return self.title
         if token.text[0].isupper() and (full := self._full_name(split_name(token.text))):
             return full  # a surname that the tagger took for a plural
-        return noun_phrase(token) or None if says_something(token) else None
+        return write_noun(token) or None if says_something(token) else None
 
     def _name(self, token: "Token") -> str:
-        name = noun_phrase(token)
+        name = write_noun(token)
         key = entity_key(name)
         if key not in self._known and key in self._also:
             name = self._also[key]
@@ -158,12 +159,12 @@ class References:
 
     def _full_name(self, words: list[str]) -> str | None:
         """The one person named before whose last (or first) words these are."""
-        if self.title_is_person and words == split_name(surname_of(self.title))[-1:]:
+        if self.title_is_person and words == split_name(strip_place(self.title))[-1:]:
             return self.title
         fitting = [
             person
             for person in dict.fromkeys(self._persons)
-            if (full := split_name(surname_of(person))) and (full[-len(words) :] == words or full[:1] == words)
+            if (full := split_name(strip_place(person))) and (full[-len(words) :] == words or full[:1] == words)
         ]
         return fitting[0] if len(fitting) == 1 else None
 
@@ -199,7 +200,7 @@ class References:
         if any(child.dep_ == "acomp" and pronoun.dep_ == "nsubj" for child in pronoun.head.children):
             return None  # "it is important to": no thing at all
         if previous is not None and is_named(previous):
-            goes_on = pronoun.dep_ in _SUBJECTS and pronoun.head == pronoun.sent.root and not is_person(previous)
+            goes_on = pronoun.dep_ in SUBJECTS and pronoun.head == pronoun.sent.root and not is_person(previous)
             return last if last == self.title or (goes_on and not list(previous.conjuncts)) else None
         about_title = self.opens_with_title and not self.title_is_person
         return self.title if about_title and (previous is None or last in (None, self.title)) else None

@@ -1,42 +1,40 @@
 """Facts that nouns state without a verb: appositions, roles before a name, owners, and places behind a name."""
 
-import re
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from triplebeam.extract.local.kinds import NAME_KINDS, PLACE_KINDS, is_common, is_named, is_person, is_time
-from triplebeam.extract.local.owners import owners_of
-from triplebeam.extract.local.phrases import (
+from triplebeam.extract.local.lexicon import get_words
+from triplebeam.extract.local.prepare.terms import is_stand_in
+from triplebeam.extract.local.resolve.phrases import (
+    NAME_KINDS,
+    PLACE_KINDS,
     is_bracketed,
+    is_common,
     is_empty,
     is_listed,
-    noun_phrase,
-    prepositions,
+    is_named,
+    is_person,
+    is_time,
+    iterate_conjuncts,
+    iterate_prepositions,
     says_something,
-    with_conjuncts,
+    write_noun,
 )
-from triplebeam.extract.local.statements import object_statements
-from triplebeam.extract.local.terms import is_stand_in
+from triplebeam.extract.local.rules.clauses import list_object_statements
+from triplebeam.extract.local.rules.subjects import find_owners
 
 if TYPE_CHECKING:
     from spacy.tokens import Token
 
-    from triplebeam.extract.local.reference import References
+    from triplebeam.extract.local.resolve.reference import References
 
 #: Kinds of names that a role may stand before; ``the option --force`` says nothing of it.
 _HAVE_ROLES = ("PERSON", "WORK_OF_ART", "LOC", "FAC", "EVENT", "ORG")
-_OF_PERSONS_WORDS = (
-    "husband wife son daughter father mother brother sister grandson granddaughter nephew niece cousin uncle aunt widow"
-    " heir king queen duke actor actress singer writer author"
-)
-_OF_PERSONS = frozenset(_OF_PERSONS_WORDS.split())
-_DIRECTIONS_WORDS = "north south east west northeast northwest southeast southwest"
-_DIRECTIONS = frozenset(_DIRECTIONS_WORDS.split())
-_NO_ROLES = frozenset(("generation", "size", "version", "edition", "class", "type", "style", "letter", "brand"))
-_TIES = ("in", "near", "at", "of", "on", "by", "from")
+_OF_PERSONS = get_words("kinship_and_offices")
+_TIES = ("in", "near", "at", "of", "by", "from")
 
 
-def nominal_facts(stated: "Iterable[Token]", references: "References") -> Iterator[tuple[str, str, str]]:
+def extract_nominals(stated: "Iterable[Token]", references: "References") -> Iterator[tuple[str, str, str]]:
     """Triples of every noun among the stated tokens that says something of another noun."""
     for token in stated:
         yield from _facts_of(token, references)
@@ -56,28 +54,13 @@ def _behind(token: "Token", name: str, references: "References") -> Iterator[tup
     for child in token.children:
         apart = any(between.text in (",", "–") for between in token.doc[token.i + 1 : child.i])
         if child.dep_ == "appos" and apart and not is_listed(token, child) and not is_bracketed(token, child):
-            for noun in with_conjuncts(child):
-                if (
-                    noun == child or noun.doc[noun.left_edge.i - 2].text != ","
-                ):  # ", and a granddaughter of": of another
-                    yield from _apposition(token, name, noun, references)
-    for word, noun in prepositions(token) if _word_behind(token) in _TIES else ():
+            for noun in iterate_conjuncts(child):
+                yield from _apposition(token, name, noun, references)
+    behind = next((part.lower_ for part in token.doc[token.i + 1 :] if part.text != ","), "")
+    for word, noun in iterate_prepositions(token) if behind in _TIES else ():
         tied = word in _TIES and is_named(noun) and not is_time(noun) and not _is_technical(token, noun)
-        if tied and _may_be_tied(token, word, noun) and (place := references.entity(noun)):
+        if tied and (word == "of" or not is_person(token)) and (place := references.entity(noun)):
             yield name, word, place
-
-
-def _word_behind(name: "Token") -> str:
-    """The word behind the name and the places that it lies in: ``Ghent, Flanders, in Belgium``."""
-    behind = (part for part in name.doc[name.i + 1 :] if part.text != "," and part.ent_type_ not in PLACE_KINDS)
-    return next((part.lower_ for part in behind), "")
-
-
-def _may_be_tied(name: "Token", word: str, other: "Token") -> bool:
-    """Only works are *by* someone, and persons are *in* works; in places it is what they do that happens."""
-    if word == "by":
-        return name.ent_type_ == "WORK_OF_ART"
-    return not is_person(name) or word in ("of", "from") or other.ent_type_ not in ("GPE", "LOC", "FAC", "NORP")
 
 
 def _apposition(token: "Token", name: str, noun: "Token", references: "References") -> Iterator[tuple[str, str, str]]:
@@ -87,19 +70,17 @@ def _apposition(token: "Token", name: str, noun: "Token", references: "Reference
         if noun.ent_type_ in PLACE_KINDS and token.ent_type_ in ("GPE", "FAC", "ORG") and not listed:
             yield name, "located in", references.entity(noun) or noun.text
         return
-    if not is_common(noun) or not _is_introduced(noun, token) or _is_technical(token):
-        return
-    if noun.lower_ in _DIRECTIONS or noun.ent_type_ in ("PERCENT", "MONEY", "QUANTITY", "CARDINAL"):
+    if not is_common(noun) or not _is_introduced(noun, token):
         return
     if noun.tag_ == "NNS" and not token.text.endswith("s"):
         return  # "the licence, copyright notices and": a list
     if noun.lower_ in _OF_PERSONS and token.ent_type_ in NAME_KINDS - {"PERSON"}:
         return  # "the king of Arles, husband of Bertha": not Arles
     if any(child.dep_ == "poss" for child in noun.children):
-        owners = [owner for token, owner in owners_of(noun, references) if token.head == noun]
-        yield from ((name, f"is {noun_phrase(noun)} of", owner) for owner in owners)
+        owners = [owner for token, owner in find_owners(noun, references) if token.head == noun]
+        yield from ((name, f"is {write_noun(noun)} of", owner) for owner in owners)
         return
-    for predicate, other in object_statements(noun, "is"):
+    for predicate, other in list_object_statements(noun, "is"):
         if target := references.entity(other):
             yield name, predicate, target
 
@@ -126,31 +107,20 @@ def _before(token: "Token", name: str, references: "References") -> Iterator[tup
         return
     words = [part for child in left for part in child.subtree if part.dep_ != "poss"]
     phrase = " ".join(word.text for word in words if word.tag_ not in ("DT", "POS", "PRP$", "WP$") and word.text != '"')
-    owners = list(owners_of(token, references)) + [pair for child in left for pair in owners_of(child, references)]
+    owners = list(find_owners(token, references)) + [pair for child in left for pair in find_owners(child, references)]
     for _, owner in owners:
         yield owner, phrase, name
     owned = bool(owners) or any(child.dep_ == "poss" for child in token.children)
-    if not owned and _may_have_role(token) and _is_role(left[-1], phrase):
+    if not owned and left[-1].tag_ == "NN" and token.ent_type_ in _HAVE_ROLES and not _is_technical(token):
         yield name, "is", phrase
-
-
-def _may_have_role(name: "Token") -> bool:
-    return name.ent_type_ in _HAVE_ROLES and not _is_technical(name)
-
-
-def _is_role(noun: "Token", phrase: str) -> bool:
-    """``former coach``, but neither ``seventh generation`` nor ``Broncos WRs`` nor what a bracket has left over."""
-    plain = noun.text.islower() or noun.text.isupper()
-    left_over = re.search(r"[()\[\]]|^\W|\d/", phrase) is not None
-    return noun.tag_ == "NN" and plain and noun.text not in _NO_ROLES and not left_over
 
 
 def _owned(noun: "Token", references: "References") -> Iterator[tuple[str, str, str]]:
     """``her rivalry with Witt``: what an owned thing is tied to by a preposition, its owner is tied to."""
-    owners = [owner for token, owner in owners_of(noun, references) if token.dep_ == "poss"]
-    for word, other in prepositions(noun) if owners else ():
+    owners = [owner for token, owner in find_owners(noun, references) if token.dep_ == "poss"]
+    for word, other in iterate_prepositions(noun) if owners else ():
         if is_named(other) and not is_time(other) and (target := references.entity(other)):
-            yield from ((owner, f"{noun_phrase(noun)} {word}", target) for owner in owners)
+            yield from ((owner, f"{write_noun(noun)} {word}", target) for owner in owners)
 
 
 def _names_in_apposition(noun: "Token", references: "References") -> Iterator[tuple[str, str, str]]:
@@ -160,16 +130,11 @@ def _names_in_apposition(noun: "Token", references: "References") -> Iterator[tu
         for child in noun.children
         if child.dep_ == "appos" and is_named(child) and not is_time(child) and not is_bracketed(noun, child)
     ]
-    owners = [owner for _, owner in owners_of(noun, references)]
+    owners = [owner for _, owner in find_owners(noun, references)]
     owned = bool(owners) or any(child.dep_ == "poss" for child in noun.children)
-    for child in (name for names in first for name in with_conjuncts(names)):
+    may_be_kind = not owned and noun.tag_ == "NN" and not is_empty(noun)
+    for child in (name for names in first for name in iterate_conjuncts(names)):
         if name := references.entity(child):
-            yield from ((owner, noun_phrase(noun), name) for owner in owners if not is_stand_in(child.text))
-            if (
-                not owned
-                and noun.tag_ == "NN"
-                and _is_introduced(noun, child)
-                and not is_empty(noun)
-                and not _is_technical(child)
-            ):
-                yield name, "is", noun_phrase(noun)
+            yield from ((owner, write_noun(noun), name) for owner in owners)
+            if may_be_kind and _is_introduced(noun, child) and not _is_technical(child):
+                yield name, "is", write_noun(noun)

@@ -1,0 +1,1 @@
+"""Which clauses and nouns state a fact, and what they state."""
