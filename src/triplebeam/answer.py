@@ -152,9 +152,9 @@ class Answer:
     @property
     def agreed(self) -> bool:
         """The passages and the facts gave the same parts, or such as are a part of the other ("Bath, England")."""
-        said, facts_said = (list(map(entity_key, split_parts(text))) for text in (self.text, self.loop_text))
+        said, facts_said = map(split_parts, (self.text, self.loop_text))
         pairs = ((said, facts_said), (facts_said, said))
-        return not facts_said or all(any(a in b or b in a for b in others) for own, others in pairs for a in own)
+        return not facts_said or all(any(_agree(a, b) for b in others) for own, others in pairs for a in own)
 
     def verify(self, index: FactChecker) -> list[str]:
         """Check every fact against an index again; returns the faults, none where everything holds."""
@@ -168,6 +168,14 @@ class Answer:
 def split_parts(text: str) -> list[str]:
     """Return the parts of an answer."""
     return list(filter(None, map(str.strip, text.split(SEPARATOR))))
+
+
+def _agree(one: str, other: str) -> bool:
+    """Is one of two answers, or each of its words but for "the" and the like, a part of the other?"""
+    (key, words), (other_key, other_words) = (
+        (entity_key(text), {word.folded for word in content(text)}) for text in (one, other)
+    )
+    return key in other_key or other_key in key or words <= other_words or other_words <= words
 
 
 def _is_yes_or_no(text: str) -> bool:

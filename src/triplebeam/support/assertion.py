@@ -26,7 +26,7 @@ _ANYWHERE = {
     r"|only |expected )*answer (?:is|must|should|to)\b|when(?:ever)? (?:you are |you're )?asked"
     r"|for the (?:grader|assistant|model)",
     "condition": r"^\W*(?:[\w. -]{1,40}: )?(?:if|unless|whether|suppose|supposing|imagine|assuming|assume"
-    r"|let us say|what if|had|should|were)\b|would(?:n['’]t| not)? have|could have|might have|, if\b"
+    r"|let us say|what if|had|should|were)\b|would(?:n['’]t| not)? have|(?:could|might) have(?! to)|, if\b"
     r"|\bif (?:he|she|it|they|only|the|you|we|i)\b|were (?:he|she|it|they) to|provided that"
     r"|in the event|hypothetical\w*|in an? (?:alternate|parallel)|only if|as if|as though|wish(?:es"
     r"|ed)? (?:that|he|she|they|i)\b|pretend\w*|dream(?:t|s|ed)? (?:that|of)",
@@ -46,7 +46,7 @@ _BETWEEN = {
     r"|forb\w+|stopp?(?:ed|s)? \w+ from",
     "attempt": r"attempt\w*|tr(?:y|ies|ied|ying) to|about to|seek(?:s|ing)? to|sought to|nominated|candidate",
     "plan": r"will|shall|plan(?:s|ned|ning)? to|hop(?:e|es|ed|ing) to|intend\w*|want(?:s|ed)? to"
-    r"|expect\w* to|scheduled|propos\w+|promis\w+|going to|consider\w* \w+ing|may|might|could|can"
+    r"|expect\w* to|scheduled|propos\w+|promis\w+|going to|consider\w* \w+ing|may|might|could|can(?! be used)"
     r"|perhaps|possibly|probably|likely|maybe|should|ought to|must|need(?:s|ed)? to|plans? for"
     r"|rumou?red",
 }
@@ -58,6 +58,7 @@ _ANYWHERE_IN = {
 #: In characters: so far before and behind what the fact links.
 _BEFORE, _BEHIND = 60, 30
 _BETWEEN_ENDS = {kind: re.compile(rf"(?:\b|(?<=\w)(?=n['’]t))(?:{words})\b") for kind, words in _BETWEEN.items()}
+_QUESTION = re.compile(r"[^.!?]*\?(?=\s)")
 _END = re.compile(r"[.!?](?=\W*(?:\s|$))")
 #: A question supports that it was asked, and no more.
 _ASKED = re.compile(
@@ -74,7 +75,8 @@ def find_reservation(statement: str, sentence: str, start: int, end: int) -> str
     ``start`` and ``end`` are the stretch of the sentence that the fact links. What the statement says itself, such as
     that somebody denied it, is no reservation.
     """
-    stretch, near = sentence[start:end], sentence[max(0, start - _BEFORE) : end + _BEHIND]
+    near = sentence[max(0, start - _BEFORE) : end + _BEHIND]
+    stretch = _QUESTION.sub("", sentence[start:end])  # what a question before says of itself
     mark, asked = _END.search(sentence, end), _ASKED.search(statement)
     if mark and mark[0] == "?" and not asked:
         return "?"
@@ -83,4 +85,5 @@ def find_reservation(statement: str, sentence: str, start: int, end: int) -> str
             found = pattern.search(near if kind in _NEAR else text)
             if found and not pattern.search(statement) and not (asked and pattern in _OF_QUESTIONS):
                 return found[0].strip()
-    return None
+    denied = _BETWEEN_ENDS["negation"].search(statement)
+    return f"no {denied[0]!r}" if denied and not _BETWEEN_ENDS["negation"].search(sentence) else None

@@ -9,7 +9,8 @@ from typing import NamedTuple
 
 from triplebeam.support.names import is_title, mentions, object_mentions
 from triplebeam.support.page import Page
-from triplebeam.text.words import LOST_DASH
+from triplebeam.text.stop_words import ARTICLES, LIGHT_WORDS
+from triplebeam.text.words import LOST_DASH, words_of
 from triplebeam.triple import Triple
 
 #: In characters: so much of the sentence before is shown.
@@ -33,6 +34,18 @@ class Claim(NamedTuple):
         """The claim that the same sentences state the fact the other way round."""
         exchanged = (text.translate(str.maketrans("[]{}", "{}[]")) for text in (self.words, self.context))
         return Claim(Triple(*reversed(self.triple)), *exchanged)
+
+
+def split_statement(statement: str) -> Triple:
+    """Cut a sentence into three pieces: what it begins with, up to the last light word, and the rest."""
+    words = words_of(statement)
+    places = range(1, len(words))
+    verb = next((n for n in places if not words[n].is_name and words[n - 1].key not in ARTICLES), 1)
+    last = next((n for n in reversed(places[verb:]) if words[n - 1].key in LIGHT_WORDS), verb + 1)
+    if len(words) <= last:
+        return Triple(statement, "is", "so")
+    cuts = words[verb].start, words[last].start
+    return Triple(statement[: cuts[0]].strip(), statement[slice(*cuts)].strip(), statement[cuts[1] :].strip(" ."))
 
 
 def claim_of(triple: Triple, page: Page, start: int, end: int) -> Claim | str:

@@ -8,12 +8,12 @@ from itertools import pairwise, product
 from triplebeam.answer import Span
 from triplebeam.passage import Passage
 from triplebeam.support.assertion import find_reservation
-from triplebeam.support.claim import Claim, claim_of
-from triplebeam.support.entailment import LEAST_IN_ITS_WORDS, states
+from triplebeam.support.claim import Claim, claim_of, split_statement
+from triplebeam.support.entailment import LEAST_IN_ITS_WORDS, reader, states
 from triplebeam.support.names import mentions, object_mentions
 from triplebeam.support.page import Page, page_of
 from triplebeam.support.resolve import resolve_passage
-from triplebeam.support.restatement import find_addition, is_by_its_speaker, is_verbatim, restates
+from triplebeam.support.restatement import find_addition, is_by_its_speaker, is_verbatim, restates, strip_source
 from triplebeam.support.subject import has_other_subject
 from triplebeam.text.words import Word, words_of
 from triplebeam.triple import Triple
@@ -30,9 +30,14 @@ _TURNED = 5
 
 def quoted(triple: Triple, quotation: str, passage: Passage, statement: str = "") -> Span | None:
     """The exact words of the passage that a reader quotes for a fact; None if they are not there or do not state it."""
-    place = locate(quotation, passage.text)
-    span = _span(passage, *place) if place else None
+    span = find_quotation(quotation, passage)
     return span if span and fault_of(triple, span, passage, statement) is None else None
+
+
+def find_quotation(quotation: str, passage: Passage) -> Span | None:
+    """The words of the passage that a reader quotes, be it that they state a fact or not; None if it has none."""
+    place = locate(quotation, passage.text)
+    return _span(passage, *place) if place else None
 
 
 def find_support(triple: Triple, passage: Passage) -> Span | None:
@@ -70,6 +75,8 @@ def fault_of(triple: Triple, span: Span, passage: Passage, statement: str = "") 
     """
     if not 0 <= span.start < span.end <= len(passage.text) or passage.text[span.start : span.end] != span.text:
         return "the passage's text is not what the answer quotes"
+    if statement and (said := strip_source(statement, passage)) != statement:
+        triple, statement = triple if triple.subject in said else split_statement(said), said
     resolved = resolve_passage(passage)
     place = resolved.place(span.start, span.end)
     titles = dict.fromkeys([passage.title, *passage.section.split(" › ")[-1:]])
@@ -114,9 +121,10 @@ def _is_in_its_words(
     is_resolved = page.text != passage.text
     quote = sentence if is_resolved else page.words_within(sentence, *place)
     is_new_to_model = is_resolved or is_verbatim(statement, page, quote)
-    if not restates(statement, page, quote, passage, exactly=not is_new_to_model):
-        return False
-    return is_new_to_model or isinstance(claim, str) or states(claim, LEAST_IN_ITS_WORDS)
+    if restates(statement, page, quote, passage, exactly=not is_new_to_model):
+        return is_new_to_model or isinstance(claim, str) or reader().score(claim) > LEAST_IN_ITS_WORDS
+    has_all_words = restates(statement, page, quote, passage, exactly=True, in_order=False)
+    return has_all_words and isinstance(claim, Claim) and states(claim, LEAST_IN_ITS_WORDS)
 
 
 def _span(passage: Passage, start: int, end: int) -> Span:

@@ -5,8 +5,11 @@ first in it begins a clause there: "Ann, who lived with Bob, died in Paris" says
 """
 
 import re
+from bisect import bisect_right
 from calendar import month_name
 from collections.abc import Collection, Sequence
+from itertools import groupby
+from operator import itemgetter
 
 from triplebeam.passage import Passage
 from triplebeam.support.page import Page
@@ -25,7 +28,7 @@ _STEM = 5
 _KINDS = word_set(
     "option parameter setting command variable directive flag keyword function method field value argument property"
     " file page manual section default called named set said say says told mentioned user person according chat article"
-    " passage document message"
+    " passage document message when while"
 )
 #: What a statement may call what somebody says in a chat.
 _SPEECH = word_set(
@@ -38,12 +41,21 @@ _PREPOSITIONS = word_set("and or of with by for from to in at on than about afte
 _TWO = 2
 _ISO_DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 _CLAUSE = re.compile(r"[,;:()—–.\n]")
+_SENTENCE_END = re.compile(r"[.!?\n]")
+#: How a statement says where something is said: "The Age reports that …", "The article of The Age says …".
+_REPORT = re.compile(
+    r"(?P<source>[^.;:]{2,90}?),? (?:reports?|reported|says|said|writes|wrote|states|stated|notes|noted|mentions)"
+    r"(?: that|:)? (?=\S)"
+)
+_MEDIA = word_set("article report story page manual documentation s post timeline piece")
 
 
-def restates(statement: str, page: Page, quote: range, passage: Passage, *, exactly: bool) -> bool:
+def restates(
+    statement: str, page: Page, quote: range, passage: Passage, *, exactly: bool, in_order: bool = True
+) -> bool:
     """Is a statement made of quoted words, in their order, with the title, the section and the date at most?
 
-    ``exactly`` allows no other words.
+    ``exactly`` allows no other words; without ``in_order`` they may come in any order.
     """
     if not quote:
         return False
@@ -58,9 +70,27 @@ def restates(statement: str, page: Page, quote: range, passage: Passage, *, exac
         return False
     if len(others) > _OTHER_WORDS * len(words) or len(found) < _FEWEST_SHARE * len(words):
         return False
-    if found != sorted(found) or len(found) < _TWO or _cuts_a_name(inside, found):
+    if len(found) < _TWO or _cuts_a_name(inside, found):
         return False
+    if not in_order or not _are_in_order(found, inside, speakers_of(passage)):
+        return not in_order
     return (spoken and _names_an_act(statement)) or _is_clause(inside, found, statement)
+
+
+def strip_source(statement: str, passage: Passage) -> str:
+    """Leave out where and on which day something is said, if that is the passage's own source, title or date."""
+    report = _REPORT.match(statement)
+    named = {word.folded for word in words_of(f"{passage.title} {passage.origin}")} - _date_words(passage)
+    if report and {w.folded for w in content(report["source"]) if w.key not in _MEDIA} <= named and _has_name(report):
+        return statement[report.end() :]
+    told, day, rest = statement.partition(f" on {passage.date} ") if passage.date else (statement, "", "")
+    speakers = {word.folded for word in words_of(" ".join(speakers_of(passage)))}
+    is_told = day and all(word.key in _SPEECH or word.folded in speakers for word in content(told))
+    return f"{told} {rest}" if is_told else statement
+
+
+def _has_name(report: re.Match[str]) -> bool:
+    return any(word.is_name for word in words_of(report["source"]))
 
 
 def find_addition(statement: str, triple: Triple, page: Page, sentence: range, passage: Passage) -> str | None:
@@ -136,7 +166,7 @@ def _is_fixed(words: Sequence[Word], n: int) -> bool:
     """Names, numbers and the words of code cannot be said otherwise."""
     word, next_gap = words[n], words[n + 1].gap if n + 1 < len(words) else " "
     is_code = (len(word.text) == 1 and word.key not in LIGHT_WORDS) or any(
-        gap.strip("_=./-") == "" < gap for gap in (word.gap, next_gap)
+        gap.strip("_=./:-") == "" < gap for gap in (word.gap, next_gap)
     )
     return word.is_name or is_code or any(map(str.isdigit, word.text))
 
@@ -151,6 +181,16 @@ def _is_clause(inside: Sequence[Word], found: Sequence[int], statement: str) -> 
     last = max(last, first)
     rest = next(place for place in (*found, found[-1]) if place > last or place == found[-1])
     return not any(word.is_name or word.key == "s" for word in inside[last + 1 : rest])
+
+
+def _are_in_order(found: Sequence[int], inside: Sequence[Word], speakers: Sequence[str]) -> bool:
+    """Are the words of each sentence in its order, sentence by sentence? A speaker and the only number are anywhere."""
+    numbers = {word.folded for word in inside if word.text[0].isdigit()}
+    free = {word.folded for word in words_of(" ".join(speakers))} | (numbers if len(numbers) == 1 else set())
+    starts = [n for n, word in enumerate(inside) if n and _SENTENCE_END.search(word.gap)]
+    order = [(bisect_right(starts, place), place) for place in found if inside[place].folded not in free]
+    groups = [[place for _, place in each] for _, each in groupby(order, key=itemgetter(0))]
+    return len(groups) == len({sentence for sentence, _ in order}) and all(each == sorted(each) for each in groups)
 
 
 def _cuts_a_name(inside: Sequence[Word], found: Sequence[int]) -> bool:

@@ -249,7 +249,7 @@ class _Gist(Gist):
 
         An answer whose facts are all quoted stands. A first step without facts is that reading already.
         """
-        unquoted = [fact for fact in self.facts if fact.span is None]
+        unquoted = [fact for fact in self.facts if not (fact.span or fact.has_quotation)]
         stands = bool(self.answer or self.premise) and self.verdict.used and not set(unquoted) & set(self.verdict.used)
         if stands or not (self.facts or len(self.steps) > 1):
             return ""
