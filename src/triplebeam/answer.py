@@ -1,7 +1,7 @@
 """What an agent gives back: its steps as they happened, and an answer with evidence one can check."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple, Protocol, TypeAlias
@@ -9,8 +9,8 @@ from typing import Literal, NamedTuple, Protocol, TypeAlias
 from triplebeam.generate.language_model import Usage
 from triplebeam.generate.provenance import follow_run
 from triplebeam.ranking import Ranking
-from triplebeam.text.names import entity_key, strip_article
-from triplebeam.text.words import WORD, content, words_of
+from triplebeam.text.names import entity_key, strip_qualifier
+from triplebeam.text.words import Word, content, words_of
 from triplebeam.triple import Triple
 
 #: "answered": the documents say it. "guess": the model's best guess. "not_in_documents": the model read them, and they
@@ -19,6 +19,8 @@ from triplebeam.triple import Triple
 Outcome: TypeAlias = Literal["answered", "guess", "not_in_documents", "false_premise", "model_failed"]
 #: Separates the parts of an answer, such as the items of a list.
 SEPARATOR = ";"
+#: An answer of so many words may be named by several facts together.
+_LONG_ANSWER = 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -138,10 +140,7 @@ class Answer:
     @property
     def parts(self) -> tuple[AnswerPart, ...]:
         """What the answer consists of: one part as a rule, or the items of a list, or one for each thing asked for."""
-        named = [
-            (text, tuple(number for number, fact in enumerate(self.evidence, 1) if _names(fact, text)))
-            for text in split_parts(self.text)
-        ]
+        named = [(text, _find_names(text, list(map(_list_words, self.evidence)))) for text in split_parts(self.text)]
         return tuple(AnswerPart(text, facts, bool(facts) or _is_yes_or_no(text)) for text, facts in named)
 
     @property
@@ -183,14 +182,34 @@ def _is_yes_or_no(text: str) -> bool:
     return entity_key(text).split(" ")[0] in ("yes", "no")
 
 
-def _names(fact: Evidence, answer: str) -> bool:
-    """Is an answer named by a fact, by the words that support it, or by its speaker or date?"""
-    bare = strip_article(answer)
-    said = entity_key(bare if WORD.match(bare) else answer)  # the article of a quoted title may be a part of it
-    text = entity_key(
-        " ".join([fact.text, str(fact.triple), fact.span.text if fact.span else "", fact.speaker, fact.date])
+def _list_words(fact: Evidence) -> list[Word]:
+    """List the words of a fact, of what supports it, and of its speaker and date."""
+    said = [fact.text, str(fact.triple), fact.span.text if fact.span else "", fact.speaker, fact.date]
+    return words_of(" . ".join(said))
+
+
+def _find_names(answer: str, facts: Sequence[Sequence[Word]]) -> tuple[int, ...]:
+    """Find the facts, from 1, that name an answer; a long answer may need several of them together."""
+    wanted = {word.folded for word in content(strip_qualifier(answer))}
+    known = [{word.folded for word in words} for words in facts]
+    named = tuple(n for n, words in enumerate(facts, 1) if wanted <= known[n - 1] or _has_surname(answer, words))
+    if named or len(wanted) < _LONG_ANSWER or not wanted <= set().union(*known):
+        return named
+    return tuple(n for n, words in enumerate(known, 1) if len(wanted & words) > 1)
+
+
+def _has_surname(answer: str, words: Sequence[Word]) -> bool:
+    """Do words call a person of several names by the last ones, with no other name before them?"""
+    name = words_of(answer)
+    if len(name) < 2 or not all(word.is_name for word in name):
+        return False
+    last = name[-2:] if name[-1].gap == "-" else name[-1:]
+    size, keys = len(last), [word.folded for word in last]
+    return any(
+        [word.folded for word in words[n : n + size]] == keys
+        and not (n and words[n - 1].is_name and words[n].gap == " ")
+        for n in range(len(words))
     )
-    return said in text or {word.folded for word in content(answer)} <= {word.folded for word in words_of(text)}
 
 
 class Run:

@@ -83,7 +83,8 @@ def find_reservation(statement: str, sentence: str, start: int, end: int) -> str
     for patterns, text in ((_ANYWHERE_IN, sentence), (_BETWEEN_ENDS, stretch)):
         for kind, pattern in patterns.items():
             found = pattern.search(near if kind in _NEAR else text)
-            if found and not pattern.search(statement) and not (asked and pattern in _OF_QUESTIONS):
+            is_said = pattern.search(statement) or (found and found[0].strip(" ,").casefold() in statement.casefold())
+            if found and not is_said and not (asked and pattern in _OF_QUESTIONS):
                 return found[0].strip()
     denied = _BETWEEN_ENDS["negation"].search(statement)
     return f"no {denied[0]!r}" if denied and not _BETWEEN_ENDS["negation"].search(sentence) else None

@@ -75,7 +75,7 @@ def fault_of(triple: Triple, span: Span, passage: Passage, statement: str = "") 
     """
     if not 0 <= span.start < span.end <= len(passage.text) or passage.text[span.start : span.end] != span.text:
         return "the passage's text is not what the answer quotes"
-    if statement and (said := strip_source(statement, passage)) != statement:
+    if statement and (said := strip_source(statement, passage, _end_of_speech(span, passage))) != statement:
         triple, statement = triple if triple.subject in said else split_statement(said), said
     resolved = resolve_passage(passage)
     place = resolved.place(span.start, span.end)
@@ -84,6 +84,12 @@ def fault_of(triple: Triple, span: Span, passage: Passage, statement: str = "") 
         _fault_in(triple, statement, page_of(resolved.text, title), place, passage) for title in titles if title
     ] or [_fault_in(triple, statement, page_of(resolved.text, ""), place, passage)]
     return None if None in faults else faults[0]
+
+
+def _end_of_speech(span: Span, passage: Passage) -> int:
+    """Where a speech in quotation marks ends that a span begins in; the span's end without any."""
+    end = re.search(r"[”\"]", span.text[1:])
+    return span.start + 1 + end.start() if end else span.end
 
 
 def _fault_in(triple: Triple, statement: str, page: Page, place: tuple[int, int], passage: Passage) -> str | None:

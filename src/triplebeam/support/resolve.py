@@ -21,6 +21,8 @@ from triplebeam.text.sentences import sentence_spans
 from triplebeam.text.stop_words import word_set
 from triplebeam.text.words import words_of
 
+#: Ends at an empty line.
+PARAGRAPH = re.compile(r"(?:(?!\n[ \t]*\n).)+", re.DOTALL)
 #: A line of a chat or a transcript: perhaps a time, a name, perhaps something in brackets, a colon.
 _TURN = re.compile(
     r"^(?:[\[(]?[\d/:., -]{4,20}(?:[AP]M)?[\])]?\s*[-–]?\s*)?"
@@ -46,7 +48,9 @@ _THIS = re.compile(
 _ITEM = re.compile(r"^[ \t]*(?:[-*•+]|\d{1,2}[.)])[ \t]+(?=\S)", re.MULTILINE)
 #: What leads to a list: a line that ends with a colon, or a sentence that says "the following".
 _LEAD = re.compile(
-    r"^(?P<lead>[^\n]{3,200}):[ \t]*$|(?P<following>[^\n]{0,300}\bthe following\b[^\n]*?)[.:](?=\s)", re.MULTILINE
+    r"^(?P<lead>[^\n]{3,200}):[ \t]*$|^=== \"(?P<tab>[^\"\n]+)\""
+    r"|(?P<following>[^\n]{0,300}\bthe following\b[^\n]*?)[.:](?=\s)",
+    re.MULTILINE,
 )
 #: The condition that a list stands under is not repeated with each item.
 _CONDITION = re.compile(r"(?:.*[.!?] )?(?:(?:If|When)\b[^,\n]*, )?", re.DOTALL)
@@ -192,7 +196,8 @@ def _defined(text: str) -> Iterator[Change]:
     """The term before each sentence of its entry, which begins anew."""
     terms = list(_TERM.finditer(text))
     for term, end in zip(terms, [*(each.start() for each in terms[1:]), len(text)], strict=False):
-        spans = list(sentence_spans(text, term.end(), end))
+        paragraphs = PARAGRAPH.finditer(text, term.end(), end)
+        spans = [span for each in paragraphs for span in sentence_spans(text, *each.span())]
         if spans:
             yield Change(term.start(), spans[0][0], f"{chr(10) if term.start() else ''}{term['term']}: ")
         for number, (start, stop) in enumerate(spans):
@@ -214,7 +219,7 @@ def _listed(text: str) -> Iterator[Change]:
     leads = list(_LEAD.finditer(text))
     for item in _ITEM.finditer(text):
         found = next((each for each in reversed(leads) if each.end() < item.start()), None)
-        lead = _CONDITION.sub("", found["lead"] or found["following"], count=1).strip() if found else ""
+        lead = _CONDITION.sub("", found[str(found.lastgroup)], count=1).strip() if found else ""
         yield Change(*item.span(), f"\n{lead}: " if lead else "\n")
 
 

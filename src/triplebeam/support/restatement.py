@@ -39,14 +39,14 @@ _SPEECH = word_set(
 )
 _PREPOSITIONS = word_set("and or of with by for from to in at on than about after before under over near like s")
 _TWO = 2
+_LONGEST_TERM = 3
 _ISO_DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 _CLAUSE = re.compile(r"[,;:()—–.\n]")
 _SENTENCE_END = re.compile(r"[.!?\n]")
+_ENDING = re.compile(r"(?<=\w{3})(?:ing|ed|es|d|s|e)$")
+_SAYING = "reports?|reported|says|said|writes|wrote|states|stated|notes|noted|mentions|quotes|admitted|told"
 #: How a statement says where something is said: "The Age reports that …", "The article of The Age says …".
-_REPORT = re.compile(
-    r"(?P<source>[^.;:]{2,90}?),? (?:reports?|reported|says|said|writes|wrote|states|stated|notes|noted|mentions)"
-    r"(?: that|:)? (?=\S)"
-)
+_REPORT = re.compile(rf"(?:An? |The )?(?P<source>[^.;:]{{2,90}}?),? (?:{_SAYING})(?: that|:)? (?=\S)")
 _MEDIA = word_set("article report story page manual documentation s post timeline piece")
 
 
@@ -77,9 +77,12 @@ def restates(
     return (spoken and _names_an_act(statement)) or _is_clause(inside, found, statement)
 
 
-def strip_source(statement: str, passage: Passage) -> str:
-    """Leave out where and on which day something is said, if that is the passage's own source, title or date."""
+def strip_source(statement: str, passage: Passage, quote_end: int) -> str:
+    """Leave out where, by whom and on which day something is said, if the passage, its source or its date says so."""
     report = _REPORT.match(statement)
+    said_by = rf"\W*(?:{_SAYING}) (?:an? |the )?{re.escape(report['source'])}\b" if report else ""
+    if report and re.match(said_by, passage.text[quote_end:]):
+        return statement[report.end() :]
     named = {word.folded for word in words_of(f"{passage.title} {passage.origin}")} - _date_words(passage)
     if report and {w.folded for w in content(report["source"]) if w.key not in _MEDIA} <= named and _has_name(report):
         return statement[report.end() :]
@@ -158,8 +161,15 @@ def _matched(words: Sequence[Word], inside: Sequence[Word], persons: Collection[
 def _is_same(word: Word, other: Word) -> bool:
     if word.folded == other.folded:
         return True
-    longer = min(len(word.folded), len(other.folded)) >= _STEM and not word.folded.isdecimal()
-    return longer and word.folded[:_STEM] == other.folded[:_STEM] and not (word.is_name and other.is_name)
+    if word.folded.isdecimal() or (word.is_name and other.is_name):
+        return False
+    longer = min(len(word.folded), len(other.folded)) >= _STEM
+    return (longer and word.folded[:_STEM] == other.folded[:_STEM]) or _strip_ending(word) == _strip_ending(other)
+
+
+def _strip_ending(word: Word) -> str:
+    """Return a word without the ending of a verb, if three letters stay."""
+    return _ENDING.sub("", word.folded)
 
 
 def _is_fixed(words: Sequence[Word], n: int) -> bool:
@@ -184,9 +194,11 @@ def _is_clause(inside: Sequence[Word], found: Sequence[int], statement: str) -> 
 
 
 def _are_in_order(found: Sequence[int], inside: Sequence[Word], speakers: Sequence[str]) -> bool:
-    """Are the words of each sentence in its order, sentence by sentence? A speaker and the only number are anywhere."""
+    """Are the words of each sentence in its order? Speakers, a term before a colon and the only number are anywhere."""
     numbers = {word.folded for word in inside if word.text[0].isdigit()}
     free = {word.folded for word in words_of(" ".join(speakers))} | (numbers if len(numbers) == 1 else set())
+    term = next((n for n, word in enumerate(inside[: _LONGEST_TERM + 1]) if n and ":" in word.gap), 0)
+    free |= {word.folded for word in inside[:term]}
     starts = [n for n, word in enumerate(inside) if n and _SENTENCE_END.search(word.gap)]
     order = [(bisect_right(starts, place), place) for place in found if inside[place].folded not in free]
     groups = [[place for _, place in each] for _, each in groupby(order, key=itemgetter(0))]
