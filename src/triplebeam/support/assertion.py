@@ -70,7 +70,7 @@ _OF_QUESTIONS = (_ANYWHERE_IN["condition"], _BETWEEN_ENDS["plan"])
 
 
 def find_reservation(statement: str, sentence: str, start: int, end: int) -> str | None:
-    """The words that keep a sentence from asserting what a statement says of it; None if nothing does.
+    """Find the words that keep a sentence from asserting what a statement says of it; None if nothing does.
 
     ``start`` and ``end`` are the stretch of the sentence that the fact links. What the statement says itself, such as
     that somebody denied it, is no reservation.

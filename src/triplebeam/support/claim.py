@@ -49,7 +49,7 @@ def split_statement(statement: str) -> Triple:
 
 
 def claim_of(triple: Triple, page: Page, start: int, end: int) -> Claim | str:
-    """The claim that a stretch of a page's text states a fact; if an end is not named there, that end.
+    """Make the claim that a stretch of a page's text states a fact; if an end is not named there, return that end.
 
     The stretch must name the object, and its sentences the subject. One of the two may also be the page's title: the
     subject, if the sentences do not begin with another one; the object, if the stretch names the subject.
@@ -66,7 +66,7 @@ def claim_of(triple: Triple, page: Page, start: int, end: int) -> Claim | str:
 
 
 def _marked(page: Page, sentence: range, subjects: Sequence[range], objects: Sequence[range]) -> tuple[str, str]:
-    """The sentences behind the title, with marks; and with the sentence before."""
+    """Mark the sentences behind the title; and these with the sentence before."""
     start = at = page.words[sentence.start].start
     end = page.words[sentence.stop].start if sentence.stop < len(page.words) else len(page.text)
     title = page.title if subjects else f"[ {page.title} ]"

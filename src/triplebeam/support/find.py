@@ -29,19 +29,19 @@ _TURNED = 5
 
 
 def quoted(triple: Triple, quotation: str, passage: Passage, statement: str = "") -> Span | None:
-    """The exact words of the passage that a reader quotes for a fact; None if they are not there or do not state it."""
+    """Find the passage's words that a reader quotes for a fact; None if they are not there or do not state it."""
     span = find_quotation(quotation, passage)
     return span if span and fault_of(triple, span, passage, statement) is None else None
 
 
 def find_quotation(quotation: str, passage: Passage) -> Span | None:
-    """The words of the passage that a reader quotes, be it that they state a fact or not; None if it has none."""
+    """Find the words of the passage that a reader quotes, be it that they state a fact or not; None if it has none."""
     place = locate(quotation, passage.text)
     return _span(passage, *place) if place else None
 
 
 def find_support(triple: Triple, passage: Passage) -> Span | None:
-    """The words from one entity to the other in the first sentence that states the fact; None if there is none."""
+    """Find the words from one entity to the other in the first sentence that states the fact; None if there is none."""
     page = page_of(passage.text, passage.title)
     for sentence in page.sentences:
         span = _from_end_to_end(triple, page, sentence, passage)
@@ -51,7 +51,7 @@ def find_support(triple: Triple, passage: Passage) -> Span | None:
 
 
 def _from_end_to_end(triple: Triple, page: Page, sentence: range, passage: Passage) -> Span:
-    """The shortest stretch of a sentence that has both entities; an entity that it does not name is its beginning."""
+    """Find the shortest stretch of a sentence with both entities; one that it does not name is its beginning."""
     return _span(passage, *_linked(triple, page, sentence))
 
 
@@ -120,7 +120,7 @@ def _fault_in(triple: Triple, statement: str, page: Page, place: tuple[int, int]
 def _is_in_its_words(
     statement: str, claim: Claim | str, page: Page, sentence: range, place: tuple[int, int], passage: Passage
 ) -> bool:
-    """Does a statement repeat the quoted words, and does the model not contradict it?
+    """Decide whether a statement repeats the quoted words, and the model does not contradict it.
 
     The model has read no text that was resolved, and no triple in another order than its sentence: it is not asked
     """
@@ -166,7 +166,7 @@ def _exactly(piece: list[str], words: list[Word], after: int) -> tuple[int, int]
 
 
 def _nearly(piece: list[str], words: list[Word]) -> tuple[int, int] | None:
-    """The stretch that begins and ends with words of the quotation and has most of the others in their order."""
+    """Find the stretch that begins and ends with words of the quotation and has most of the others in their order."""
     if len(piece) < _FEWEST_WORDS:
         return None
     keys = [word.folded for word in words]

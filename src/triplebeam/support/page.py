@@ -46,13 +46,13 @@ class Page:
         return sentences
 
     def sentences_of(self, start: int, end: int) -> range:
-        """The places of the words of the sentences that a stretch of the text is in."""
+        """Find the places of the words of the sentences that a stretch of the text is in."""
         words = self.words
         inside = [each for each in self.sentences if words[each.start].start < end and start < words[each.stop - 1].end]
         return range(inside[0].start, inside[-1].stop) if inside else range(0)
 
     def words_within(self, sentence: range, start: int, end: int) -> range:
-        """The places of those words of a sentence that are in a stretch of the text."""
+        """Find the places of those words of a sentence that are in a stretch of the text."""
         inside = [n for n in sentence if start <= self.words[n].start and self.words[n].end <= end]
         return range(inside[0], inside[-1] + 1) if inside else range(0)
 

@@ -144,7 +144,7 @@ def resolve_passage(passage: Passage) -> Resolved:
 
 
 def _name(turn: re.Match[str]) -> str:
-    """A speaker as people write the name: "Li Hua" for LiHua."""
+    """Write a speaker's name as people do: "Li Hua" for LiHua."""
     return _HUMP.sub(" ", turn["speaker"])
 
 
@@ -171,7 +171,7 @@ def _said(text: str, turns: Sequence[re.Match[str]]) -> Iterator[Change]:
 
 
 def _subject_name(sentence: str) -> str:
-    """The name that a sentence begins with, if it has no other; empty if not."""
+    """Find the name that a sentence begins with, if it has no other; empty if not."""
     words = words_of(sentence)
     name = list(takewhile(lambda word: word.is_name, words))
     is_only = name and not any(word.is_name for word in words[len(name) :])
@@ -185,7 +185,7 @@ def _named(kind: str, me: str, other: str) -> str:
 
 
 def _days(text: str, day: str) -> Iterator[Change]:
-    """The date behind "yesterday" and the like."""
+    """Add the date behind "yesterday" and the like."""
     if day:
         for each in _DAYS.finditer(text):
             meant = date.fromisoformat(day) + timedelta(_DAYS_LATER.get(each[0].casefold(), 0))
@@ -193,7 +193,7 @@ def _days(text: str, day: str) -> Iterator[Change]:
 
 
 def _defined(text: str) -> Iterator[Change]:
-    """The term before each sentence of its entry, which begins anew."""
+    """Put the term before each sentence of its entry, which begins anew."""
     terms = list(_TERM.finditer(text))
     for term, end in zip(terms, [*(each.start() for each in terms[1:]), len(text)], strict=False):
         paragraphs = PARAGRAPH.finditer(text, term.end(), end)
@@ -208,14 +208,14 @@ def _defined(text: str) -> Iterator[Change]:
 
 
 def _settings(text: str) -> Iterator[Change]:
-    """The name of its section before each line of settings."""
+    """Put the name of its section before each line of settings."""
     for section in _SECTION.finditer(text):
         for line in _LINE.finditer(text, section.start("lines"), section.end("lines")):
             yield Change(line.start(), line.start(), f"\n{section['section']}: ")
 
 
 def _listed(text: str) -> Iterator[Change]:
-    """The line that leads to a list before each of its items."""
+    """Put the line that leads to a list before each of its items."""
     leads = list(_LEAD.finditer(text))
     for item in _ITEM.finditer(text):
         found = next((each for each in reversed(leads) if each.end() < item.start()), None)

@@ -97,7 +97,7 @@ def _has_name(report: re.Match[str]) -> bool:
 
 
 def find_addition(statement: str, triple: Triple, page: Page, sentence: range, passage: Passage) -> str | None:
-    """A name or a number that a statement has beyond its triple, its sentence, the title, the section and the date."""
+    """Find a name or number that a statement has beyond its triple, its sentence, the title, section and date."""
     known = _around(page, sentence, passage) | {page.words[place].folded for place in sentence}
     known |= {word.folded for word in words_of(str(triple))}
     words = words_of(statement)  # the first one has a capital letter in any case
@@ -106,7 +106,7 @@ def find_addition(statement: str, triple: Triple, page: Page, sentence: range, p
 
 
 def _around(page: Page, sentence: range, passage: Passage) -> set[str]:
-    """The words of the title, the section, the metadata, the two who talk, and the date if the sentence has none."""
+    """List the words of title, section, metadata, of the two who talk, and of the date if the sentence has none."""
     said = page.text[page.words[sentence.start].start : page.words[sentence.stop - 1].end]
     dated = bool(_ISO_DATE.search(said))
     named = words_of(_ISO_DATE.sub("", f"{page.title} {passage.title} {passage.origin}"))
@@ -114,7 +114,7 @@ def _around(page: Page, sentence: range, passage: Passage) -> set[str]:
 
 
 def _persons(passage: Passage) -> set[str]:
-    """The words of the names of two who talk with each other."""
+    """List the words of the names of two who talk with each other."""
     speakers = speakers_of(passage)
     return {word.folded for word in words_of(" ".join(speakers))} if len(speakers) == _TWO else set()
 
@@ -131,7 +131,7 @@ def speakers_of(passage: Passage) -> list[str]:
 
 
 def is_by_its_speaker(statement: str, page: Page, sentence: range, passage: Passage) -> bool:
-    """Does a statement that says who says something name the speaker, with whom the sentence begins?"""
+    """Decide whether a statement that says who says something names the speaker, with whom the sentence begins."""
     if not speakers_of(passage) or not _names_an_act(statement):
         return True
     return words_of(statement)[0].folded == page.words[sentence.start].folded
@@ -142,7 +142,7 @@ def _names_an_act(statement: str) -> bool:
 
 
 def _matched(words: Sequence[Word], inside: Sequence[Word], persons: Collection[str]) -> list[int]:
-    """The place of each word in the sentence, behind that of the word before where it can be; -1 if it has none.
+    """Find the place of each word in the sentence, behind that of the word before if possible; -1 if it has none.
 
     So have the names of those who talk, which may come anywhere, unless the statement begins with them.
     """
@@ -182,7 +182,7 @@ def _is_fixed(words: Sequence[Word], n: int) -> bool:
 
 
 def _is_clause(inside: Sequence[Word], found: Sequence[int], statement: str) -> bool:
-    """What the statement begins with begins a clause, and no other name comes between it and what is said of it."""
+    """Decide whether a statement begins as a clause does, and no other name comes between it and what is said of it."""
     first = found[0]
     before = inside[first - 1].key if first and not _CLAUSE.search(inside[first].gap) else ""
     if before in _PREPOSITIONS and words_of(statement)[0].key != before:
@@ -212,7 +212,7 @@ def _cuts_a_name(inside: Sequence[Word], found: Sequence[int]) -> bool:
 
 
 def _date_words(passage: Passage) -> set[str]:
-    """The words of the passage's date in any of its forms."""
+    """List the words of the passage's date in any of its forms."""
     if not passage.date:
         return set()
     year, month, day = passage.date.split("-")

@@ -129,7 +129,7 @@ class EvidenceAgent(AnsweringAgent):
         )
 
     def _retrieve(self, loop: "_Gist") -> Ranking:
-        """What the step reads: the best of its searches in turn, of SyncGE's base before the walk."""
+        """Search: the best of the step's searches in turn, of SyncGE's base before the walk."""
         below = loop.retriever.base if isinstance(loop.retriever, SyncGE) else loop.retriever
         lists = [below.retrieve(query, self.retrieved) for query in loop.queries[-1]]
         found = [each.ids for each in lists]
@@ -145,14 +145,14 @@ class EvidenceAgent(AnsweringAgent):
         return sync.expand(loop.queries[-1][0], found, sync.link([fact.triple for fact in facts])).top(self.retrieved)
 
     def _read(self, loop: "_Gist", query: str, ranking: Ranking) -> tuple[Fact, ...]:
-        """What the step adds to the facts."""
+        """Read what the step adds to the facts."""
         ids = self._unread(loop, ranking)
         loop.read.update(ids)
         facts = select_new_facts(self._reader.read(loop.question, ids, loop.facts, query), loop.facts)
         return with_sources(facts, [self._passages[id_] for id_ in ids])
 
     def _unread(self, loop: "_Gist", ranking: Ranking) -> list[str]:
-        """The best that no earlier step has read and that fit; where those are few, some of the next best."""
+        """Select the best that no earlier step has read and that fit; where those are few, some of the next best."""
         unread = [id_ for id_ in ranking.ids if id_ not in loop.read]
         best = set(ranking.ids[: self.read]) - loop.read
         return choose_within(unread[: max(len(best), self.read // 2)], self._passages, self.read_tokens, _FEWEST)
@@ -186,7 +186,7 @@ class EvidenceAgent(AnsweringAgent):
         return loop.may_be_incomplete and loop.grown and loop.number < self.max_steps and bool(self._next_queries(loop))
 
     def _next_queries(self, loop: "_Gist") -> Sequence[str]:
-        """What the model would search for, each query once."""
+        """List what the model would search for, each query once."""
         once: dict[str, str] = {}
         for query in loop.verdict.queries:
             once.setdefault(entity_key(query), query)
@@ -277,7 +277,7 @@ class _Gist(Gist):
         self.queries.append(tuple(queries))
 
     def judge(self, verdict: Verdict) -> None:
-        """The verdict, and whether the chain has grown: by a new fact, or by one that was not needed before."""
+        """Keep the verdict, and whether the chain has grown: by a new fact, or by one that was not needed before."""
         self.verdict = verdict
         items = set(map(entity_key, split_parts(verdict.answer)))
         self.grown = bool(items - set(map(entity_key, split_parts(self.answer))))
