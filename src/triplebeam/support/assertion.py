@@ -28,8 +28,9 @@ _ANYWHERE = {
     "condition": r"^\W*(?:[\w. -]{1,40}: )?(?:if|unless|whether|suppose|supposing|imagine|assuming|assume"
     r"|let us say|what if|had|should|were)\b|would(?:n['’]t| not)? have|(?:could|might) have(?! to)|, if\b"
     r"|\bif (?:he|she|it|they|only|the|you|we|i)\b|were (?:he|she|it|they) to|provided that"
-    r"|in the event|hypothetical\w*|in an? (?:alternate|parallel)|only if|as if|as though|wish(?:es"
-    r"|ed)? (?:that|he|she|they|i)\b|pretend\w*|dream(?:t|s|ed)? (?:that|of)",
+    r"|in the event|hypothetical\w*|in an? (?:alternate|parallel)|only if|as if|as though"
+    r"|(?:i|we|he|she|they) wish(?:es|ed)?\b(?! (?:you|him|her|them|us|everyone)\b)|pretend\w*"
+    r"|dream(?:t|s|ed)? (?:that|of)",
     "attribution": r"alleg\w+|purport\w+|supposed(?:ly)?|reputed(?:ly)?|so-called|legend (?:has|says)|(?:he|she|who"
     r"|they|some|people|many|critics|fans|locals|opponents|[A-Z]\w+) (?:falsely |wrongly )?(?:claim"
     r"|insist|speculat|suspect|assert|contend)(?:s|e|es|ed)?\b|claims? that|(?:it|is|are|was"
@@ -58,6 +59,7 @@ _ANYWHERE_IN = {
 #: In characters: so far before and behind what the fact links.
 _BEFORE, _BEHIND = 60, 30
 _BETWEEN_ENDS = {kind: re.compile(rf"(?:\b|(?<=\w)(?=n['’]t))(?:{words})\b") for kind, words in _BETWEEN.items()}
+_BOUND = re.compile(r"\b(?:since|until|before|after)\b(?= \w* ?\d)")
 _QUESTION = re.compile(r"[^.!?]*\?(?=\s)")
 _END = re.compile(r"[.!?](?=\W*(?:\s|$))")
 #: A question supports that it was asked, and no more.
@@ -86,5 +88,8 @@ def find_reservation(statement: str, sentence: str, start: int, end: int) -> str
             is_said = pattern.search(statement) or (found and found[0].strip(" ,").casefold() in statement.casefold())
             if found and not is_said and not (asked and pattern in _OF_QUESTIONS):
                 return found[0].strip()
+    bounds, said = (set(_BOUND.findall(text.casefold())) for text in (sentence, statement))
+    if said - bounds and bounds - said:
+        return min(bounds - said)
     denied = _BETWEEN_ENDS["negation"].search(statement)
     return f"no {denied[0]!r}" if denied and not _BETWEEN_ENDS["negation"].search(sentence) else None

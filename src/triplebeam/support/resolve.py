@@ -125,7 +125,7 @@ def resolve(text: str, day: str = "") -> Resolved:
     """Write out what the sentences of a text leave to its layout; the day is the one that the text is from."""
     turns = [each for each in _TURN.finditer(text) if each["speaker"].casefold() not in _LABELS]
     lines = sum(map(bool, map(str.strip, text.splitlines())))
-    spoken = len(turns) > 1 or any(str(each.lastgroup)[0] in "im" for each in _PERSONS.finditer(text))
+    spoken = len(turns) > 1 or any(str(each.lastgroup)[:2] in ("i_", "my") for each in _PERSONS.finditer(text))
     if turns and spoken and 2 * len(turns) >= lines:
         changes = [*_said(text, turns), *_days(text, day)]
         speakers = [(each.start(), _name(each)) for each in turns]

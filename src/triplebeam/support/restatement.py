@@ -99,7 +99,7 @@ def _has_name(report: re.Match[str]) -> bool:
 def find_addition(statement: str, triple: Triple, page: Page, sentence: range, passage: Passage) -> str | None:
     """Find a name or number that a statement has beyond its triple, its sentence, the title, section and date."""
     known = _around(page, sentence, passage) | {page.words[place].folded for place in sentence}
-    known |= {word.folded for word in words_of(str(triple))}
+    known |= {word.folded for word in words_of(f"{triple.subject} {triple.object}")}
     words = words_of(statement)  # the first one has a capital letter in any case
     new = [word for n, word in enumerate(words) if (_is_fixed(words, n) if n else word.text.isdigit())]
     return next((word.text for word in new if word.folded not in known and word.key not in _KINDS), None)
@@ -190,7 +190,10 @@ def _is_clause(inside: Sequence[Word], found: Sequence[int], statement: str) -> 
     last = next((n for n in range(first, found[-1]) if n not in found or not inside[n].is_name), first + 1) - 1
     last = max(last, first)
     rest = next(place for place in (*found, found[-1]) if place > last or place == found[-1])
-    return not any(word.is_name or word.key == "s" for word in inside[last + 1 : rest])
+    if any(word.is_name or word.key == "s" for word in inside[last + 1 : rest]):
+        return False
+    numbers = [n for n, place in enumerate(found) if n and inside[place].text[0].isdigit()]
+    return not any(inside[m].is_name for n in numbers for m in range(found[n - 1] + 1, found[n]))
 
 
 def _are_in_order(found: Sequence[int], inside: Sequence[Word], speakers: Sequence[str]) -> bool:
