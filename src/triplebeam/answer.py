@@ -4,6 +4,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Generator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Literal, NamedTuple, Protocol, TypeAlias
 
 from triplebeam.generate.language_model import Usage
@@ -21,6 +22,8 @@ Outcome: TypeAlias = Literal["answered", "guess", "not_in_documents", "false_pre
 SEPARATOR = ";"
 #: An answer of so many words may be named by several facts together.
 _LONG_ANSWER = 5
+#: A yes or no is supported if the facts have at least this share of the question's words.
+_MIN_SHARE_TOLD = 0.35
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -140,8 +143,13 @@ class Answer:
     @property
     def parts(self) -> tuple[AnswerPart, ...]:
         """What the answer consists of: one part as a rule, or the items of a list, or one for each thing asked for."""
-        named = [(text, _find_names(text, list(map(_list_words, self.evidence)))) for text in split_parts(self.text)]
-        return tuple(AnswerPart(text, facts, bool(facts) or _is_yes_or_no(text)) for text, facts in named)
+        words = list(map(_list_words, self.evidence))
+        named = [(text, _find_names(text, words)) for text in split_parts(self.text)]
+        about = {_cut(word) for word in content(self.question)}
+        told = len(about & {_cut(word) for word in chain.from_iterable(words)}) >= _MIN_SHARE_TOLD * len(about)
+        return tuple(
+            AnswerPart(text, facts, bool(facts) or (told and _is_choice(text, self.question))) for text, facts in named
+        )
 
     @property
     def as_of(self) -> str:
@@ -177,9 +185,15 @@ def _agree(one: str, other: str) -> bool:
     return key in other_key or other_key in key or words <= other_words or other_words <= words
 
 
-def _is_yes_or_no(text: str) -> bool:
-    """Yes and no are named by no fact."""
-    return entity_key(text).split(" ")[0] in ("yes", "no")
+def _is_choice(text: str, question: str) -> bool:
+    """Is an answer yes, no or what the question offers with "or"? No fact names it: it follows from the facts."""
+    key, asked = entity_key(text), f" {entity_key(question)} "
+    return key.split(" ")[0] in ("yes", "no") or (" or " in asked and f" {key} " in asked)
+
+
+def _cut(word: Word) -> str:
+    """Return the beginning of a word, which "visits" and "visited" share."""
+    return word.folded[:5]
 
 
 def _list_words(fact: Evidence) -> list[Word]:

@@ -68,7 +68,7 @@ _ASKED = re.compile(
     re.IGNORECASE,
 )
 #: Whoever asks says these of himself.
-_OF_QUESTIONS = (_ANYWHERE_IN["condition"], _BETWEEN_ENDS["plan"])
+_OF_QUESTIONS = (_ANYWHERE_IN["condition"], _BETWEEN_ENDS["plan"], _BETWEEN_ENDS["negation"])
 
 
 def find_reservation(statement: str, sentence: str, start: int, end: int) -> str | None:

@@ -55,11 +55,13 @@ _LEAD = re.compile(
 #: The condition that a list stands under is not repeated with each item.
 _CONDITION = re.compile(r"(?:.*[.!?] )?(?:(?:If|When)\b[^,\n]*, )?", re.DOTALL)
 #: A file of settings: the name of a section, and its lines.
-_SECTION = re.compile(r"^(?P<section>\[[^\]\n]+\])[ \t]*\n(?P<lines>(?:[ \t]*[\w.]+ ?=[^\n]*\n?)+)", re.MULTILINE)
-_LINE = re.compile(r"^(?=[ \t]*[\w.]+ ?=)", re.MULTILINE)
+_SECTION = re.compile(
+    r"^(?P<section>\[[^\]\n]+\])[ \t]*\n(?P<lines>(?:[ \t]*(?:[\w.]+ ?=|[;#])[^\n]*\n?)+)", re.MULTILINE
+)
+_LINE = re.compile(r"^(?=[ \t]*(?:[\w.]+ ?=|[;#]))", re.MULTILINE)
 #: What a sentence of a speaker begins with that is about the only name of the sentence before.
 _PRONOUN = re.compile(r"(?:It|He|She)\b")
-_ROW = re.compile(r"^[ \t]*\|(?P<cells>[^\n]*)\|[ \t]*$", re.MULTILINE)
+_ROW = re.compile(r"^[ \t]*(?P<edge>\|?)(?P<cells>[^\n|]+\|[^\n]*?)\|?[ \t]*$", re.MULTILINE)
 _RULE = re.compile(r"[\s|:-]*")
 #: What a speaker calls himself and, in a talk of two, the other.
 _PERSONS = re.compile(
@@ -224,13 +226,14 @@ def _listed(text: str) -> Iterator[Change]:
 
 
 def _tabled(text: str) -> Iterator[Change]:
-    """Each cell of a table of Markdown behind the head of its column."""
-    rows = list(_ROW.finditer(text))
+    """Put each cell of a table behind the head of its column; in Markdown a rule follows the heads."""
     heads: list[str] = []
-    for before, row in pairwise([None, *rows]):
+    for before, row in pairwise([None, *_ROW.finditer(text)]):
+        cells = [cell.strip() for cell in row["cells"].split("|")] if row else []
         if before and row and _RULE.fullmatch(row["cells"]):
             heads = [cell.strip() for cell in before["cells"].split("|")]
         elif row and heads:
-            cells = zip(heads, row["cells"].split("|"), strict=False)
-            said = ", ".join(f"{head} {cell.strip()}".strip() for head, cell in cells if cell.strip())
+            said = ", ".join(f"{head} {cell}".strip() for head, cell in zip(heads, cells, strict=False) if cell)
             yield Change(*row.span(), f"\n{said}.")
+        elif row and not row["edge"]:
+            heads = cells

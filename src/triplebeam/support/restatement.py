@@ -28,7 +28,7 @@ _STEM = 5
 _KINDS = word_set(
     "option parameter setting command variable directive flag keyword function method field value argument property"
     " file page manual section default called named set said say says told mentioned user person according chat article"
-    " passage document message when while"
+    " passage document message when while entry sample example"
 )
 #: What a statement may call what somebody says in a chat.
 _SPEECH = word_set(
@@ -190,7 +190,7 @@ def _is_clause(inside: Sequence[Word], found: Sequence[int], statement: str) -> 
     last = next((n for n in range(first, found[-1]) if n not in found or not inside[n].is_name), first + 1) - 1
     last = max(last, first)
     rest = next(place for place in (*found, found[-1]) if place > last or place == found[-1])
-    if any(word.is_name or word.key == "s" for word in inside[last + 1 : rest]):
+    if any(_is_other(word) or word.key == "s" for word in inside[last + 1 : rest]):
         return False
     numbers = [n for n, place in enumerate(found) if n and inside[place].text[0].isdigit()]
     return not any(inside[m].is_name for n in numbers for m in range(found[n - 1] + 1, found[n]))
@@ -211,7 +211,12 @@ def _are_in_order(found: Sequence[int], inside: Sequence[Word], speakers: Sequen
 def _cuts_a_name(inside: Sequence[Word], found: Sequence[int]) -> bool:
     """Is a part of a longer name taken for the whole of it?"""
     pairs = ((n, n + 1) for n in found if n + 1 < len(inside) and n + 1 not in found)
-    return any(inside[n].is_name and inside[m].is_name and inside[m].gap == " " for n, m in pairs)
+    return any(inside[n].is_name and _is_other(inside[m]) and inside[m].gap == " " for n, m in pairs)
+
+
+def _is_other(word: Word) -> bool:
+    """Is a word the name of somebody or something, not of a kind of things?"""
+    return word.is_name and word.key not in _KINDS
 
 
 def _date_words(passage: Passage) -> set[str]:
