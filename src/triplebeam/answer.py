@@ -204,11 +204,12 @@ def _list_words(fact: Evidence) -> list[Word]:
 
 def _find_names(answer: str, facts: Sequence[Sequence[Word]]) -> tuple[int, ...]:
     """Find the facts, from 1, that name an answer; a long answer may need several of them together."""
-    wanted = {word.folded for word in content(strip_qualifier(answer))}
-    known = [{word.folded for word in words} for words in facts]
-    named = tuple(n for n, words in enumerate(facts, 1) if wanted <= known[n - 1] or _has_surname(answer, words))
-    if named or len(wanted) < _LONG_ANSWER or not wanted <= set().union(*known):
-        return named
+    named = content(strip_qualifier(answer))
+    wanted = {word.folded if word.is_name or word.text[0].isdigit() else _cut(word) for word in named}
+    known = [{key for word in words for key in (word.folded, _cut(word))} for words in facts]
+    found = tuple(n for n, words in enumerate(facts, 1) if wanted <= known[n - 1] or _has_surname(answer, words))
+    if found or len(wanted) < _LONG_ANSWER or not wanted <= set().union(*known):
+        return found
     return tuple(n for n, words in enumerate(known, 1) if len(wanted & words) > 1)
 
 

@@ -46,7 +46,8 @@ _BETWEEN = {
     r"|apart from|unlike|narrowly|turned down|stopped short|too \w+ to|avoid(?:s|ed)?"
     r"|forb\w+|stopp?(?:ed|s)? \w+ from",
     "attempt": r"attempt\w*|tr(?:y|ies|ied|ying) to|about to|seek(?:s|ing)? to|sought to|nominated|candidate",
-    "plan": r"will|shall|plan(?:s|ned|ning)? to|hop(?:e|es|ed|ing) to|intend\w*|want(?:s|ed)? to"
+    "plan": r"will|shall|plan(?:s|ned|ning)? to|hop(?:e|es|ed|ing) to|intend\w*"
+    r"|want(?:s|ed)? to(?! (?:say|tell|ask|remind|share|let|check|express|introduce|thank|follow|wish|inform)\b)"
     r"|expect\w* to|scheduled|propos\w+|promis\w+|going to|consider\w* \w+ing|may|might|could|can(?! be used)"
     r"|perhaps|possibly|probably|likely|maybe|should|ought to|must|need(?:s|ed)? to|plans? for"
     r"|rumou?red",

@@ -134,7 +134,8 @@ def is_by_its_speaker(statement: str, page: Page, sentence: range, passage: Pass
     """Decide whether a statement that says who says something names the speaker, with whom the sentence begins."""
     if not speakers_of(passage) or not _names_an_act(statement):
         return True
-    return words_of(statement)[0].folded == page.words[sentence.start].folded
+    first = next((page.words[n] for n in sentence if not page.words[n].text.isdigit()), page.words[sentence.start])
+    return words_of(statement)[0].folded == first.folded
 
 
 def _names_an_act(statement: str) -> bool:
