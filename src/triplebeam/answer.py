@@ -147,8 +147,10 @@ class Answer:
         named = [(text, _find_names(text, words)) for text in split_parts(self.text)]
         about = {_cut(word) for word in content(self.question)}
         told = len(about & {_cut(word) for word in chain.from_iterable(words)}) >= _MIN_SHARE_TOLD * len(about)
+        is_told = told or len(named) > 1
         return tuple(
-            AnswerPart(text, facts, bool(facts) or (told and _is_choice(text, self.question))) for text, facts in named
+            AnswerPart(text, facts, bool(facts) or (is_told and _is_choice(text, self.question)))
+            for text, facts in named
         )
 
     @property
