@@ -91,6 +91,6 @@ def find_reservation(statement: str, sentence: str, start: int, end: int) -> str
                 return found[0].strip()
     bounds, said = (set(_BOUND.findall(text.casefold())) for text in (sentence, statement))
     if said - bounds and bounds - said:
-        return min(bounds - said)
+        return str(min(bounds - said))
     denied = _BETWEEN_ENDS["negation"].search(statement)
     return f"no {denied[0]!r}" if denied and not _BETWEEN_ENDS["negation"].search(sentence) else None
