@@ -207,3 +207,34 @@ def test_speakers_terms_lists_and_tables_are_resolved(passage: Passage, statemen
 )
 def test_nothing_is_said_of_another_speaker_or_term(passage: Passage, statement: str, quotation: str) -> None:
     assert quoted(split_statement(statement), quotation, passage, statement) is None
+
+
+TALK = Passage("talk", "Mira: Ann met Tom yesterday. He won the race.\nTom: I did not!", "Chat of 2024-05-03")
+LISTS = Passage("lists", "Supported formats are:\n- CSV\n- JSON\n\nFormats that are rejected:\n- XML\n", "conv(1)")
+DEFAULTS = Passage("defaults", "graceful_timeout\n\nDefault: 30\n\ntimeout\n\nDefault: 60\n", "Settings")
+
+
+@pytest.mark.parametrize(
+    ("passage", "statement", "quotation"),
+    [
+        (None, "Ilse Brandt beat Per Lund.", "Per Lund beat Ilse Brandt in 1931."),
+        (None, "Visitors may enter the Lantern Mill.", "Only members of the guild may enter the Lantern Mill."),
+        (None, "Ilse Brandt owns the Lantern Mill since 1931.", "Ilse Brandt owned the Lantern Mill until 1931."),
+        (None, "Ilse Brandt owned the Lantern Mill.", "I wish Ilse Brandt owned the Lantern Mill."),
+        (
+            None,
+            "Ilse Brandt owns the Lantern Mill.",
+            "For example, Ilse Brandt could own the Lantern Mill.",
+        ),
+        (None, "Ilse Brandt owns the Lantern Mill.", "“I own the Lantern Mill,” lied Ilse Brandt."),
+        (None, "Ann Holm said there was no attempt.", "“There was no attempt,” said Ilse Brandt. Ann Holm laughed."),
+        (TALK, "Mira says Ann won the race.", "He won the race."),
+        (GAME, "Tom Hale asked Mira on 2024-05-04 to move their game night.", "Can we move our game night to Friday?"),
+        (LISTS, "One of the supported formats is XML.", "XML"),
+        (DEFAULTS, "The default of graceful_timeout is 60.", "Default: 60"),
+        (MANUAL, "max_delay has the unit requests.", "| burst | requests |"),
+    ],
+)
+def test_what_is_nearly_said_is_not_said(passage: Passage | None, statement: str, quotation: str) -> None:
+    source = passage or Passage("p", f"The valley lies in the north. {quotation}", "Ilse Brandt")
+    assert quoted(split_statement(statement), quotation, source, statement) is None
