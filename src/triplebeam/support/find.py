@@ -44,18 +44,14 @@ def find_support(triple: Triple, passage: Passage) -> Span | None:
     """Find the words from one entity to the other in the first sentence that states the fact; None if there is none."""
     page = page_of(passage.text, passage.title)
     for sentence in page.sentences:
-        span = _from_end_to_end(triple, page, sentence, passage)
+        span = _span(passage, *_linked(triple, page, sentence))
         if fault_of(triple, span, passage) is None:
             return span
     return None
 
 
-def _from_end_to_end(triple: Triple, page: Page, sentence: range, passage: Passage) -> Span:
-    """Find the shortest stretch of a sentence with both entities; one that it does not name is its beginning."""
-    return _span(passage, *_linked(triple, page, sentence))
-
-
 def _linked(triple: Triple, page: Page, sentence: range) -> tuple[int, int]:
+    """Find the shortest stretch of a sentence with both entities; one that it does not name is its beginning."""
     subjects = mentions(triple.subject, page, sentence) or [sentence[:1]]
     objects = object_mentions(triple, page, sentence) or [sentence[:1]]
     pairs = [(min(s.start, o.start), max(s.stop, o.stop), s.start > o.start) for s, o in product(subjects, objects)]

@@ -84,16 +84,13 @@ def strip_source(statement: str, passage: Passage, quote_end: int) -> str:
     if report and re.match(said_by, passage.text[quote_end:]):
         return statement[report.end() :]
     named = {word.folded for word in words_of(f"{passage.title} {passage.origin}")} - _date_words(passage)
-    if report and {w.folded for w in content(report["source"]) if w.key not in _MEDIA} <= named and _has_name(report):
+    source = [word for word in content(report["source"]) if word.key not in _MEDIA] if report else []
+    if report and {word.folded for word in source} <= named and any(word.is_name for word in source):
         return statement[report.end() :]
     told, day, rest = statement.partition(f" on {passage.date} ") if passage.date else (statement, "", "")
     speakers = {word.folded for word in words_of(" ".join(speakers_of(passage)))}
     is_told = day and all(word.key in _SPEECH or word.folded in speakers for word in content(told))
     return f"{told} {rest}" if is_told else statement
-
-
-def _has_name(report: re.Match[str]) -> bool:
-    return any(word.is_name for word in words_of(report["source"]))
 
 
 def find_addition(statement: str, triple: Triple, page: Page, sentence: range, passage: Passage) -> str | None:

@@ -31,7 +31,6 @@ from triplebeam.methods.gear.expand import SyncGE, derive_passage_link
 from triplebeam.methods.gear.link import PassageLink
 from triplebeam.methods.shared.facts import Fact, passages_of_facts, raise_passages, select_new_facts, with_sources
 from triplebeam.methods.shared.loop import ANSWERED, LAST_STEP, NO_QUERY
-from triplebeam.methods.shared.question_answering import ReadAnswer
 from triplebeam.methods.shared.reading import AnsweringAgent, answer_from_evidence, choose_within
 from triplebeam.ranking import Ranking
 from triplebeam.retrieve.fuse import in_turn, reciprocal_rank_fusion
@@ -98,7 +97,9 @@ class EvidenceAgent(AnsweringAgent):
         if self.answer_from == "fusion":
             best = loop.fuse_rankings().ids[: self.answered_from]
             return loop.conclude(lambda: self._answerer.answer(question, best))
-        return loop.conclude(lambda: self._read_answer(loop))
+        return loop.conclude(
+            lambda: answer_from_evidence(self._answerer, loop, self.answered_from, self._passages, self.answer_tokens)
+        )
 
     def _fall_back(self, loop: "_Gist", weakness: str) -> Step:
         """Forget what a weak model read and thought: the search for the question alone is better."""
@@ -106,9 +107,6 @@ class EvidenceAgent(AnsweringAgent):
         loop.ending = f"{loop.ending}; {weakness}, so the answer is read from the search for the question alone"
         loop.facts, loop.verdict, loop.answer, loop.premise, loop.contradicting = (), Verdict(), "", "", ()
         return Step(number=loop.number, query=loop.question, ranking=ranking, so_far=ranking)
-
-    def _read_answer(self, loop: "_Gist") -> ReadAnswer:
-        return answer_from_evidence(self._answerer, loop, self.answered_from, self._passages, self.answer_tokens)
 
     def _step(self, loop: "_Gist") -> Step:
         query = loop.search_lines[-1]
