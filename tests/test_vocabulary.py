@@ -96,7 +96,6 @@ IRREGULAR = re.compile(
 OLD_PARTICIPLES = {
     "answer.py": "_taken",
     "assemble": "_built _known _remembered assembled synced",
-    "explain": "_joined _shortened _shown _titled called filled",
     "extract": (
         "_dated _described _ended _extracted _governed _greeted _inflated _owned _prepared _trimmed "
         "_widened joined measured parsing"
@@ -105,11 +104,6 @@ OLD_PARTICIPLES = {
     "passage.py": "embedded",
     "ranking.py": "replaced",
     "retrieve": "_arranged _corrected _explained _fused _linked _mixed _ranked _walked explained",
-    "serve": (
-        "_answered _bound _checked _claimed _escaped _found _installed _listed _made _matched _published _renamed "
-        "_said _sent _submitted _understood _unsupported _wanted _writing answered counting failed noting opened "
-        "refused running unexpected waiting"
-    ),
     "support": ("_defined _folded _linked _listed _marked _matched _moved _named _said _tabled _widened merged quoted"),
 }
 

@@ -1,6 +1,6 @@
 """Tuning: how much the default search should rely on walks, by a user's own questions.
 
-An index measures its share itself (`triplebeam.index.content.topics`). Questions with gold passages know better, if
+An index measures its share itself (`triplebeam.index.content.entities`). Questions with gold passages know better, if
 there are enough of them: a share is chosen on one half and measured on the other, and the other way round. Only where
 that is better than the index's own share beyond chance, the best share over all questions takes its place.
 """

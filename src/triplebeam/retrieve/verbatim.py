@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import accumulate, takewhile
 
-from triplebeam.index.arrays.names import SortedNames
+from triplebeam.index.arrays.array_set import SortedNames
 from triplebeam.text.names import entity_key
 from triplebeam.text.terms import query_words, text_words
 

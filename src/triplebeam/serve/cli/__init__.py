@@ -35,7 +35,7 @@ def main() -> None:
 
 
 def _warn_of_variables() -> None:
-    """A misspelt setting would be ignored in silence."""
+    """Warn of a misspelt setting, which would be ignored in silence."""
     if _COMPLETING in os.environ or not any(name.startswith("TRIPLEBEAM_") for name in os.environ):
         return
     from triplebeam.settings import unknown_variables
@@ -45,7 +45,7 @@ def _warn_of_variables() -> None:
 
 
 def _exit_code(leaving: KeyboardInterrupt | SystemExit) -> str | int | None:
-    """The exit code. typer and rich turn Ctrl-C and a broken pipe into an exit."""
+    """Return the exit code. typer and rich turn Ctrl-C and a broken pipe into an exit."""
     if isinstance(leaving.__context__, BrokenPipeError):
         # The reader of our output has gone, as in `| head`: not an error.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -53,12 +53,12 @@ class _Commands(TyperGroup):
         self.commands = {name: TyperCommand(name, help=text, short_help=text) for name, text in COMMANDS.items()}
 
     def make_context(self, *args: Any, **kwargs: Any) -> Any:
-        """The context of a call, with all options in place."""
+        """Make the context of a call, with all options in place."""
         _hide_flag_types(self)
         return super().make_context(*args, **kwargs)
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """The command as it is listed; one that is not Triplebeam's own comes from a package that adds commands."""
+        """Return the command as it is listed; one that is not our own comes from a package that adds commands."""
         if (own := super().get_command(ctx, cmd_name)) is not None:
             return own
         if cmd_name in _INSTEAD:
@@ -73,7 +73,7 @@ class _Commands(TyperGroup):
         return group
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """The command, and what follows its name."""
+        """Return the command, and what follows its name."""
         name, command, words = super().resolve_command(ctx, args)
         if name in COMMANDS:
             command = load_command(name)
@@ -105,7 +105,7 @@ def _hide_flag_types(command: Any) -> None:
 
 
 def _check_values(ctx: typer.Context, words: list[str]) -> None:
-    """Otherwise the next option would be taken for the value, and what then lacks or is too much would be named."""
+    """Refuse an option without its value: the next option would be taken for it, and another fault be named."""
     params = ctx.command.params
     names = {_DEBUG, *(name for param in params for name in (*param.opts, *param.secondary_opts) if name[0] == "-")}
     valued = {name for param in params if not getattr(param, "is_flag", True) for name in param.opts}
