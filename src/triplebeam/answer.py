@@ -1,16 +1,17 @@
 """What an agent gives back: its steps as they happened, and an answer with evidence one can check."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Literal, NamedTuple, Protocol, TypeAlias
 
 from triplebeam.generate.accounting import follow_run
 from triplebeam.generate.language_model import Usage
 from triplebeam.ranking import Ranking
-from triplebeam.text.names import entity_key, strip_article
-from triplebeam.text.words import WORD, content, words_of
+from triplebeam.text.names import entity_key, strip_qualifier
+from triplebeam.text.words import Word, content, words_of
 from triplebeam.triple import Triple
 
 #: "answered": the documents say it. "guess": the model's best guess. "not_in_documents": the model read them, and they
@@ -19,6 +20,10 @@ from triplebeam.triple import Triple
 Outcome: TypeAlias = Literal["answered", "guess", "not_in_documents", "false_premise", "model_failed"]
 #: Separates the parts of an answer, such as the items of a list.
 SEPARATOR = ";"
+#: An answer of so many words may be named by several facts together.
+_LONG_ANSWER = 5
+#: A yes or no is supported if the facts have at least this share of the question's words.
+_MIN_SHARE_TOLD = 0.35
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -138,11 +143,15 @@ class Answer:
     @property
     def parts(self) -> tuple[AnswerPart, ...]:
         """What the answer consists of: one part as a rule, or the items of a list, or one for each thing asked for."""
-        named = [
-            (text, tuple(number for number, fact in enumerate(self.evidence, 1) if _names(fact, text)))
-            for text in split_parts(self.text)
-        ]
-        return tuple(AnswerPart(text, facts, bool(facts) or _is_yes_or_no(text)) for text, facts in named)
+        words = list(map(_list_words, self.evidence))
+        named = [(text, _find_names(text, words)) for text in split_parts(self.text)]
+        about = {_cut(word) for word in content(self.question)}
+        told = len(about & {_cut(word) for word in chain.from_iterable(words)}) >= _MIN_SHARE_TOLD * len(about)
+        is_told = told or len(named) > 1
+        return tuple(
+            AnswerPart(text, facts, bool(facts) or (is_told and _is_choice(text, self.question)))
+            for text, facts in named
+        )
 
     @property
     def as_of(self) -> str:
@@ -152,9 +161,9 @@ class Answer:
     @property
     def agreed(self) -> bool:
         """The passages and the facts gave the same parts, or such as are a part of the other ("Bath, England")."""
-        said, facts_said = (list(map(entity_key, split_parts(text))) for text in (self.text, self.loop_text))
+        said, facts_said = map(split_parts, (self.text, self.loop_text))
         pairs = ((said, facts_said), (facts_said, said))
-        return not facts_said or all(any(a in b or b in a for b in others) for own, others in pairs for a in own)
+        return not facts_said or all(any(_agree(a, b) for b in others) for own, others in pairs for a in own)
 
     def verify(self, index: FactChecker) -> list[str]:
         """Check every fact against an index again; returns the faults, none where everything holds."""
@@ -170,19 +179,54 @@ def split_parts(text: str) -> list[str]:
     return list(filter(None, map(str.strip, text.split(SEPARATOR))))
 
 
-def _is_yes_or_no(text: str) -> bool:
-    """Yes and no are named by no fact."""
-    return entity_key(text).split(" ")[0] in ("yes", "no")
-
-
-def _names(fact: Evidence, answer: str) -> bool:
-    """Is an answer named by a fact, by the words that support it, or by its speaker or date?"""
-    bare = strip_article(answer)
-    said = entity_key(bare if WORD.match(bare) else answer)  # the article of a quoted title may be a part of it
-    text = entity_key(
-        " ".join([fact.text, str(fact.triple), fact.span.text if fact.span else "", fact.speaker, fact.date])
+def _agree(one: str, other: str) -> bool:
+    """Is one of two answers, or each of its words but for "the" and the like, a part of the other?"""
+    (key, words), (other_key, other_words) = (
+        (entity_key(text), {word.folded for word in content(text)}) for text in (one, other)
     )
-    return said in text or {word.folded for word in content(answer)} <= {word.folded for word in words_of(text)}
+    return key in other_key or other_key in key or words <= other_words or other_words <= words
+
+
+def _is_choice(text: str, question: str) -> bool:
+    """Is an answer yes, no or what the question offers with "or"? No fact names it: it follows from the facts."""
+    key, asked = entity_key(text), f" {entity_key(question)} "
+    return key.split(" ")[0] in ("yes", "no") or (" or " in asked and f" {key} " in asked)
+
+
+def _cut(word: Word) -> str:
+    """Return the beginning of a word, which "visits" and "visited" share."""
+    return word.folded[:5]
+
+
+def _list_words(fact: Evidence) -> list[Word]:
+    """List the words of a fact, of what supports it, and of its speaker and date."""
+    said = [fact.text, str(fact.triple), fact.span.text if fact.span else "", fact.speaker, fact.date]
+    return words_of(" . ".join(said))
+
+
+def _find_names(answer: str, facts: Sequence[Sequence[Word]]) -> tuple[int, ...]:
+    """Find the facts, from 1, that name an answer; a long answer may need several of them together."""
+    named = content(strip_qualifier(answer))
+    wanted = {word.folded if word.is_name or word.text[0].isdigit() else _cut(word) for word in named}
+    known = [{key for word in words for key in (word.folded, _cut(word))} for words in facts]
+    found = tuple(n for n, words in enumerate(facts, 1) if wanted <= known[n - 1] or _has_surname(answer, words))
+    if found or len(wanted) < _LONG_ANSWER or not wanted <= set().union(*known):
+        return found
+    return tuple(n for n, words in enumerate(known, 1) if len(wanted & words) > 1)
+
+
+def _has_surname(answer: str, words: Sequence[Word]) -> bool:
+    """Do words call a person of several names by the last ones, with no other name before them?"""
+    name = words_of(answer)
+    if len(name) < 2 or not all(word.is_name for word in name):
+        return False
+    last = name[-2:] if name[-1].gap == "-" else name[-1:]
+    size, keys = len(last), [word.folded for word in last]
+    return any(
+        [word.folded for word in words[n : n + size]] == keys
+        and not (n and words[n - 1].is_name and words[n].gap == " ")
+        for n in range(len(words))
+    )
 
 
 class Run:

@@ -2,9 +2,9 @@
 
 import pytest
 
-from triplebeam.methods.shared.facts import split_statement
 from triplebeam.passage import Passage
 from triplebeam.support import quoted
+from triplebeam.support.claim import split_statement
 from triplebeam.triple import Triple
 
 pytestmark = pytest.mark.slow
@@ -115,9 +115,52 @@ MANUAL = Passage(
 )
 
 
+NEWS = Passage(
+    "news",
+    "Was Ilse Brandt at the fair? She was not there. The deal between Holm and Brandt pays Brandt millions a year. "
+    "You might have to ask her.",
+    "Prizes of the year",
+    metadata={"source": "The Harbour Post", "published_at": "2024-05-03"},
+)
+SETTINGS = Passage(
+    "settings",
+    "errorlog\n\nThe file to write to.\n\nChanged in 19.2: Log to stderr by default.\n\n"
+    "How can I switch it off?\n\nPass --quiet or set QUIET=1.\n\n"
+    "[listener:watch]\ncommand=watch -a 200MB\nevents=TICK_60\n\n[listener:late]\nevents=STATE\n\n"
+    "If no path is given, the file is looked for in the following places, in this order. The first is used.\n\n"
+    "1. `/etc/a.conf`\n\n2. `/opt/b.conf`\n",
+    "Settings",
+)
+GAME = Passage(
+    "game",
+    "Mira: Sekiro is amazing! It's got a unique combat system.\n"
+    "TomHale: Sorry, but I have a work meeting tomorrow. Can we move our game night to Friday?\n",
+    "Chat of 2024-05-03",
+)
+
+
 @pytest.mark.parametrize(
     ("passage", "statement", "quotation"),
     [
+        (
+            NEWS,
+            "The Harbour Post reports that the deal between Holm and Brandt pays Brandt millions a year.",
+            "The deal between Holm and Brandt pays Brandt millions a year.",
+        ),
+        (SETTINGS, "errorlog logs to stderr by default since 19.2.", "Changed in 19.2: Log to stderr by default."),
+        (
+            SETTINGS,
+            "To switch it off, pass --quiet or set QUIET=1.",
+            "How can I switch it off?\n\nPass --quiet or set QUIET=1.",
+        ),
+        (SETTINGS, "The section [listener:watch] has events=TICK_60.", "events=TICK_60"),
+        (SETTINGS, "The file is looked for in /opt/b.conf.", "/opt/b.conf"),
+        (GAME, "Mira says Sekiro's got a unique combat system.", "It's got a unique combat system."),
+        (
+            GAME,
+            "Tom Hale asked Mira on 2024-05-03 to move their game night to Friday because of a work meeting tomorrow.",
+            "I have a work meeting tomorrow. Can we move our game night to Friday?",
+        ),
         (
             CHAT,
             "Mira finally went to the pottery class on 2024-05-02.",
@@ -152,6 +195,11 @@ def test_speakers_terms_lists_and_tables_are_resolved(passage: Passage, statemen
         (CHAT, "Mira suggested to meet at the harbour on Friday.", "Shall we meet at the harbour on Friday?"),
         (CHAT, "Tom Hale and Mira meet at the harbour on Friday.", "Shall we meet at the harbour on Friday?"),
         (CHAT, "The brakes of Tom Hale's bike are broken again.", "The brakes of my bike are broken again"),
+        (MANUAL, "max_delay can not be set at start.", "This parameter can only be set at start."),
+        (NEWS, "The Valley Post reports that the deal pays Brandt millions.", "pays Brandt millions a year."),
+        (NEWS, "Ilse Brandt was at the fair.", "Was Ilse Brandt at the fair? She was not there."),
+        (SETTINGS, "The section [listener:late] has events=TICK_60.", "events=TICK_60"),
+        (GAME, "Tom Hale says Sekiro's got a unique combat system.", "It's got a unique combat system."),
         (MANUAL, "min_delay can only be set at start.", "This parameter can only be set at start."),
         (MANUAL, "min_delay defaults to 30s.", "Defaults to 30s."),
         (MANUAL, "max_delay defaults to 60s.", "Defaults to 30s."),
@@ -159,3 +207,34 @@ def test_speakers_terms_lists_and_tables_are_resolved(passage: Passage, statemen
 )
 def test_nothing_is_said_of_another_speaker_or_term(passage: Passage, statement: str, quotation: str) -> None:
     assert quoted(split_statement(statement), quotation, passage, statement) is None
+
+
+TALK = Passage("talk", "Mira: Ann met Tom yesterday. He won the race.\nTom: I did not!", "Chat of 2024-05-03")
+LISTS = Passage("lists", "Supported formats are:\n- CSV\n- JSON\n\nFormats that are rejected:\n- XML\n", "conv(1)")
+DEFAULTS = Passage("defaults", "graceful_timeout\n\nDefault: 30\n\ntimeout\n\nDefault: 60\n", "Settings")
+
+
+@pytest.mark.parametrize(
+    ("passage", "statement", "quotation"),
+    [
+        (None, "Ilse Brandt beat Per Lund.", "Per Lund beat Ilse Brandt in 1931."),
+        (None, "Visitors may enter the Lantern Mill.", "Only members of the guild may enter the Lantern Mill."),
+        (None, "Ilse Brandt owns the Lantern Mill since 1931.", "Ilse Brandt owned the Lantern Mill until 1931."),
+        (None, "Ilse Brandt owned the Lantern Mill.", "I wish Ilse Brandt owned the Lantern Mill."),
+        (
+            None,
+            "Ilse Brandt owns the Lantern Mill.",
+            "For example, Ilse Brandt could own the Lantern Mill.",
+        ),
+        (None, "Ilse Brandt owns the Lantern Mill.", "“I own the Lantern Mill,” lied Ilse Brandt."),
+        (None, "Ann Holm said there was no attempt.", "“There was no attempt,” said Ilse Brandt. Ann Holm laughed."),
+        (TALK, "Mira says Ann won the race.", "He won the race."),
+        (GAME, "Tom Hale asked Mira on 2024-05-04 to move their game night.", "Can we move our game night to Friday?"),
+        (LISTS, "One of the supported formats is XML.", "XML"),
+        (DEFAULTS, "The default of graceful_timeout is 60.", "Default: 60"),
+        (MANUAL, "max_delay has the unit requests.", "| burst | requests |"),
+    ],
+)
+def test_what_is_nearly_said_is_not_said(passage: Passage | None, statement: str, quotation: str) -> None:
+    source = passage or Passage("p", f"The valley lies in the north. {quotation}", "Ilse Brandt")
+    assert quoted(split_statement(statement), quotation, source, statement) is None

@@ -26,10 +26,11 @@ _ANYWHERE = {
     r"|only |expected )*answer (?:is|must|should|to)\b|when(?:ever)? (?:you are |you're )?asked"
     r"|for the (?:grader|assistant|model)",
     "condition": r"^\W*(?:[\w. -]{1,40}: )?(?:if|unless|whether|suppose|supposing|imagine|assuming|assume"
-    r"|let us say|what if|had|should|were)\b|would(?:n['’]t| not)? have|could have|might have|, if\b"
+    r"|let us say|what if|had|should|were)\b|would(?:n['’]t| not)? have|(?:could|might) have(?! to)|, if\b"
     r"|\bif (?:he|she|it|they|only|the|you|we|i)\b|were (?:he|she|it|they) to|provided that"
-    r"|in the event|hypothetical\w*|in an? (?:alternate|parallel)|only if|as if|as though|wish(?:es"
-    r"|ed)? (?:that|he|she|they|i)\b|pretend\w*|dream(?:t|s|ed)? (?:that|of)",
+    r"|in the event|hypothetical\w*|in an? (?:alternate|parallel)|only if|as if|as though"
+    r"|(?:i|we|he|she|they) wish(?:es|ed)?\b(?! (?:you|him|her|them|us|everyone)\b)|pretend\w*"
+    r"|dream(?:t|s|ed)? (?:that|of)",
     "attribution": r"alleg\w+|purport\w+|supposed(?:ly)?|reputed(?:ly)?|so-called|legend (?:has|says)|(?:he|she|who"
     r"|they|some|people|many|critics|fans|locals|opponents|[A-Z]\w+) (?:falsely |wrongly )?(?:claim"
     r"|insist|speculat|suspect|assert|contend)(?:s|e|es|ed)?\b|claims? that|(?:it|is|are|was"
@@ -45,8 +46,9 @@ _BETWEEN = {
     r"|apart from|unlike|narrowly|turned down|stopped short|too \w+ to|avoid(?:s|ed)?"
     r"|forb\w+|stopp?(?:ed|s)? \w+ from",
     "attempt": r"attempt\w*|tr(?:y|ies|ied|ying) to|about to|seek(?:s|ing)? to|sought to|nominated|candidate",
-    "plan": r"will|shall|plan(?:s|ned|ning)? to|hop(?:e|es|ed|ing) to|intend\w*|want(?:s|ed)? to"
-    r"|expect\w* to|scheduled|propos\w+|promis\w+|going to|consider\w* \w+ing|may|might|could|can"
+    "plan": r"will|shall|plan(?:s|ned|ning)? to|hop(?:e|es|ed|ing) to|intend\w*"
+    r"|want(?:s|ed)? to(?! (?:say|tell|ask|remind|share|let|check|express|introduce|thank|follow|wish|inform)\b)"
+    r"|expect\w* to|scheduled|propos\w+|promis\w+|going to|consider\w* \w+ing|may|might|could|can(?! be used)"
     r"|perhaps|possibly|probably|likely|maybe|should|ought to|must|need(?:s|ed)? to|plans? for"
     r"|rumou?red",
 }
@@ -58,6 +60,8 @@ _ANYWHERE_IN = {
 #: In characters: so far before and behind what the fact links.
 _BEFORE, _BEHIND = 60, 30
 _BETWEEN_ENDS = {kind: re.compile(rf"(?:\b|(?<=\w)(?=n['’]t))(?:{words})\b") for kind, words in _BETWEEN.items()}
+_BOUND = re.compile(r"\b(?:since|until|before|after)\b(?= \w* ?\d)")
+_QUESTION = re.compile(r"[^.!?]*\?(?=\s)")
 _END = re.compile(r"[.!?](?=\W*(?:\s|$))")
 #: A question supports that it was asked, and no more.
 _ASKED = re.compile(
@@ -65,22 +69,28 @@ _ASKED = re.compile(
     re.IGNORECASE,
 )
 #: Whoever asks says these of himself.
-_OF_QUESTIONS = (_ANYWHERE_IN["condition"], _BETWEEN_ENDS["plan"])
+_OF_QUESTIONS = (_ANYWHERE_IN["condition"], _BETWEEN_ENDS["plan"], _BETWEEN_ENDS["negation"])
 
 
 def find_reservation(statement: str, sentence: str, start: int, end: int) -> str | None:
-    """The words that keep a sentence from asserting what a statement says of it; None if nothing does.
+    """Find the words that keep a sentence from asserting what a statement says of it; None if nothing does.
 
     ``start`` and ``end`` are the stretch of the sentence that the fact links. What the statement says itself, such as
     that somebody denied it, is no reservation.
     """
-    stretch, near = sentence[start:end], sentence[max(0, start - _BEFORE) : end + _BEHIND]
+    near = sentence[max(0, start - _BEFORE) : end + _BEHIND]
+    stretch = _QUESTION.sub("", sentence[start:end])  # what a question before says of itself
     mark, asked = _END.search(sentence, end), _ASKED.search(statement)
     if mark and mark[0] == "?" and not asked:
         return "?"
     for patterns, text in ((_ANYWHERE_IN, sentence), (_BETWEEN_ENDS, stretch)):
         for kind, pattern in patterns.items():
             found = pattern.search(near if kind in _NEAR else text)
-            if found and not pattern.search(statement) and not (asked and pattern in _OF_QUESTIONS):
+            is_said = pattern.search(statement) or (found and found[0].strip(" ,").casefold() in statement.casefold())
+            if found and not is_said and not (asked and pattern in _OF_QUESTIONS):
                 return found[0].strip()
-    return None
+    bounds, said = (set(_BOUND.findall(text.casefold())) for text in (sentence, statement))
+    if said - bounds and bounds - said:
+        return str(min(bounds - said))
+    denied = _BETWEEN_ENDS["negation"].search(statement)
+    return f"no {denied[0]!r}" if denied and not _BETWEEN_ENDS["negation"].search(sentence) else None

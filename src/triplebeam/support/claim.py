@@ -9,7 +9,8 @@ from typing import NamedTuple
 
 from triplebeam.support.names import is_title, mentions, object_mentions
 from triplebeam.support.page import Page
-from triplebeam.text.words import LOST_DASH
+from triplebeam.text.stop_words import ARTICLES, LIGHT_WORDS
+from triplebeam.text.words import LOST_DASH, words_of
 from triplebeam.triple import Triple
 
 #: In characters: so much of the sentence before is shown.
@@ -35,8 +36,20 @@ class Claim(NamedTuple):
         return Claim(Triple(*reversed(self.triple)), *exchanged)
 
 
+def split_statement(statement: str) -> Triple:
+    """Cut a sentence into three pieces: what it begins with, up to the last light word, and the rest."""
+    words = words_of(statement)
+    places = range(1, len(words))
+    verb = next((n for n in places if not words[n].is_name and words[n - 1].key not in ARTICLES), 1)
+    last = next((n for n in reversed(places[verb:]) if words[n - 1].key in LIGHT_WORDS), verb + 1)
+    if len(words) <= last:
+        return Triple(statement, "is", "so")
+    cuts = words[verb].start, words[last].start
+    return Triple(statement[: cuts[0]].strip(), statement[slice(*cuts)].strip(), statement[cuts[1] :].strip(" ."))
+
+
 def claim_of(triple: Triple, page: Page, start: int, end: int) -> Claim | str:
-    """The claim that a stretch of a page's text states a fact; if an end is not named there, that end.
+    """Make the claim that a stretch of a page's text states a fact; if an end is not named there, return that end.
 
     The stretch must name the object, and its sentences the subject. One of the two may also be the page's title: the
     subject, if the sentences do not begin with another one; the object, if the stretch names the subject.
@@ -53,7 +66,7 @@ def claim_of(triple: Triple, page: Page, start: int, end: int) -> Claim | str:
 
 
 def _marked(page: Page, sentence: range, subjects: Sequence[range], objects: Sequence[range]) -> tuple[str, str]:
-    """The sentences behind the title, with marks; and with the sentence before."""
+    """Mark the sentences behind the title; and these with the sentence before."""
     start = at = page.words[sentence.start].start
     end = page.words[sentence.stop].start if sentence.stop < len(page.words) else len(page.text)
     title = page.title if subjects else f"[ {page.title} ]"

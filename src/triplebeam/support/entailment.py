@@ -46,14 +46,14 @@ def prepare(home: Path, *, offline: bool, progress: Progress = ignore_progress) 
 
 @lru_cache(maxsize=4096)
 def states(claim: Claim, least: float = LEAST) -> bool:
-    """The words state the fact, and not rather its reverse. The last claims are kept: facts are often read twice."""
+    """Decide whether the words state the fact, not rather its reverse. The last claims are kept, as facts recur."""
     score = reader().score(claim)
     return score > least and bool(_MUTUAL.search(claim.triple.predicate) or score >= reader().score(claim.swapped))
 
 
 @cache
 def reader() -> "Reader":
-    """The model, loaded once; where nothing was prepared, from the user's cache."""
+    """Load the model once; where nothing was prepared, from the user's cache."""
     if not _found:
         prepare(platformdirs.user_cache_path("triplebeam"), offline=False)
     return Reader(_found[0], ADAPTER)
@@ -83,7 +83,7 @@ class Reader:
 
 
 def merged(tensors: Mapping[str, NDArray[Any]], adapted: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
-    """A model's tensors with those of an adapter: biases replaced, products (``.B`` times ``.A``) added to weights."""
+    """Merge an adapter into a model's tensors: biases replaced, products (``.B`` times ``.A``) added to weights."""
     layers = [name.removesuffix(".A") for name in adapted if name.endswith(".A")]
     added = {name: tensors[name] + adapted[f"{name}.B"] @ adapted[f"{name}.A"] for name in layers}
     return {**tensors, **{name: adapted[name] for name in adapted.keys() & tensors.keys()}, **added}

@@ -8,12 +8,12 @@ from itertools import pairwise, product
 from triplebeam.answer import Span
 from triplebeam.passage import Passage
 from triplebeam.support.assertion import find_reservation
-from triplebeam.support.claim import Claim, claim_of
-from triplebeam.support.entailment import LEAST_IN_ITS_WORDS, states
+from triplebeam.support.claim import Claim, claim_of, split_statement
+from triplebeam.support.entailment import LEAST_IN_ITS_WORDS, reader, states
 from triplebeam.support.names import mentions, object_mentions
 from triplebeam.support.page import Page, page_of
 from triplebeam.support.resolve import resolve_passage
-from triplebeam.support.restatement import find_addition, is_by_its_speaker, is_verbatim, restates
+from triplebeam.support.restatement import find_addition, is_by_its_speaker, is_verbatim, restates, strip_source
 from triplebeam.support.subject import has_other_subject
 from triplebeam.text.words import Word, words_of
 from triplebeam.triple import Triple
@@ -29,28 +29,29 @@ _TURNED = 5
 
 
 def quoted(triple: Triple, quotation: str, passage: Passage, statement: str = "") -> Span | None:
-    """The exact words of the passage that a reader quotes for a fact; None if they are not there or do not state it."""
-    place = locate(quotation, passage.text)
-    span = _span(passage, *place) if place else None
+    """Find the passage's words that a reader quotes for a fact; None if they are not there or do not state it."""
+    span = find_quotation(quotation, passage)
     return span if span and fault_of(triple, span, passage, statement) is None else None
 
 
+def find_quotation(quotation: str, passage: Passage) -> Span | None:
+    """Find the words of the passage that a reader quotes, be it that they state a fact or not; None if it has none."""
+    place = locate(quotation, passage.text)
+    return _span(passage, *place) if place else None
+
+
 def find_support(triple: Triple, passage: Passage) -> Span | None:
-    """The words from one entity to the other in the first sentence that states the fact; None if there is none."""
+    """Find the words from one entity to the other in the first sentence that states the fact; None if there is none."""
     page = page_of(passage.text, passage.title)
     for sentence in page.sentences:
-        span = _from_end_to_end(triple, page, sentence, passage)
+        span = _span(passage, *_linked(triple, page, sentence))
         if fault_of(triple, span, passage) is None:
             return span
     return None
 
 
-def _from_end_to_end(triple: Triple, page: Page, sentence: range, passage: Passage) -> Span:
-    """The shortest stretch of a sentence that has both entities; an entity that it does not name is its beginning."""
-    return _span(passage, *_linked(triple, page, sentence))
-
-
 def _linked(triple: Triple, page: Page, sentence: range) -> tuple[int, int]:
+    """Find the shortest stretch of a sentence with both entities; one that it does not name is its beginning."""
     subjects = mentions(triple.subject, page, sentence) or [sentence[:1]]
     objects = object_mentions(triple, page, sentence) or [sentence[:1]]
     pairs = [(min(s.start, o.start), max(s.stop, o.stop), s.start > o.start) for s, o in product(subjects, objects)]
@@ -70,6 +71,8 @@ def fault_of(triple: Triple, span: Span, passage: Passage, statement: str = "") 
     """
     if not 0 <= span.start < span.end <= len(passage.text) or passage.text[span.start : span.end] != span.text:
         return "the passage's text is not what the answer quotes"
+    if statement and (said := strip_source(statement, passage, _end_of_speech(span, passage))) != statement:
+        triple, statement = triple if triple.subject in said else split_statement(said), said
     resolved = resolve_passage(passage)
     place = resolved.place(span.start, span.end)
     titles = dict.fromkeys([passage.title, *passage.section.split(" › ")[-1:]])
@@ -77,6 +80,12 @@ def fault_of(triple: Triple, span: Span, passage: Passage, statement: str = "") 
         _fault_in(triple, statement, page_of(resolved.text, title), place, passage) for title in titles if title
     ] or [_fault_in(triple, statement, page_of(resolved.text, ""), place, passage)]
     return None if None in faults else faults[0]
+
+
+def _end_of_speech(span: Span, passage: Passage) -> int:
+    """Where a speech in quotation marks ends that a span begins in; the span's end without any."""
+    end = re.search(r"[”\"]", span.text[1:])
+    return span.start + 1 + end.start() if end else span.end
 
 
 def _fault_in(triple: Triple, statement: str, page: Page, place: tuple[int, int], passage: Passage) -> str | None:
@@ -107,16 +116,17 @@ def _fault_in(triple: Triple, statement: str, page: Page, place: tuple[int, int]
 def _is_in_its_words(
     statement: str, claim: Claim | str, page: Page, sentence: range, place: tuple[int, int], passage: Passage
 ) -> bool:
-    """Does a statement repeat the quoted words, and does the model not contradict it?
+    """Decide whether a statement repeats the quoted words, and the model does not contradict it.
 
     The model has read no text that was resolved, and no triple in another order than its sentence: it is not asked
     """
     is_resolved = page.text != passage.text
     quote = sentence if is_resolved else page.words_within(sentence, *place)
     is_new_to_model = is_resolved or is_verbatim(statement, page, quote)
-    if not restates(statement, page, quote, passage, exactly=not is_new_to_model):
-        return False
-    return is_new_to_model or isinstance(claim, str) or states(claim, LEAST_IN_ITS_WORDS)
+    if restates(statement, page, quote, passage, exactly=not is_new_to_model):
+        return is_new_to_model or isinstance(claim, str) or reader().score(claim) > LEAST_IN_ITS_WORDS
+    has_all_words = restates(statement, page, quote, passage, exactly=True, in_order=False)
+    return has_all_words and isinstance(claim, Claim) and states(claim, LEAST_IN_ITS_WORDS)
 
 
 def _span(passage: Passage, start: int, end: int) -> Span:
@@ -152,7 +162,7 @@ def _exactly(piece: list[str], words: list[Word], after: int) -> tuple[int, int]
 
 
 def _nearly(piece: list[str], words: list[Word]) -> tuple[int, int] | None:
-    """The stretch that begins and ends with words of the quotation and has most of the others in their order."""
+    """Find the stretch that begins and ends with words of the quotation and has most of the others in their order."""
     if len(piece) < _FEWEST_WORDS:
         return None
     keys = [word.folded for word in words]

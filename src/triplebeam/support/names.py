@@ -20,7 +20,7 @@ _STRANGERS = 2
 
 
 def mentions(entity: str, page: Page, places: range) -> list[range]:
-    """The places of all mentions among some words of a page."""
+    """Find the places of all mentions among some words of a page."""
     whole, name = words_of(entity), content(entity)
     if is_date(entity):
         return list(_dates(_date_of(whole), page.words, places))
@@ -30,7 +30,7 @@ def mentions(entity: str, page: Page, places: range) -> list[range]:
 
 
 def object_mentions(triple: Triple, page: Page, places: range) -> list[range]:
-    """The places of all mentions of a triple's object; if it has none, of the rows of a table that have it."""
+    """Find the places of all mentions of a triple's object; if it has none, of the rows of a table that have it."""
     return mentions(triple.object, page, places) or _row_values(triple, page, places)
 
 
@@ -44,12 +44,12 @@ def _row_values(triple: Triple, page: Page, places: range) -> list[range]:
 
 
 def is_date(entity: str) -> bool:
-    """The entity is a date or a year."""
+    """Return whether the entity is a date or a year."""
     return bool(_date_of(words_of(entity)))
 
 
 def is_title(entity: str, page: Page) -> bool:
-    """The entity is what the passage is about: it has the title's words, or at least half of them and no others."""
+    """Decide whether a passage is about the entity: it has the title's words, or at least half and no others."""
     name, title, whole = _folded(content(entity)), _folded(page.title_words), _folded(content(page.title))
     if is_date(entity) and name != whole:  # a chat is not about its day
         return False
@@ -58,7 +58,7 @@ def is_title(entity: str, page: Page) -> bool:
 
 
 def _widened(mention: range, whole: Sequence[Word], name: Sequence[Word], words: Sequence[Word]) -> range:
-    """A mention with the light words around it that the entity begins or ends with: "On Broadway", "Stroh's"."""
+    """Widen a mention by the light words that the entity begins or ends with: "On Broadway", "Stroh's"."""
     opening = {word.key for word in whole[: whole.index(name[0])]}
     closing = {word.key for word in whole[whole.index(name[-1]) + 1 :]}
     before = takewhile(lambda place: words[place].key in opening, range(mention.start - 1, -1, -1))
@@ -80,7 +80,7 @@ def _folded(words: Sequence[Word]) -> set[str]:
 
 
 def _named(name: Sequence[Word], words: Sequence[Word], places: range) -> list[range]:
-    """The shortest stretches that have the words of a name, no two of which overlap."""
+    """Find the shortest stretches that have the words of a name, no two of which overlap."""
     wanted = _folded(name)
     fewest = len(wanted) - (len(wanted) // 3 if len(wanted) >= _LONG_NAME else 0)
     stretches = []
@@ -97,7 +97,7 @@ def _named(name: Sequence[Word], words: Sequence[Word], places: range) -> list[r
 
 
 def _extent(wanted: set[str], words: Sequence[Word], first: int, stop: int) -> tuple[int, int]:
-    """The end of the words of a name that begin at a place, and how many they are."""
+    """Find the end of the words of a name that begin at a place, and how many they are."""
     found, last, strangers = {words[first].folded}, first + 1, 0
     for place in range(first + 1, stop):
         if words[place].folded in wanted - found:
@@ -118,7 +118,7 @@ def _is_whole(words: Sequence[Word], first: int, last: int) -> bool:
 
 
 def _surnames(name: Sequence[Word], page: Page, places: range) -> Iterator[range]:
-    """The last word of a name of several, where the passage or its title has the whole name and no one shares it."""
+    """Find the last word of a name of several, where the passage or title has the whole name and no one shares it."""
     found, in_title = [], _folded(name) <= _folded(page.title_words)
     known = in_title or _named(name, page.words, range(len(page.words)))
     if not known or len(name) < 2 or not (in_title or all(word.is_name for word in name)):
@@ -150,7 +150,7 @@ def _dates(wanted: dict[str, int], words: Sequence[Word], places: range) -> Iter
 
 
 def _date_of(words: Sequence[Word]) -> dict[str, int]:
-    """The parts of the date that these words are, and nothing else: 25 August 1963, August 25, 1963, 1963-08-25."""
+    """Parse the parts of the date that these words are, and nothing else: August 25, 1963, 1963-08-25."""
     parts: dict[str, int] = {}
     for word in words:
         key = word.key[:-2] if word.key[:-2].isdecimal() and not word.key.isdecimal() else word.key  # 25th

@@ -1,10 +1,10 @@
 """A passage as words, in sentences."""
 
-import re
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import chain, takewhile
 
+from triplebeam.support.resolve import PARAGRAPH
 from triplebeam.text.names import strip_qualifier
 from triplebeam.text.sentences import sentence_spans
 from triplebeam.text.stop_words import AUXILIARIES, PRONOUNS
@@ -12,8 +12,6 @@ from triplebeam.text.words import Word, content, words_of
 
 #: In words. What is longer is a table or a list.
 _LONGEST_SENTENCE = 100
-#: Ends at an empty line.
-_PARAGRAPH = re.compile(r"(?:(?!\n[ \t]*\n).)+", re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -38,7 +36,7 @@ class Page:
         """The places of the words of each sentence that may state something: no table."""
         sentences, place = [], 0
         for _, end in chain.from_iterable(
-            sentence_spans(self.text, *each.span()) for each in _PARAGRAPH.finditer(self.text)
+            sentence_spans(self.text, *each.span()) for each in PARAGRAPH.finditer(self.text)
         ):
             first = place
             while place < len(self.words) and self.words[place].start < end:
@@ -48,13 +46,13 @@ class Page:
         return sentences
 
     def sentences_of(self, start: int, end: int) -> range:
-        """The places of the words of the sentences that a stretch of the text is in."""
+        """Find the places of the words of the sentences that a stretch of the text is in."""
         words = self.words
         inside = [each for each in self.sentences if words[each.start].start < end and start < words[each.stop - 1].end]
         return range(inside[0].start, inside[-1].stop) if inside else range(0)
 
     def words_within(self, sentence: range, start: int, end: int) -> range:
-        """The places of those words of a sentence that are in a stretch of the text."""
+        """Find the places of those words of a sentence that are in a stretch of the text."""
         inside = [n for n in sentence if start <= self.words[n].start and self.words[n].end <= end]
         return range(inside[0], inside[-1] + 1) if inside else range(0)
 

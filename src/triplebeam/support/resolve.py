@@ -13,22 +13,34 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 from functools import cached_property, lru_cache
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from typing import NamedTuple
 
 from triplebeam.passage import Passage
 from triplebeam.text.sentences import sentence_spans
+from triplebeam.text.stop_words import word_set
+from triplebeam.text.words import words_of
 
+#: Ends at an empty line.
+PARAGRAPH = re.compile(r"(?:(?!\n[ \t]*\n).)+", re.DOTALL)
 #: A line of a chat or a transcript: perhaps a time, a name, perhaps something in brackets, a colon.
 _TURN = re.compile(
     r"^(?:[\[(]?[\d/:., -]{4,20}(?:[AP]M)?[\])]?\s*[-–]?\s*)?"
     r"(?P<speaker>[^\W\d_][\w.'’-]*(?: [^\W\d_][\w.'’-]*){0,3})(?: ?[\[(][^\])\n]{1,40}[\])])?:[ \t]+(?=\S)",
     re.MULTILINE,
 )
+#: What stands before a colon in a manual.
+_LABELS = word_set(
+    "default required introduced changed deprecated added note notes warning tip important example type name usage"
+    " syntax value values returns parameters description version see subtype a q from to subject date cc summary"
+)
+#: In lines, on average, where several talk.
+_LONGEST_TURN = 6
 _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
 #: A line that is a defined term: an option, a setting, or a name in the spelling of code, alone on its line.
 _TERM = re.compile(
-    r"^[ \t]*(?P<term>(?:-{1,2}\w|/\w|\w+[_.=]\w*|[A-Z]\w*[a-z][A-Z]\w*|[A-Z]{3,}|`)[^\n]{0,80}?)[ \t]*:?[ \t]*$",
+    r"^[ \t]*(?P<term>(?:-{1,2}\w|/\w|\w+[_.]\w*|\w+=(?=\W*$)|[A-Z]\w*[a-z][A-Z]\w*|[A-Z]{3,}|`)[^\n]{0,80}?"
+    r"|(?:(?<=\n\n)|\A)[a-z][\w-]+(?=\n\n))[ \t]*:?[ \t]*$",
     re.MULTILINE,
 )
 _THIS = re.compile(
@@ -36,8 +48,22 @@ _THIS = re.compile(
     r"|value|argument|property|attribute|switch|key)\b(?! (?:of|for|in|named|called|that|which)\b)"
 )
 _ITEM = re.compile(r"^[ \t]*(?:[-*•+]|\d{1,2}[.)])[ \t]+(?=\S)", re.MULTILINE)
-_LEAD = re.compile(r"^(?P<lead>[^\n]{3,200}):[ \t]*$", re.MULTILINE)
-_ROW = re.compile(r"^[ \t]*\|(?P<cells>[^\n]*)\|[ \t]*$", re.MULTILINE)
+#: What leads to a list: a line that ends with a colon, or a sentence that says "the following".
+_LEAD = re.compile(
+    r"^(?P<lead>[^\n]{3,200}):[ \t]*$|^=== \"(?P<tab>[^\"\n]+)\""
+    r"|(?P<following>[^\n]{0,300}\bthe following\b[^\n]*?)[.:](?=\s)",
+    re.MULTILINE,
+)
+#: The condition that a list stands under is not repeated with each item.
+_CONDITION = re.compile(r"(?:.*[.!?] )?(?:(?:If|When)\b[^,\n]*, )?", re.DOTALL)
+#: A file of settings: the name of a section, and its lines.
+_SECTION = re.compile(
+    r"^(?P<section>\[[^\]\n]+\])[ \t]*\n(?P<lines>(?:[ \t]*(?:[\w.]+ ?=|[;#])[^\n]*\n?)+)", re.MULTILINE
+)
+_LINE = re.compile(r"^(?=[ \t]*(?:[\w.]+ ?=|[;#]))", re.MULTILINE)
+#: What a sentence of a speaker begins with that is about the only name of the sentence before.
+_PRONOUN = re.compile(r"(?:It|He|She)\b")
+_ROW = re.compile(r"^[ \t]*(?P<edge>\|?)(?P<cells>[^\n|]+\|[^\n]*?)\|?[ \t]*$", re.MULTILINE)
 _RULE = re.compile(r"[\s|:-]*")
 #: What a speaker calls himself and, in a talk of two, the other.
 _PERSONS = re.compile(
@@ -101,14 +127,15 @@ class Resolved:
 @lru_cache(maxsize=128)
 def resolve(text: str, day: str = "") -> Resolved:
     """Write out what the sentences of a text leave to its layout; the day is the one that the text is from."""
-    turns = list(_TURN.finditer(text))
+    turns = [each for each in _TURN.finditer(text) if each["speaker"].casefold() not in _LABELS]
     lines = sum(map(bool, map(str.strip, text.splitlines())))
-    spoken = len(turns) > 1 or any(str(each.lastgroup)[0] in "im" for each in _PERSONS.finditer(text))
-    if turns and spoken and 2 * len(turns) >= lines:
+    spoken = len(turns) > 1 or any(str(each.lastgroup)[:2] in ("i_", "my") for each in _PERSONS.finditer(text))
+    longest = _LONGEST_TURN if len(set(map(_name, turns))) > 1 else 2
+    if turns and spoken and longest * len(turns) >= lines:
         changes = [*_said(text, turns), *_days(text, day)]
         speakers = [(each.start(), _name(each)) for each in turns]
     else:
-        changes, speakers = [*_defined(text), *_listed(text), *_tabled(text)], []
+        changes, speakers = [*_settings(text), *_defined(text), *_listed(text), *_tabled(text)], []
     kept: list[Change] = []
     for change in sorted(changes):
         if not kept or change.start >= kept[-1].end:
@@ -122,7 +149,7 @@ def resolve_passage(passage: Passage) -> Resolved:
 
 
 def _name(turn: re.Match[str]) -> str:
-    """A speaker as people write the name: "Li Hua" for LiHua."""
+    """Write a speaker's name as people do: "Li Hua" for LiHua."""
     return _HUMP.sub(" ", turn["speaker"])
 
 
@@ -133,14 +160,27 @@ def _said(text: str, turns: Sequence[re.Match[str]]) -> Iterator[Change]:
         me = _name(turn)
         [*others] = (each for each in speakers if each != me)
         yield Change(turn.start(), turn.end(), f"{chr(10) if turn.start() else ''}{me}: ")
-        yield from (
-            Change(start, start, f"{me}: ") for start, _ in sentence_spans(text, turn.end(), end) if start > turn.end()
-        )
+        about = ""
+        for start, stop in sentence_spans(text, turn.end(), end):
+            if start > turn.end():
+                yield Change(start, start, f"{me}: ")
+            if about and (pronoun := _PRONOUN.match(text, start)):
+                yield Change(*pronoun.span(), about)
+            else:
+                about = _subject_name(text[start:stop])
         for person in _PERSONS.finditer(text, turn.end(), end):
             kind, ending = str(person.lastgroup).partition("_")[::2]
             named = _named(kind, me, others[0] if len(others) == 1 else "")
             if named and not (kind == "i" and not ending and person[0] == "i"):
                 yield Change(*person.span(), named + _ENDINGS.get(ending or kind, ""))
+
+
+def _subject_name(sentence: str) -> str:
+    """Find the name that a sentence begins with, if it has no other; empty if not."""
+    words = words_of(sentence)
+    name = list(takewhile(lambda word: word.is_name, words))
+    is_only = name and not any(word.is_name for word in words[len(name) :])
+    return sentence[name[0].start : name[-1].end] if is_only else ""
 
 
 def _named(kind: str, me: str, other: str) -> str:
@@ -150,7 +190,7 @@ def _named(kind: str, me: str, other: str) -> str:
 
 
 def _days(text: str, day: str) -> Iterator[Change]:
-    """The date behind "yesterday" and the like."""
+    """Add the date behind "yesterday" and the like."""
     if day:
         for each in _DAYS.finditer(text):
             meant = date.fromisoformat(day) + timedelta(_DAYS_LATER.get(each[0].casefold(), 0))
@@ -158,10 +198,11 @@ def _days(text: str, day: str) -> Iterator[Change]:
 
 
 def _defined(text: str) -> Iterator[Change]:
-    """The term before each sentence of its entry, which begins anew."""
+    """Put the term before each sentence of its entry, which begins anew."""
     terms = list(_TERM.finditer(text))
     for term, end in zip(terms, [*(each.start() for each in terms[1:]), len(text)], strict=False):
-        spans = list(sentence_spans(text, term.end(), end))
+        paragraphs = PARAGRAPH.finditer(text, term.end(), end)
+        spans = [span for each in paragraphs for span in sentence_spans(text, *each.span())]
         if spans:
             yield Change(term.start(), spans[0][0], f"{chr(10) if term.start() else ''}{term['term']}: ")
         for number, (start, stop) in enumerate(spans):
@@ -171,22 +212,31 @@ def _defined(text: str) -> Iterator[Change]:
                 yield Change(*this.span(), term["term"])
 
 
+def _settings(text: str) -> Iterator[Change]:
+    """Put the name of its section before each line of settings."""
+    for section in _SECTION.finditer(text):
+        for line in _LINE.finditer(text, section.start("lines"), section.end("lines")):
+            yield Change(line.start(), line.start(), f"\n{section['section']}: ")
+
+
 def _listed(text: str) -> Iterator[Change]:
-    """The line that leads to a list before each of its items."""
+    """Put the line that leads to a list before each of its items."""
     leads = list(_LEAD.finditer(text))
     for item in _ITEM.finditer(text):
-        lead = next((each["lead"].strip() for each in reversed(leads) if each.end() < item.start()), "")
+        found = next((each for each in reversed(leads) if each.end() < item.start()), None)
+        lead = _CONDITION.sub("", found[str(found.lastgroup)], count=1).strip() if found else ""
         yield Change(*item.span(), f"\n{lead}: " if lead else "\n")
 
 
 def _tabled(text: str) -> Iterator[Change]:
-    """Each cell of a table of Markdown behind the head of its column."""
-    rows = list(_ROW.finditer(text))
+    """Put each cell of a table behind the head of its column; in Markdown a rule follows the heads."""
     heads: list[str] = []
-    for before, row in pairwise([None, *rows]):
+    for before, row in pairwise([None, *_ROW.finditer(text)]):
+        cells = [cell.strip() for cell in row["cells"].split("|")] if row else []
         if before and row and _RULE.fullmatch(row["cells"]):
             heads = [cell.strip() for cell in before["cells"].split("|")]
         elif row and heads:
-            cells = zip(heads, row["cells"].split("|"), strict=False)
-            said = ", ".join(f"{head} {cell.strip()}".strip() for head, cell in cells if cell.strip())
+            said = ", ".join(f"{head} {cell}".strip() for head, cell in zip(heads, cells, strict=False) if cell)
             yield Change(*row.span(), f"\n{said}.")
+        elif row and not row["edge"]:
+            heads = cells

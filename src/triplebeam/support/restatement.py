@@ -5,8 +5,11 @@ first in it begins a clause there: "Ann, who lived with Bob, died in Paris" says
 """
 
 import re
+from bisect import bisect_right
 from calendar import month_name
 from collections.abc import Collection, Sequence
+from itertools import groupby
+from operator import itemgetter
 
 from triplebeam.passage import Passage
 from triplebeam.support.page import Page
@@ -25,7 +28,7 @@ _STEM = 5
 _KINDS = word_set(
     "option parameter setting command variable directive flag keyword function method field value argument property"
     " file page manual section default called named set said say says told mentioned user person according chat article"
-    " passage document message"
+    " passage document message when while entry sample example"
 )
 #: What a statement may call what somebody says in a chat.
 _SPEECH = word_set(
@@ -36,14 +39,23 @@ _SPEECH = word_set(
 )
 _PREPOSITIONS = word_set("and or of with by for from to in at on than about after before under over near like s")
 _TWO = 2
+_LONGEST_TERM = 3
 _ISO_DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 _CLAUSE = re.compile(r"[,;:()—–.\n]")
+_SENTENCE_END = re.compile(r"[.!?\n]")
+_ENDING = re.compile(r"(?<=\w{3})(?:ing|ed|es|d|s|e)$")
+_SAYING = "reports?|reported|says|said|writes|wrote|states|stated|notes|noted|mentions|quotes|admitted|told"
+#: How a statement says where something is said: "The Age reports that …", "The article of The Age says …".
+_REPORT = re.compile(rf"(?:An? |The )?(?P<source>[^.;:]{{2,90}}?),? (?:{_SAYING})(?: that|:)? (?=\S)")
+_MEDIA = word_set("article report story page manual documentation s post timeline piece")
 
 
-def restates(statement: str, page: Page, quote: range, passage: Passage, *, exactly: bool) -> bool:
+def restates(
+    statement: str, page: Page, quote: range, passage: Passage, *, exactly: bool, in_order: bool = True
+) -> bool:
     """Is a statement made of quoted words, in their order, with the title, the section and the date at most?
 
-    ``exactly`` allows no other words.
+    ``exactly`` allows no other words; without ``in_order`` they may come in any order.
     """
     if not quote:
         return False
@@ -58,22 +70,41 @@ def restates(statement: str, page: Page, quote: range, passage: Passage, *, exac
         return False
     if len(others) > _OTHER_WORDS * len(words) or len(found) < _FEWEST_SHARE * len(words):
         return False
-    if found != sorted(found) or len(found) < _TWO or _cuts_a_name(inside, found):
+    if len(found) < _TWO or _cuts_a_name(inside, found):
         return False
+    if not in_order or not _are_in_order(found, inside, speakers_of(passage)):
+        return not in_order
     return (spoken and _names_an_act(statement)) or _is_clause(inside, found, statement)
 
 
+def strip_source(statement: str, passage: Passage, quote_end: int) -> str:
+    """Leave out where, by whom and on which day something is said, if the passage, its source or its date says so."""
+    report = _REPORT.match(statement)
+    said_by = rf"\W*(?:{_SAYING}) (?:an? |the )?{re.escape(report['source'])}\b" if report else ""
+    if report and re.match(said_by, passage.text[quote_end:]):
+        return statement[report.end() :]
+    named = {word.folded for word in words_of(f"{passage.title} {passage.origin}")} - _date_words(passage)
+    source = [word for word in content(report["source"]) if word.key not in _MEDIA] if report else []
+    if report and {word.folded for word in source} <= named and any(word.is_name for word in source):
+        return statement[report.end() :]
+    told, day, rest = statement.partition(f" on {passage.date} ") if passage.date else (statement, "", "")
+    speakers = {word.folded for word in words_of(" ".join(speakers_of(passage)))}
+    is_told = day and all(word.key in _SPEECH or word.folded in speakers for word in content(told))
+    return f"{told} {rest}" if is_told else statement
+
+
 def find_addition(statement: str, triple: Triple, page: Page, sentence: range, passage: Passage) -> str | None:
-    """A name or a number that a statement has beyond its triple, its sentence, the title, the section and the date."""
+    """Find a name or number that a statement has beyond its triple, its sentence, the title, section and date."""
     known = _around(page, sentence, passage) | {page.words[place].folded for place in sentence}
-    known |= {word.folded for word in words_of(str(triple))}
+    known |= {word.folded for word in words_of(f"{triple.subject} {triple.object}")}
+    named = {word.folded for word in words_of(triple.predicate) if word.is_name}
     words = words_of(statement)  # the first one has a capital letter in any case
     new = [word for n, word in enumerate(words) if (_is_fixed(words, n) if n else word.text.isdigit())]
-    return next((word.text for word in new if word.folded not in known and word.key not in _KINDS), None)
+    return next((word.text for word in new if word.folded not in known | named and word.key not in _KINDS), None)
 
 
 def _around(page: Page, sentence: range, passage: Passage) -> set[str]:
-    """The words of the title, the section, the metadata, the two who talk, and the date if the sentence has none."""
+    """List the words of title, section, metadata, of the two who talk, and of the date if the sentence has none."""
     said = page.text[page.words[sentence.start].start : page.words[sentence.stop - 1].end]
     dated = bool(_ISO_DATE.search(said))
     named = words_of(_ISO_DATE.sub("", f"{page.title} {passage.title} {passage.origin}"))
@@ -81,7 +112,7 @@ def _around(page: Page, sentence: range, passage: Passage) -> set[str]:
 
 
 def _persons(passage: Passage) -> set[str]:
-    """The words of the names of two who talk with each other."""
+    """List the words of the names of two who talk with each other."""
     speakers = speakers_of(passage)
     return {word.folded for word in words_of(" ".join(speakers))} if len(speakers) == _TWO else set()
 
@@ -98,10 +129,11 @@ def speakers_of(passage: Passage) -> list[str]:
 
 
 def is_by_its_speaker(statement: str, page: Page, sentence: range, passage: Passage) -> bool:
-    """Does a statement that says who says something name the speaker, with whom the sentence begins?"""
+    """Decide whether a statement that says who says something names the speaker, with whom the sentence begins."""
     if not speakers_of(passage) or not _names_an_act(statement):
         return True
-    return words_of(statement)[0].folded == page.words[sentence.start].folded
+    first = next((page.words[n] for n in sentence if not page.words[n].text.isdigit()), page.words[sentence.start])
+    return words_of(statement)[0].folded == first.folded
 
 
 def _names_an_act(statement: str) -> bool:
@@ -109,7 +141,7 @@ def _names_an_act(statement: str) -> bool:
 
 
 def _matched(words: Sequence[Word], inside: Sequence[Word], persons: Collection[str]) -> list[int]:
-    """The place of each word in the sentence, behind that of the word before where it can be; -1 if it has none.
+    """Find the place of each word in the sentence, behind that of the word before if possible; -1 if it has none.
 
     So have the names of those who talk, which may come anywhere, unless the statement begins with them.
     """
@@ -128,21 +160,28 @@ def _matched(words: Sequence[Word], inside: Sequence[Word], persons: Collection[
 def _is_same(word: Word, other: Word) -> bool:
     if word.folded == other.folded:
         return True
-    longer = min(len(word.folded), len(other.folded)) >= _STEM and not word.folded.isdecimal()
-    return longer and word.folded[:_STEM] == other.folded[:_STEM] and not (word.is_name and other.is_name)
+    if word.folded.isdecimal() or (word.is_name and other.is_name):
+        return False
+    longer = min(len(word.folded), len(other.folded)) >= _STEM
+    return (longer and word.folded[:_STEM] == other.folded[:_STEM]) or _strip_ending(word) == _strip_ending(other)
+
+
+def _strip_ending(word: Word) -> str:
+    """Return a word without the ending of a verb, if three letters stay."""
+    return _ENDING.sub("", word.folded)
 
 
 def _is_fixed(words: Sequence[Word], n: int) -> bool:
     """Names, numbers and the words of code cannot be said otherwise."""
     word, next_gap = words[n], words[n + 1].gap if n + 1 < len(words) else " "
     is_code = (len(word.text) == 1 and word.key not in LIGHT_WORDS) or any(
-        gap.strip("_=./-") == "" < gap for gap in (word.gap, next_gap)
+        gap.strip("_=./:-") == "" < gap for gap in (word.gap, next_gap)
     )
     return word.is_name or is_code or any(map(str.isdigit, word.text))
 
 
 def _is_clause(inside: Sequence[Word], found: Sequence[int], statement: str) -> bool:
-    """What the statement begins with begins a clause, and no other name comes between it and what is said of it."""
+    """Decide whether a statement begins as a clause does, and no other name comes between it and what is said of it."""
     first = found[0]
     before = inside[first - 1].key if first and not _CLAUSE.search(inside[first].gap) else ""
     if before in _PREPOSITIONS and words_of(statement)[0].key != before:
@@ -150,17 +189,37 @@ def _is_clause(inside: Sequence[Word], found: Sequence[int], statement: str) -> 
     last = next((n for n in range(first, found[-1]) if n not in found or not inside[n].is_name), first + 1) - 1
     last = max(last, first)
     rest = next(place for place in (*found, found[-1]) if place > last or place == found[-1])
-    return not any(word.is_name or word.key == "s" for word in inside[last + 1 : rest])
+    if any(_is_other(word) or word.key == "s" for word in inside[last + 1 : rest]):
+        return False
+    numbers = [n for n, place in enumerate(found) if n and inside[place].text[0].isdigit()]
+    return not any(inside[m].is_name for n in numbers for m in range(found[n - 1] + 1, found[n]))
+
+
+def _are_in_order(found: Sequence[int], inside: Sequence[Word], speakers: Sequence[str]) -> bool:
+    """Are the words of each sentence in its order? Speakers, a term before a colon and the only number are anywhere."""
+    numbers = {word.folded for word in inside if word.text[0].isdigit()}
+    free = {word.folded for word in words_of(" ".join(speakers))} | (numbers if len(numbers) == 1 else set())
+    term = next((n for n, word in enumerate(inside[: _LONGEST_TERM + 1]) if n and ":" in word.gap), 0)
+    free |= {word.folded for word in inside[:term]}
+    starts = [n for n, word in enumerate(inside) if n and _SENTENCE_END.search(word.gap)]
+    order = [(bisect_right(starts, place), place) for place in found if inside[place].folded not in free]
+    groups = [[place for _, place in each] for _, each in groupby(order, key=itemgetter(0))]
+    return len(groups) == len({sentence for sentence, _ in order}) and all(each == sorted(each) for each in groups)
 
 
 def _cuts_a_name(inside: Sequence[Word], found: Sequence[int]) -> bool:
     """Is a part of a longer name taken for the whole of it?"""
     pairs = ((n, n + 1) for n in found if n + 1 < len(inside) and n + 1 not in found)
-    return any(inside[n].is_name and inside[m].is_name and inside[m].gap == " " for n, m in pairs)
+    return any(inside[n].is_name and _is_other(inside[m]) and inside[m].gap == " " for n, m in pairs)
+
+
+def _is_other(word: Word) -> bool:
+    """Is a word the name of somebody or something, not of a kind of things?"""
+    return word.is_name and word.key not in _KINDS
 
 
 def _date_words(passage: Passage) -> set[str]:
-    """The words of the passage's date in any of its forms."""
+    """List the words of the passage's date in any of its forms."""
     if not passage.date:
         return set()
     year, month, day = passage.date.split("-")

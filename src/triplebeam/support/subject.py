@@ -48,7 +48,7 @@ def _is_others(words: Sequence[Word], sentence: range, subject: range, verb: int
 
 
 def _begins_others(words: Sequence[Word], subject: range, place: int, verb: int) -> bool:
-    """Does a clause begin at a place that is about somebody else, and goes on up to the verb?"""
+    """Decide whether a clause about somebody else begins at a place and goes on up to the verb."""
     if any("," in word.gap for word in words[place + 1 : verb + 1]):
         return False
     if words[place].key == "whose":

@@ -3,15 +3,17 @@
 from collections.abc import Mapping
 from typing import Any
 
+import pytest
+
 from scripted_facts import agent, verdict
 from scripted_loops import BAD, Table, final, reply
-from triplebeam.answer import Answer, AnswerPart
+from triplebeam.answer import Answer, AnswerPart, Evidence, Span
 from triplebeam.explain.verdict import remarks
 from triplebeam.generate.language_model import Completion
-from triplebeam.methods.shared.facts import split_statement
 from triplebeam.methods.shared.reading import choose_within
 from triplebeam.passage import Passage
 from triplebeam.ranking import Ranking
+from triplebeam.support.claim import split_statement
 from triplebeam.testing.scripted import Scripted
 from triplebeam.triple import Triple
 
@@ -113,6 +115,58 @@ def test_a_weak_model_reads_the_search_once_instead() -> None:
     assert "Facts that were noted" not in model.prompts[-1].user
     kept, _ = ask(noted(*INVENTED), verdict("town 1", used=[2]), final("a kiln"), fall_back=False)
     assert "search for the question alone" not in kept.ending
+
+
+def test_words_of_the_passage_that_do_not_state_a_fact_are_no_sign_of_a_weak_model() -> None:
+    doubted = [(f"Ann founded town {n}.", 1, "I bought a kiln.") for n in range(3)]
+    answer, model = ask(noted(*doubted), verdict("town 1", used=[2]), final("town 1"))
+    assert "said by Tom" in model.prompts[1].user
+    assert (answer.text, answer.supported, len(answer.evidence)) == ("town 1", False, 1)
+
+
+def prove(question: str, text: str, *facts: str, loop_text: str = "") -> Answer:
+    """An answer from facts that are quoted as they are."""
+    spans = [Span(passage_id="p", start=0, end=len(fact), text=fact) for fact in facts]
+    evidence = tuple(Evidence(triple=split_statement(each.text), span=each, statement=each.text) for each in spans)
+    return Answer(question=question, text=text, evidence=evidence, loop_text=loop_text)
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "facts", "is_supported"),
+    [
+        ("Who is accused?", "Sam Holm-Lund", ["The prosecution painted Holm-Lund as a thief."], True),
+        ("Who is accused?", "Sam Lund", ["The prosecution painted Per Lund as a thief."], False),
+        ("Which protocol?", "h2c (HTTP/2)", ["h2c is only accepted from trusted peers."], True),
+        (
+            "Why?",
+            "it does not support any form of encryption and does not use authentication by default",
+            ["The server does not support any form of encryption.", "It does not use authentication by default."],
+            True,
+        ),
+        (
+            "Why?",
+            "it does not support any form of encryption and does not use authentication by default",
+            ["The server does not support any form of encryption."],
+            False,
+        ),
+        ("Did Mira call Tom before the concert?", "Yes", ["Mira called Tom on Monday before the concert."], True),
+        ("Did the focus of his professional work change?", "Yes", ["Mira called Tom on Monday."], False),
+        (
+            "Is the account consistent or inconsistent with the last one?",
+            "consistent",
+            ["The last account holds."],
+            True,
+        ),
+    ],
+)
+def test_what_facts_support(question: str, text: str, facts: list[str], is_supported: bool) -> None:
+    assert prove(question, text, *facts).supported is is_supported
+
+
+def test_two_answers_of_the_same_words_agree() -> None:
+    facts = "The file lies in a folder that has a rogue page."
+    assert prove("q", "a folder with a rogue page", facts, loop_text="rogue page in a folder that has it").agreed
+    assert not prove("q", "a rogue page", facts, loop_text="a folder").agreed
 
 
 def test_an_unusable_verdict_after_facts_falls_back() -> None:

@@ -31,7 +31,6 @@ from triplebeam.methods.gear.expand import SyncGE, derive_passage_link
 from triplebeam.methods.gear.link import PassageLink
 from triplebeam.methods.shared.facts import Fact, passages_of_facts, raise_passages, select_new_facts, with_sources
 from triplebeam.methods.shared.loop import ANSWERED, LAST_STEP, NO_QUERY
-from triplebeam.methods.shared.question_answering import ReadAnswer
 from triplebeam.methods.shared.reading import AnsweringAgent, answer_from_evidence, choose_within
 from triplebeam.ranking import Ranking
 from triplebeam.retrieve.fuse import in_turn, reciprocal_rank_fusion
@@ -98,7 +97,9 @@ class EvidenceAgent(AnsweringAgent):
         if self.answer_from == "fusion":
             best = loop.fuse_rankings().ids[: self.answered_from]
             return loop.conclude(lambda: self._answerer.answer(question, best))
-        return loop.conclude(lambda: self._read_answer(loop))
+        return loop.conclude(
+            lambda: answer_from_evidence(self._answerer, loop, self.answered_from, self._passages, self.answer_tokens)
+        )
 
     def _fall_back(self, loop: "_Gist", weakness: str) -> Step:
         """Forget what a weak model read and thought: the search for the question alone is better."""
@@ -106,9 +107,6 @@ class EvidenceAgent(AnsweringAgent):
         loop.ending = f"{loop.ending}; {weakness}, so the answer is read from the search for the question alone"
         loop.facts, loop.verdict, loop.answer, loop.premise, loop.contradicting = (), Verdict(), "", "", ()
         return Step(number=loop.number, query=loop.question, ranking=ranking, so_far=ranking)
-
-    def _read_answer(self, loop: "_Gist") -> ReadAnswer:
-        return answer_from_evidence(self._answerer, loop, self.answered_from, self._passages, self.answer_tokens)
 
     def _step(self, loop: "_Gist") -> Step:
         query = loop.search_lines[-1]
@@ -129,7 +127,7 @@ class EvidenceAgent(AnsweringAgent):
         )
 
     def _retrieve(self, loop: "_Gist") -> Ranking:
-        """What the step reads: the best of its searches in turn, of SyncGE's base before the walk."""
+        """Search: the best of the step's searches in turn, of SyncGE's base before the walk."""
         below = loop.retriever.base if isinstance(loop.retriever, SyncGE) else loop.retriever
         lists = [below.retrieve(query, self.retrieved) for query in loop.queries[-1]]
         found = [each.ids for each in lists]
@@ -145,14 +143,14 @@ class EvidenceAgent(AnsweringAgent):
         return sync.expand(loop.queries[-1][0], found, sync.link([fact.triple for fact in facts])).top(self.retrieved)
 
     def _read(self, loop: "_Gist", query: str, ranking: Ranking) -> tuple[Fact, ...]:
-        """What the step adds to the facts."""
+        """Read what the step adds to the facts."""
         ids = self._unread(loop, ranking)
         loop.read.update(ids)
         facts = select_new_facts(self._reader.read(loop.question, ids, loop.facts, query), loop.facts)
         return with_sources(facts, [self._passages[id_] for id_ in ids])
 
     def _unread(self, loop: "_Gist", ranking: Ranking) -> list[str]:
-        """The best that no earlier step has read and that fit; where those are few, some of the next best."""
+        """Select the best that no earlier step has read and that fit; where those are few, some of the next best."""
         unread = [id_ for id_ in ranking.ids if id_ not in loop.read]
         best = set(ranking.ids[: self.read]) - loop.read
         return choose_within(unread[: max(len(best), self.read // 2)], self._passages, self.read_tokens, _FEWEST)
@@ -186,7 +184,7 @@ class EvidenceAgent(AnsweringAgent):
         return loop.may_be_incomplete and loop.grown and loop.number < self.max_steps and bool(self._next_queries(loop))
 
     def _next_queries(self, loop: "_Gist") -> Sequence[str]:
-        """What the model would search for, each query once."""
+        """List what the model would search for, each query once."""
         once: dict[str, str] = {}
         for query in loop.verdict.queries:
             once.setdefault(entity_key(query), query)
@@ -249,7 +247,7 @@ class _Gist(Gist):
 
         An answer whose facts are all quoted stands. A first step without facts is that reading already.
         """
-        unquoted = [fact for fact in self.facts if fact.span is None]
+        unquoted = [fact for fact in self.facts if not (fact.span or fact.has_quotation)]
         stands = bool(self.answer or self.premise) and self.verdict.used and not set(unquoted) & set(self.verdict.used)
         if stands or not (self.facts or len(self.steps) > 1):
             return ""
@@ -277,7 +275,7 @@ class _Gist(Gist):
         self.queries.append(tuple(queries))
 
     def judge(self, verdict: Verdict) -> None:
-        """The verdict, and whether the chain has grown: by a new fact, or by one that was not needed before."""
+        """Keep the verdict, and whether the chain has grown: by a new fact, or by one that was not needed before."""
         self.verdict = verdict
         items = set(map(entity_key, split_parts(verdict.answer)))
         self.grown = bool(items - set(map(entity_key, split_parts(self.answer))))

@@ -19,7 +19,7 @@ class Auto(Agent):
     then: Agent
 
     def steps(self, question: str) -> Generator[Step, None, Answer]:
-        """The steps of both, numbered through."""
+        """Take the steps of both, numbered through."""
         cheap = yield from self.first.steps(question)
         if cheap.outcome == "answered":
             return replace(cheap, ending="one step answered it")

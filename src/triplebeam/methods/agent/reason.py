@@ -19,7 +19,7 @@ from triplebeam.methods.shared.usable_replies import request_reply
 
 
 def _searches(value: object) -> list[str]:
-    """A text is one search; what cannot be searched for is none."""
+    """List searches: a text is one; what cannot be searched for is none."""
     values = value if isinstance(value, list) else [value]
     return [text for text in values if isinstance(text, str)]
 

@@ -17,11 +17,10 @@ from triplebeam.generate.parse import PARTS, Text, TripleRow, coerce_list
 from triplebeam.methods.shared.usable_replies import filter_triples
 from triplebeam.passage import Passage
 from triplebeam.ranking import Hit, Ranking
-from triplebeam.support import quoted, support_among
+from triplebeam.support import find_quotation, quoted, support_among
+from triplebeam.support.claim import split_statement
 from triplebeam.support.resolve import resolve_passage
 from triplebeam.text.names import entity_key
-from triplebeam.text.stop_words import ARTICLES, LIGHT_WORDS
-from triplebeam.text.words import words_of
 from triplebeam.triple import Triple
 
 #: Parts, passage and quotation, perhaps with the other passages.
@@ -51,6 +50,8 @@ class Fact:
     speaker: str = ""
     source: str = ""
     """The title, section and metadata of its passage, where it has more than a title."""
+    has_quotation: bool = False
+    """Whether its passage has the quoted words, be it that they state the fact or not."""
 
     @property
     def key(self) -> tuple[str, ...]:
@@ -128,26 +129,16 @@ def _list_triples(row: _CitedFact) -> Sequence[Triple]:
     return filter_triples([row.triple]) if is_whole or not row.fact else [split_statement(row.fact)]
 
 
-def split_statement(statement: str) -> Triple:
-    """Cut a sentence into three pieces: what it begins with, up to the last light word, and the rest."""
-    words = words_of(statement)
-    places = range(1, len(words))
-    verb = next((n for n in places if not words[n].is_name and words[n - 1].key not in ARTICLES), 1)
-    last = next((n for n in reversed(places[verb:]) if words[n - 1].key in LIGHT_WORDS), verb + 1)
-    if len(words) <= last:
-        return Triple(statement, "is", "so")
-    cuts = words[verb].start, words[last].start
-    return Triple(statement[: cuts[0]].strip(), statement[slice(*cuts)].strip(), statement[cuts[1] :].strip(" ."))
-
-
 def _find_source(triple: Triple, row: _CitedFact, passages: Sequence[Passage]) -> Fact:
     """Find the quoted words, wherever they are; failing that, words of the named passage."""
     named = passages[row.passage - 1 : row.passage] if row.passage else ()
     spans = (quoted(triple, row.quotation, passage, row.fact) for passage in [*named, *passages] if row.quotation)
     span = next(filter(None, spans), None) or support_among(triple, named or passages)
+    words = span or next(filter(None, (find_quotation(row.quotation, passage) for passage in named)), None)
     same = [passages[number - 1].id for number in row.also if 1 <= number <= len(passages)]
-    fact = _add_place(Fact(triple, statement=row.fact.strip()), span, named[0] if named else None, passages)
-    return replace(fact, also_in=tuple(id_ for id_ in dict.fromkeys(same) if id_ != fact.passage_id))
+    fact = _add_place(Fact(triple, statement=row.fact.strip()), words, named[0] if named else None, passages)
+    also_in = tuple(id_ for id_ in dict.fromkeys(same) if id_ != fact.passage_id)
+    return replace(fact, span=span, has_quotation=words is not None, also_in=also_in)
 
 
 def _add_place(fact: Fact, span: Span | None, named: Passage | None, passages: Sequence[Passage]) -> Fact:
