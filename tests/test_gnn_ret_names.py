@@ -11,9 +11,7 @@ from triplebeam.errors import BadInputError
 from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.methods.gnn_ret import GNNRet, Weights
 from triplebeam.methods.gnn_ret.retrieve import RecurrentGNNRet
-from triplebeam.retrieve.bm25 import BM25
-from triplebeam.retrieve.dense import Dense
-from triplebeam.retrieve.hybrid import ScaledHybrid
+from triplebeam.retrieve.bases import BM25, Dense, ScaledHybrid
 from triplebeam.settings import Settings
 from triplebeam_research.training.weights import write_weights
 

@@ -16,7 +16,7 @@ from triplebeam.embed.embedder import Embedder
 from triplebeam.index.build.build import IndexBuilder
 from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.passage import Document
-from triplebeam.retrieve.bm25 import BM25
+from triplebeam.retrieve.bases import BM25
 from triplebeam.testing import toy
 from triplebeam.text.terms import query_words, text_words
 

@@ -10,7 +10,7 @@ from triplebeam.index.build.build import IndexBuilder
 from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.passage import Document
 from triplebeam.ranking import Ranking
-from triplebeam.retrieve.dense import Dense
+from triplebeam.retrieve.bases import Dense
 from triplebeam.testing import toy
 
 

@@ -7,8 +7,7 @@ from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.methods.hipporag.hipporag import HippoRAG
 from triplebeam.methods.hipporag.hipporag2 import HippoRAG2
 from triplebeam.methods.hipporag.query_entities import VerbatimEntities
-from triplebeam.retrieve.bm25 import BM25
-from triplebeam.retrieve.dense import Dense
+from triplebeam.retrieve.bases import BM25, Dense
 from triplebeam.retrieve.retriever import Retriever
 from triplebeam.testing.contracts import RetrieverContract
 

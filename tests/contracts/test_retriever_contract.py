@@ -10,9 +10,7 @@ from triplebeam.methods.gear import Cascade, Exact, NaiveGE, Pooled, SyncGE
 from triplebeam.methods.gear.score import ChainScorer
 from triplebeam.methods.shared.facts import Fact
 from triplebeam.ranking import Hit, Ranking
-from triplebeam.retrieve.bm25 import BM25
-from triplebeam.retrieve.dense import Dense
-from triplebeam.retrieve.hybrid import Hybrid
+from triplebeam.retrieve.bases import BM25, Dense, Hybrid
 from triplebeam.retrieve.retriever import Retriever
 from triplebeam.testing.contracts import RetrieverContract
 from triplebeam.triple import Triple

@@ -34,7 +34,7 @@ from triplebeam.methods.gear import LLMReader, PassageLink, SyncGE
 from triplebeam.methods.gear.score import ChainScorer
 from triplebeam.methods.read_once import ReadOnce
 from triplebeam.methods.shared.facts import Fact
-from triplebeam.methods.shared.usable_replies import request_text
+from triplebeam.methods.shared.replies import request_text
 from triplebeam.passage import Passage
 from triplebeam.ranking import Ranking
 

@@ -9,7 +9,7 @@ from small_world import WordEmbedder
 from triplebeam.index.build.build import IndexBuilder
 from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.passage import Document, Passage, metadata_terms
-from triplebeam.retrieve.bm25 import BM25
+from triplebeam.retrieve.bases import BM25
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.index.folder.term_writing import write_terms
 from triplebeam.index.folder.terms import TermIndex
 from triplebeam.passage import Document
-from triplebeam.retrieve.bm25 import BM25
+from triplebeam.retrieve.bases import BM25
 from triplebeam.testing import toy
 from triplebeam.text.terms import ENGLISH, query_words, stemmer_for, text_words
 

@@ -11,9 +11,8 @@ from triplebeam.index.arrays.quantize import quantize
 from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.index.folder.vectors import VectorIndex, write_vectors
 from triplebeam.ranking import Hit, Ranking
+from triplebeam.retrieve.bases import Dense, Hybrid
 from triplebeam.retrieve.blend.links import TitleLinks
-from triplebeam.retrieve.dense import Dense
-from triplebeam.retrieve.hybrid import Hybrid
 from triplebeam.retrieve.retriever import BATCH, Retriever, retrieve_many
 from triplebeam.testing.contracts import RetrieverContract
 from triplebeam_research.baselines.title_link import TitleLink

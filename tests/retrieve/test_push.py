@@ -10,9 +10,8 @@ from trials import examples
 from triplebeam.index.arrays.array_set import MemoryArrays
 from triplebeam.index.arrays.names import read_numbers, write_numbers
 from triplebeam.index.folder.open_graph import OpenGraph
-from triplebeam.retrieve.personalized_pagerank import PersonalizedPageRank, Reset
-from triplebeam.retrieve.push import push
-from triplebeam.retrieve.verbatim import VerbatimNames
+from triplebeam.retrieve.personalized_pagerank import PersonalizedPageRank, Reset, push
+from triplebeam.retrieve.question_parts import VerbatimNames
 
 NODES = 60
 

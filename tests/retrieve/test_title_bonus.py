@@ -13,12 +13,10 @@ from triplebeam.index.build.build import IndexBuilder
 from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.passage import Document
 from triplebeam.ranking import Ranking
-from triplebeam.retrieve.bm25 import BM25
-from triplebeam.retrieve.dense import Dense
-from triplebeam.retrieve.hybrid import ScaledHybrid
+from triplebeam.retrieve.bases import BM25, Dense, ScaledHybrid
+from triplebeam.retrieve.question_parts import TitleBonus
 from triplebeam.retrieve.retriever import Retriever
 from triplebeam.retrieve.scores import CachedScores
-from triplebeam.retrieve.title_bonus import TitleBonus
 from triplebeam.testing.contracts import RetrieverContract
 
 PLANETS = {

@@ -24,7 +24,7 @@ from triplebeam.methods.grounded_reasoning import GroundedReasoning
 from triplebeam.methods.read_once import ReadOnce
 from triplebeam.methods.shared.question_answering import AlwaysAnswerer, QuestionAnswerer
 from triplebeam.methods.shared.question_answering import question_first as before_passages
-from triplebeam.methods.shared.sub_questions import SubAnswerer
+from triplebeam.methods.shared.reading import SubAnswerer
 from triplebeam.retrieve.retriever import Retriever
 
 A = TypeVar("A", bound=Agent)

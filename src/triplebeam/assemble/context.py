@@ -15,7 +15,7 @@ from triplebeam.generate.language_model import LanguageModel
 from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.index.folder.view import view
 from triplebeam.index.protocols import PassageLookup, Query, Source, SourceTriples
-from triplebeam.retrieve.clauses import clauses
+from triplebeam.retrieve.question_parts import clauses
 from triplebeam.retrieve.retriever import Retriever
 from triplebeam.settings import Settings
 from triplebeam.system.progress import Progress, ignore_progress

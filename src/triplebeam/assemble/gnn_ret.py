@@ -10,11 +10,9 @@ from triplebeam.index.folder.passage_graph import KINDS, PAPER_KINDS, EdgeKind
 from triplebeam.methods.gnn_ret import GNN_RET, GNNRet, Weights, read_weights
 from triplebeam.methods.gnn_ret.propagate import Distance, Message
 from triplebeam.methods.gnn_ret.retrieve import RecurrentGNNRet
-from triplebeam.retrieve.bm25 import BM25
-from triplebeam.retrieve.dense import Dense
-from triplebeam.retrieve.hybrid import ScaledHybrid
+from triplebeam.retrieve.bases import BM25, Dense, ScaledHybrid
+from triplebeam.retrieve.question_parts import TitleBonus
 from triplebeam.retrieve.retriever import Retriever, ScoringRetriever
-from triplebeam.retrieve.title_bonus import TitleBonus
 
 Edges: TypeAlias = Literal["both", "structural", "keyword", "links", "all"]
 EDGES: Mapping[Edges, tuple[EdgeKind, ...]] = {

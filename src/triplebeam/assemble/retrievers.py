@@ -17,19 +17,16 @@ from triplebeam.methods.hipporag.query_entities import (
     QueryEntities,
     VerbatimEntities,
 )
-from triplebeam.methods.shared.triple_filter import LLMTripleFilter
+from triplebeam.methods.shared.replies import LLMTripleFilter
 from triplebeam.passage import SHARED_TITLE
+from triplebeam.retrieve.bases import BM25, Dense, Hybrid, ScaledHybrid
 from triplebeam.retrieve.blend.blend import Blend, Walk
 from triplebeam.retrieve.blend.links import OwnerLinks, TitleLinks
 from triplebeam.retrieve.blend.tail import Tail
-from triplebeam.retrieve.bm25 import BM25
-from triplebeam.retrieve.clauses import Clauses
-from triplebeam.retrieve.dense import Dense
-from triplebeam.retrieve.hybrid import Hybrid, ScaledHybrid
+from triplebeam.retrieve.question_parts import Clauses, TitleBonus
 from triplebeam.retrieve.rare_terms import RareTerms
 from triplebeam.retrieve.retriever import Retriever, ScoringRetriever
 from triplebeam.retrieve.scores import CachedScores
-from triplebeam.retrieve.title_bonus import TitleBonus
 
 #: What a base searches; ``@triples`` after its name sets it.
 Over: TypeAlias = Literal["passages", "triples"]

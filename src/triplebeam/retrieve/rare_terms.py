@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from triplebeam.index.folder.passages import PassageTable
 from triplebeam.index.folder.terms import TermIndex
 from triplebeam.ranking import Hop
-from triplebeam.retrieve.bounds import check_fields
+from triplebeam.retrieve.retriever import check_fields
 from triplebeam.text.terms import locate_words, query_words, text_words
 
 #: Letters at the beginning of a word that its stem has, too.

@@ -1,18 +1,22 @@
-"""From scores to a ranking of passages: of the best rows an engine finds, or of a score for every passage."""
+"""From scores to a ranking of passages: of the best rows an engine finds, or of a score for every passage.
 
-from collections.abc import Callable, Sequence
+A walk finds first and explains later: the triples that led to a passage are looked up for those shown (`add_chains`).
+"""
+
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol, TypeAlias
+from typing import NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from triplebeam.index.folder.passages import PassageTable
 from triplebeam.index.folder.vectors import select_top
+from triplebeam.index.protocols import Found
 from triplebeam.ranking import Hit, Ranking
 from triplebeam.retrieve.retriever import ScoringRetriever, retrieve_many, scores_many
+from triplebeam.triple import Chain
 
-#: Rows of an engine, best first, and their scores.
-Found: TypeAlias = tuple[NDArray[np.int64], NDArray[np.float32]]
 #: Called with k: the best k rows of an engine.
 Search: TypeAlias = Callable[[int], Found]
 #: From rows to the passages they belong to: the row of a passage is its own, that of a triple is its passage's.
@@ -125,3 +129,26 @@ class CachedScores:
     def retrieve_many(self, queries: Sequence[str], k: int = 10) -> list[Ranking]:
         """The base's own rankings."""
         return retrieve_many(self.base, queries, k)
+
+
+#: Called with rows of passages: the chains that led to each of them, if any.
+Reasons: TypeAlias = Callable[[Sequence[int]], Mapping[int, tuple[Chain, ...]]]
+
+
+class WalkScores(NamedTuple):
+    """What a walk found for a query: a score for every passage, and why."""
+
+    scores: NDArray[np.float32]
+    reasons: Reasons
+
+
+def no_reasons(rows: Sequence[int]) -> Mapping[int, tuple[Chain, ...]]:
+    """For a search that follows no triples."""
+    return {}
+
+
+def add_chains(ranking: Ranking, passages: PassageTable, reasons: Reasons) -> Ranking:
+    """The hits with their chains."""
+    rows = [passages.row(passage_id) for passage_id in ranking.ids]
+    chains = reasons(rows)
+    return ranking.replaced(hit._replace(chains=chains.get(row, ())) for hit, row in zip(ranking, rows, strict=True))

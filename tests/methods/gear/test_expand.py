@@ -21,8 +21,7 @@ from triplebeam.methods.gear.expand import passages_along
 from triplebeam.methods.shared.facts import Fact
 from triplebeam.passage import Document
 from triplebeam.ranking import Hit, Ranking
-from triplebeam.retrieve.bm25 import BM25
-from triplebeam.retrieve.fuse import reciprocal_rank_fusion
+from triplebeam.retrieve.bases import BM25, reciprocal_rank_fusion
 from triplebeam.text.names import entity_key
 from triplebeam.triple import Triple
 

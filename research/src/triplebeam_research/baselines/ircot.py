@@ -28,7 +28,7 @@ from triplebeam.answer import Answer, Step
 from triplebeam.generate.parse import Text
 from triplebeam.methods.shared.loop import LAST_STEP, Loop
 from triplebeam.methods.shared.reading import AnsweringAgent
-from triplebeam.methods.shared.usable_replies import request_text
+from triplebeam.methods.shared.replies import request_text
 from triplebeam.ranking import Ranking
 from triplebeam.text.sentences import sentence_spans
 from triplebeam_research.templates import load

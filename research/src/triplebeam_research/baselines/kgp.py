@@ -29,7 +29,7 @@ from triplebeam.index.folder.passage_graph import PAPER_KINDS, EdgeKind, Passage
 from triplebeam.index.folder.passages import PassageTable
 from triplebeam.methods.shared.loop import LAST_STEP, Loop
 from triplebeam.methods.shared.reading import AnsweringAgent
-from triplebeam.methods.shared.usable_replies import request_text
+from triplebeam.methods.shared.replies import request_text
 from triplebeam.ranking import Ranking
 from triplebeam.retrieve.retriever import ScoringRetriever
 from triplebeam_research.templates import load

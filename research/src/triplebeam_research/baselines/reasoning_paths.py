@@ -15,7 +15,7 @@ from triplebeam.generate.language_model import LanguageModel, Prompt
 from triplebeam.generate.parse import Text
 from triplebeam.generate.prompts import format_passages
 from triplebeam.methods.shared.question_answering import ReadAnswer
-from triplebeam.methods.shared.usable_replies import request_samples
+from triplebeam.methods.shared.replies import request_samples
 from triplebeam.passage import Passage
 from triplebeam.text.names import entity_key, strip_articles
 from triplebeam_research.baselines.exemplars import Exemplar, with_cue

@@ -30,7 +30,7 @@ from triplebeam.generate.parse import Text
 from triplebeam.methods.shared.loop import Loop
 from triplebeam.methods.shared.question_answering import ReadAnswer
 from triplebeam.methods.shared.reading import RetrievingAgent
-from triplebeam.methods.shared.usable_replies import request_text
+from triplebeam.methods.shared.replies import request_text
 from triplebeam.ranking import Ranking
 from triplebeam.text.sentences import sentence_spans
 from triplebeam_research.baselines.exemplars import Exemplar, load_exemplars

@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 
 from triplebeam.index.folder.passages import PassageTable
 from triplebeam.ranking import Hit, Ranking
-from triplebeam.retrieve.bounds import check_fields
-from triplebeam.retrieve.retriever import Retriever
+from triplebeam.retrieve.retriever import Retriever, check_fields
 from triplebeam_research.late_interaction.token_encoder import TokenEncoder
 
 #: Passages whose token vectors are kept in memory: about 150 kB each, with MiniLM.

@@ -34,7 +34,7 @@ from triplebeam.methods.shared.loop import ANSWERED, LAST_STEP, NO_QUERY
 from triplebeam.methods.shared.question_answering import ReadAnswer
 from triplebeam.methods.shared.reading import AnsweringAgent, answer_from_evidence, choose_within
 from triplebeam.ranking import Ranking
-from triplebeam.retrieve.fuse import in_turn, reciprocal_rank_fusion
+from triplebeam.retrieve.bases import in_turn, reciprocal_rank_fusion
 from triplebeam.text.names import entity_key
 
 #: Which passages come first: those of the facts that the answer rests on, or the best of Eq. 9.

@@ -37,7 +37,7 @@ from triplebeam.methods.ge_reasoning.sub_question import SubQuestions
 from triplebeam.methods.shared.loop import NothingToSearch
 from triplebeam.methods.shared.reading import ReadingAgent
 from triplebeam.ranking import Ranking
-from triplebeam.retrieve.bounds import check_fields
+from triplebeam.retrieve.retriever import check_fields
 
 #: What is searched for (Table 2).
 RetrieveBy: TypeAlias = Literal["sub_question", "question"]

@@ -17,8 +17,7 @@ from triplebeam.generate.parse import TripleRow
 from triplebeam.generate.prompts import Template, load
 from triplebeam.index.protocols import TripleStore
 from triplebeam.methods.shared.facts import Fact
-from triplebeam.methods.shared.triple_filter import LLMTripleFilter
-from triplebeam.methods.shared.usable_replies import filter_triples, request_replies
+from triplebeam.methods.shared.replies import LLMTripleFilter, filter_triples, request_replies
 from triplebeam.passage import Passages
 from triplebeam.support import find_support
 

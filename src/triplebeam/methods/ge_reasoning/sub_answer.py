@@ -18,7 +18,7 @@ from triplebeam.generate.language_model import LanguageModel
 from triplebeam.generate.parse import Text
 from triplebeam.generate.prompts import Template, load
 from triplebeam.methods.ge_reasoning.confidence import Confidence, Thresholds, agreement, find_smallest_probability
-from triplebeam.methods.shared.usable_replies import request_replies
+from triplebeam.methods.shared.replies import request_replies
 
 _PREFACE = re.compile(r"^(so )?(the )?answer( is)?\s*:\s*", re.IGNORECASE)
 

@@ -15,7 +15,7 @@ from triplebeam.generate.parse import Text
 from triplebeam.generate.prompts import Template, load
 from triplebeam.methods.ge_reasoning.question_graph import QuestionTriplet
 from triplebeam.methods.ge_reasoning.sub_answer import Pair, format_pairs
-from triplebeam.methods.shared.usable_replies import request_text
+from triplebeam.methods.shared.replies import request_text
 
 
 class _Reply(BaseModel):

@@ -25,7 +25,7 @@ from triplebeam.methods.shared.facts import Fact, select_new_facts, with_sources
 from triplebeam.methods.shared.loop import ANSWERED, LAST_STEP, NO_QUERY, Loop
 from triplebeam.methods.shared.reading import AnsweringAgent
 from triplebeam.ranking import Ranking
-from triplebeam.retrieve.fuse import reciprocal_rank_fusion
+from triplebeam.retrieve.bases import reciprocal_rank_fusion
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from triplebeam.errors import BadInputError
 from triplebeam.index.protocols import TripleStore
 from triplebeam.methods.gear.score import ChainScorer
-from triplebeam.retrieve.bounds import check_fields
+from triplebeam.retrieve.retriever import check_fields
 from triplebeam.system.cancellation import check_cancelled
 
 

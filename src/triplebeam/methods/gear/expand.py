@@ -14,17 +14,14 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from triplebeam.index.protocols import TripleStore
+from triplebeam.index.protocols import Found, TripleStore
 from triplebeam.methods.gear.beam_search import Beams, DiverseTripleBeamSearch
 from triplebeam.methods.gear.link import PassageLink, triple_link
 from triplebeam.methods.gear.read import Reader
 from triplebeam.methods.gear.score import ChainScorer
 from triplebeam.ranking import Hit, Ranking
-from triplebeam.retrieve.bounds import check_fields
-from triplebeam.retrieve.dense import Dense
-from triplebeam.retrieve.fuse import reciprocal_rank_fusion
-from triplebeam.retrieve.retriever import Retriever, for_question, retrieve_many
-from triplebeam.retrieve.scores import Found
+from triplebeam.retrieve.bases import Dense, reciprocal_rank_fusion
+from triplebeam.retrieve.retriever import Retriever, check_fields, for_question, retrieve_many
 from triplebeam.triple import Chain, Triple
 
 

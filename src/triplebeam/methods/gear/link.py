@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from triplebeam.embed.embedder import Embedder
 from triplebeam.index.protocols import TripleStore
 from triplebeam.ranking import Ranking
-from triplebeam.retrieve.fuse import reciprocal_rank_fusion
+from triplebeam.retrieve.bases import reciprocal_rank_fusion
 from triplebeam.retrieve.retriever import Retriever
 from triplebeam.triple import Triple
 

@@ -16,7 +16,7 @@ from triplebeam.generate.language_model import LanguageModel
 from triplebeam.generate.parse import TripleRow
 from triplebeam.generate.prompts import format_facts, format_passages, load
 from triplebeam.methods.shared.facts import Fact
-from triplebeam.methods.shared.usable_replies import filter_triples, request_reply
+from triplebeam.methods.shared.replies import filter_triples, request_reply
 from triplebeam.passage import Passages
 
 

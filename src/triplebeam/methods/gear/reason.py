@@ -15,7 +15,7 @@ from triplebeam.generate.language_model import LanguageModel
 from triplebeam.generate.parse import Text
 from triplebeam.generate.prompts import format_facts, load
 from triplebeam.methods.shared.facts import Fact
-from triplebeam.methods.shared.usable_replies import request_reply, request_text
+from triplebeam.methods.shared.replies import request_reply, request_text
 
 
 class _Verdict(BaseModel):

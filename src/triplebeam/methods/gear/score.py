@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from triplebeam.embed.embedder import Embedder
 from triplebeam.index.folder.vectors import select_top
 from triplebeam.index.protocols import TripleStore
-from triplebeam.retrieve.bounds import check_fields
+from triplebeam.retrieve.retriever import check_fields
 
 
 class ChainScorer(Protocol):

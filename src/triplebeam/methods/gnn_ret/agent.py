@@ -23,9 +23,14 @@ from triplebeam.answer import Answer, Step
 from triplebeam.methods.gnn_ret.self_critique import SelfCritique
 from triplebeam.methods.shared.loop import LAST_STEP
 from triplebeam.methods.shared.question_answering import ReadAnswer
-from triplebeam.methods.shared.reading import AnsweringAgent
-from triplebeam.methods.shared.sub_questions import SubAnswerer, SubQuestionLoop
-from triplebeam.retrieve.token_budget import TOKENS, retrieve_within, within_tokens
+from triplebeam.methods.shared.reading import (
+    TOKENS,
+    AnsweringAgent,
+    SubAnswerer,
+    SubQuestionLoop,
+    retrieve_within,
+    within_tokens,
+)
 
 _ENOUGH = "the sub-answers answer the question"
 _NO_QUESTION = "the model gave no further sub-question"

@@ -3,7 +3,7 @@ RGNN-Ret (section 3.3, Eq. 4), whose distances are mixed over the steps of a que
 
 The paper's settings without training: one layer, α 0.5, K 5 (or 10), dense distances. Over any other base that has a
 score for every passage, say how its scores become distances (`distances_of`). Retrieval to a number of tokens instead
-of k passages is `triplebeam.retrieve.token_budget`, for this and for every other retriever.
+of k passages is `triplebeam.methods.shared.reading`, for this and for every other retriever.
 
 RGNN-Ret, followed to the letter: a step's integrated distances are β times those GNN-Ret has for its query and 1 - β
 times those of the step before, which contain all earlier steps in the same way; the first step has GNN-Ret's own. β is
@@ -34,10 +34,8 @@ from triplebeam.methods.gnn_ret.propagate import (
     integrate_steps,
 )
 from triplebeam.ranking import Ranking
-from triplebeam.retrieve.bounds import check_fields
-from triplebeam.retrieve.explained import Found, Reasons, explained, no_reasons
-from triplebeam.retrieve.retriever import PerQuestion, Retriever, ScoringRetriever, scores_many
-from triplebeam.retrieve.scores import rank_scores
+from triplebeam.retrieve.retriever import PerQuestion, Retriever, ScoringRetriever, check_fields, scores_many
+from triplebeam.retrieve.scores import Reasons, WalkScores, add_chains, no_reasons, rank_scores
 from triplebeam.triple import Chain
 
 
@@ -75,14 +73,14 @@ class GNNRet:
     def retrieve_many(self, queries: Sequence[str], k: int = 10) -> list[Ranking]:
         """Return the k passages of smallest integrated distance for each query; the base scores them together."""
         return [
-            explained(rank_scores(found.scores, self.passages.ids, k), self.passages, found.reasons)
+            add_chains(rank_scores(found.scores, self.passages.ids, k), self.passages, found.reasons)
             for found in self.find_many(queries)
         ]
 
-    def find_many(self, queries: Sequence[str]) -> list[Found]:
+    def find_many(self, queries: Sequence[str]) -> list[WalkScores]:
         """Return every passage's score, 1 - its integrated distance, for each query."""
         propagated = [self._pass_messages(scores) for scores in scores_many(self.base, queries)]
-        return [Found(_nearness(each.distances), self._reasons(each)) for each in propagated]
+        return [WalkScores(_nearness(each.distances), self._reasons(each)) for each in propagated]
 
     def propagate(self, query: str) -> Propagated:
         """Propagate the distance of every passage, layer by layer."""

@@ -19,8 +19,8 @@ from triplebeam.generate.language_model import LanguageModel
 from triplebeam.generate.parse import Text
 from triplebeam.generate.prompts import Template, load
 from triplebeam.methods.shared.question_answering import ReadAnswer, read_short_answer
-from triplebeam.methods.shared.sub_questions import Exchange, format_exchanges
-from triplebeam.methods.shared.usable_replies import request_reply, request_text
+from triplebeam.methods.shared.reading import Exchange, format_exchanges
+from triplebeam.methods.shared.replies import request_reply, request_text
 
 
 class _SubQuestion(BaseModel):

@@ -26,7 +26,7 @@ from triplebeam.methods.ge_reasoning.sub_question import SubQuestions
 from triplebeam.methods.shared.facts import CitedFacts, Fact, evidence_first, make_cited_facts
 from triplebeam.methods.shared.question_answering import ReadAnswer
 from triplebeam.methods.shared.reading import RetrievingAgent, answer_from_evidence
-from triplebeam.methods.shared.usable_replies import request_reply
+from triplebeam.methods.shared.replies import request_reply
 from triplebeam.passage import Passage
 
 _TRIED = "every open triplet was tried as often as it may be"

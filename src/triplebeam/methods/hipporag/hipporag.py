@@ -35,16 +35,13 @@ from triplebeam.index.folder.synonyms import MIN_COSINE
 from triplebeam.methods.hipporag.query_entities import QueryEntities
 from triplebeam.methods.hipporag.walk_chains import WalkChains
 from triplebeam.ranking import Ranking
-from triplebeam.retrieve.bounds import check_fields
-from triplebeam.retrieve.dense import Dense
-from triplebeam.retrieve.explained import Found, Reasons, explained, no_reasons
-from triplebeam.retrieve.personalized_pagerank import PersonalizedPageRank, Reset
-from triplebeam.retrieve.push import push
-from triplebeam.retrieve.retriever import Retriever
-from triplebeam.retrieve.scores import rank_positive
+from triplebeam.retrieve.bases import Dense
+from triplebeam.retrieve.personalized_pagerank import PersonalizedPageRank, Reset, push
+from triplebeam.retrieve.retriever import Retriever, check_fields
+from triplebeam.retrieve.scores import Reasons, WalkScores, add_chains, no_reasons, rank_positive
 from triplebeam.text.names import entity_key
 
-#: In a large graph: the share of a walk that is worth a look at an edge (`triplebeam.retrieve.push`).
+#: In a large graph: the share of a walk that is worth a look at an edge (`triplebeam.retrieve.personalized_pagerank`).
 _MIN_RESIDUAL = 1e-5
 
 
@@ -90,17 +87,17 @@ class HippoRAG:
     def retrieve_many(self, queries: Sequence[str], k: int = 10) -> list[Ranking]:
         """Return the k passages of highest score for each query; their random walks run together."""
         return [
-            explained(rank_positive(found.scores, self.passages.ids, k), self.passages, found.reasons)
+            add_chains(rank_positive(found.scores, self.passages.ids, k), self.passages, found.reasons)
             if found
             else self._fall_back(query, k)
             for query, found in zip(queries, self.find_many(queries), strict=True)
         ]
 
-    def find_many(self, queries: Sequence[str]) -> list[Found | None]:
+    def find_many(self, queries: Sequence[str]) -> list[WalkScores | None]:
         """Run the random walk of each query; None where it has nowhere to start."""
         seeds = [self.link(self.query_entities.entities(query)) for query in queries]
         scores = iter(self.passage_scores([linked for linked in seeds if len(linked)]))
-        return [Found(next(scores), self._reasons(linked)) if len(linked) else None for linked in seeds]
+        return [WalkScores(next(scores), self._reasons(linked)) if len(linked) else None for linked in seeds]
 
     def _reasons(self, linked: NDArray[np.int64]) -> Reasons:
         return partial(self.chains.from_entities, linked) if self.chains else no_reasons

@@ -34,17 +34,14 @@ from triplebeam.index.folder.synonyms import MIN_COSINE
 from triplebeam.index.folder.triple_graph import TripleGraph
 from triplebeam.index.folder.vectors import select_top
 from triplebeam.methods.hipporag.walk_chains import WalkChains
-from triplebeam.methods.shared.triple_filter import TripleFilter
+from triplebeam.methods.shared.replies import TripleFilter
 from triplebeam.ranking import Ranking
-from triplebeam.retrieve.bounds import check_fields
-from triplebeam.retrieve.dense import Dense
-from triplebeam.retrieve.explained import Found, explained
-from triplebeam.retrieve.personalized_pagerank import PersonalizedPageRank, Reset
-from triplebeam.retrieve.push import push
-from triplebeam.retrieve.retriever import Retriever, ScoringRetriever, retrieve_many, scores_many
-from triplebeam.retrieve.scores import min_max, rank_positive
+from triplebeam.retrieve.bases import Dense
+from triplebeam.retrieve.personalized_pagerank import PersonalizedPageRank, Reset, push
+from triplebeam.retrieve.retriever import Retriever, ScoringRetriever, check_fields, retrieve_many, scores_many
+from triplebeam.retrieve.scores import WalkScores, add_chains, min_max, rank_positive
 
-#: In a large graph: passages that a walk starts from, and what is worth a look at an edge (`triplebeam.retrieve.push`).
+#: In a large graph: passages that a walk starts from, and what is worth a look at an edge (`push`).
 _MAX_STARTS, _MIN_RESIDUAL = 1000, 1e-4
 #: Triples, and the similarity of each to the query.
 Seeds: TypeAlias = tuple[NDArray[np.int64], NDArray[np.float64]]
@@ -96,13 +93,13 @@ class HippoRAG2:
     def retrieve_many(self, queries: Sequence[str], k: int = 10) -> list[Ranking]:
         """Return the k passages of highest probability for each query; their random walks run together."""
         return [
-            explained(rank_positive(found.scores, self.passages.ids, k), self.passages, found.reasons)
+            add_chains(rank_positive(found.scores, self.passages.ids, k), self.passages, found.reasons)
             if found
             else self._fall_back(query, k)
             for query, found in zip(queries, self.find_many(queries), strict=True)
         ]
 
-    def find_many(self, queries: Sequence[str]) -> list[Found | None]:
+    def find_many(self, queries: Sequence[str]) -> list[WalkScores | None]:
         """Run the random walk of each query; None where no triple is relevant."""
         seeds = self._seeds(queries)
         walking = [place for place, (_, similarity) in enumerate(seeds) if similarity.any()]
@@ -111,7 +108,7 @@ class HippoRAG2:
         )
         chains = WalkChains(self.triples, self.graph)
         found = {
-            place: Found(scores, partial(chains.from_triples, seeds[place][0]))
+            place: WalkScores(scores, partial(chains.from_triples, seeds[place][0]))
             for place, scores in zip(walking, visited, strict=True)
         }
         return [found.get(place) for place in range(len(queries))]

@@ -9,7 +9,7 @@ from triplebeam.generate.accounting import Account, account
 from triplebeam.methods.shared.facts import Fact
 from triplebeam.methods.shared.question_answering import ReadAnswer
 from triplebeam.ranking import Ranking
-from triplebeam.retrieve.fuse import reciprocal_rank_fusion
+from triplebeam.retrieve.bases import reciprocal_rank_fusion
 from triplebeam.retrieve.retriever import Retriever, for_question
 
 #: How an agent of one step ends.

@@ -20,7 +20,7 @@ from triplebeam.generate.language_model import LanguageModel, Prompt
 from triplebeam.generate.parse import Text, Texts, TripleRows
 from triplebeam.generate.prompts import NOTED, Template, format_described_passages, format_facts, format_passages, load
 from triplebeam.methods.shared.facts import Fact, facts_from_memory
-from triplebeam.methods.shared.usable_replies import request_reply, request_text
+from triplebeam.methods.shared.replies import request_reply, request_text
 from triplebeam.passage import Passages
 from triplebeam.text.names import entity_key
 

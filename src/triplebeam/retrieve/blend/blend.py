@@ -29,10 +29,8 @@ from triplebeam.index.folder.vectors import select_top
 from triplebeam.ranking import Hop, Ranking
 from triplebeam.retrieve.blend.links import FactLinks, OwnerLinks, TitleLinks
 from triplebeam.retrieve.blend.tail import Scores, Tail
-from triplebeam.retrieve.bounds import check_fields, check_not_negative
-from triplebeam.retrieve.explained import Found, Reasons, no_reasons
-from triplebeam.retrieve.retriever import ScoringRetriever, scores_many
-from triplebeam.retrieve.scores import min_max, rank_scores
+from triplebeam.retrieve.retriever import ScoringRetriever, check_fields, check_not_negative, scores_many
+from triplebeam.retrieve.scores import Reasons, WalkScores, min_max, no_reasons, rank_scores
 from triplebeam.triple import Chain
 
 #: How much the lists count in choosing whose facts are followed, and the constant there.
@@ -48,7 +46,7 @@ _KEPT, _KEPT_AT = 2, 3
 class Walk(Protocol):
     """A retriever that finds first and explains later."""
 
-    def find_many(self, queries: Sequence[str]) -> Sequence[Found | None]:
+    def find_many(self, queries: Sequence[str]) -> Sequence[WalkScores | None]:
         """A score for every passage, for each query that it can start from."""
         ...
 

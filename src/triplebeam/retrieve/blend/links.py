@@ -20,7 +20,7 @@ from triplebeam.index.folder.entity_graph import EntityGraph
 from triplebeam.index.folder.passages import PassageTable
 from triplebeam.index.folder.triple_graph import TripleGraph
 from triplebeam.ranking import Hop
-from triplebeam.retrieve.bounds import check_fields, check_not_negative
+from triplebeam.retrieve.retriever import check_fields, check_not_negative
 from triplebeam.triple import Chain
 
 
