@@ -7,7 +7,7 @@ import pytest
 from triplebeam.embed.embedder import Embedder
 from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.methods.gear import Cascade, Exact, NaiveGE, Pooled, SyncGE
-from triplebeam.methods.gear.score import ChainScorer
+from triplebeam.methods.gear.beam_search import ChainScorer
 from triplebeam.methods.shared.facts import Fact
 from triplebeam.ranking import Hit, Ranking
 from triplebeam.retrieve.bases import BM25, Dense, Hybrid

@@ -6,7 +6,7 @@ from typing import Literal, TypeAlias
 from triplebeam.assemble.context import Context
 from triplebeam.errors import BadInputError
 from triplebeam.methods.gear import Cascade, Exact, LLMReader, NaiveGE, Pooled, SyncGE
-from triplebeam.methods.gear.score import ChainScorer
+from triplebeam.methods.gear.beam_search import ChainScorer
 from triplebeam.retrieve.retriever import Retriever
 
 Scorer: TypeAlias = Literal["cascade", "exact", "pooled"]

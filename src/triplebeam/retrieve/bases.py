@@ -19,8 +19,14 @@ from triplebeam.index.folder.vectors import VectorIndex
 from triplebeam.index.protocols import Found, Source, TermSearch
 from triplebeam.passage import Passages
 from triplebeam.ranking import Hit, Ranking
-from triplebeam.retrieve.bounds import check_fields, check_not_negative
-from triplebeam.retrieve.retriever import Retriever, ScoringRetriever, retrieve_many, scores_many
+from triplebeam.retrieve.retriever import (
+    Retriever,
+    ScoringRetriever,
+    check_fields,
+    check_not_negative,
+    retrieve_many,
+    scores_many,
+)
 from triplebeam.retrieve.scores import PassageOf, RankedByScores, min_max, rank_passages
 from triplebeam.triple import Chain
 

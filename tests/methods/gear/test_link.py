@@ -6,7 +6,7 @@ import pytest
 from oracles.reciprocal_rank_fusion import rrf
 from triplebeam.embed.embedder import Embedder
 from triplebeam.index.folder.snapshot import Snapshot
-from triplebeam.methods.gear.link import PassageLink, triple_link
+from triplebeam.methods.gear.expand import PassageLink, triple_link
 from triplebeam.retrieve.bases import BM25, Dense, Hybrid
 from triplebeam.triple import Triple
 

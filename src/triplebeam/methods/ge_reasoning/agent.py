@@ -13,7 +13,7 @@ What differs. The text says 10 rounds, the loop as printed makes 9: 10 it is. "S
 tried least comes first, in the order of the graph, so that one that cannot be answered does not starve the others;
 another attempt asks for another sample and repeats no search. No usable graph, or without one no first sub-question,
 means one retrieval with the question, or none in the closed-book form, and an answer from that, as the trace says. The
-thresholds are ours, see `confidence.py`; an empty sub-answer is never kept. Where the kept pairs do not answer the
+thresholds are ours, see `sub_answer.py`; an empty sub-answer is never kept. Where the kept pairs do not answer the
 question, the best passages are read, as every agent does. A longer list than the passages read is kept for the ranking,
 which is the fusion of all lists; each kept answer leaves evidence, and each triplet that stayed open says so there.
 """
@@ -27,13 +27,17 @@ from triplebeam.answer import Answer, Step
 from triplebeam.errors import BadInputError
 from triplebeam.generate.prompts import format_facts
 from triplebeam.index.protocols import TripleStore
-from triplebeam.methods.ge_reasoning.confidence import Confidence, Thresholds
 from triplebeam.methods.ge_reasoning.construct import GraphConstruction
 from triplebeam.methods.ge_reasoning.final_answer import FinalAnswer
-from triplebeam.methods.ge_reasoning.refine import Refinement
 from triplebeam.methods.ge_reasoning.run import NO_GRAPH, Ask, Finding, Knowledge, Rounds, describe, select_new_facts
-from triplebeam.methods.ge_reasoning.sub_answer import SubAnswer, SubAnswers
-from triplebeam.methods.ge_reasoning.sub_question import SubQuestions
+from triplebeam.methods.ge_reasoning.sub_answer import (
+    Confidence,
+    Refinement,
+    SubAnswer,
+    SubAnswers,
+    SubQuestions,
+    Thresholds,
+)
 from triplebeam.methods.shared.loop import NothingToSearch
 from triplebeam.methods.shared.reading import ReadingAgent
 from triplebeam.ranking import Ranking

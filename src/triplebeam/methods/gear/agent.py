@@ -17,10 +17,8 @@ from functools import cached_property, partial
 
 from triplebeam.answer import Answer, Step
 from triplebeam.generate.language_model import LanguageModel
-from triplebeam.methods.gear.expand import derive_passage_link
-from triplebeam.methods.gear.link import PassageLink
-from triplebeam.methods.gear.read import LLMReader, Reader
-from triplebeam.methods.gear.reason import Reasoner
+from triplebeam.methods.gear.expand import PassageLink, derive_passage_link
+from triplebeam.methods.gear.reason import LLMReader, Reader, Reasoner
 from triplebeam.methods.shared.facts import Fact, select_new_facts, with_sources
 from triplebeam.methods.shared.loop import ANSWERED, LAST_STEP, NO_QUERY, Loop
 from triplebeam.methods.shared.reading import AnsweringAgent

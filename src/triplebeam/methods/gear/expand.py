@@ -1,9 +1,11 @@
-"""GeAR, Eq. 3: graph expansion around any base retriever.
+"""GeAR, Eq. 2, 3 and 8: graph expansion around any base retriever, and from what a reader said back to the index.
 
 Followed to the letter: `NaiveGE` starts the beam search from all triples of the base passages; `SyncGE` from the stored
-triples nearest to what a reader found in them (Eq. 1, 2); the beams, flattened breadth first, give passages that are
-fused with the base list by RRF (Eq. 3). Ours where the paper is silent: 15 base passages for a single step, the RRF
-constant 60, and breadth first means by depth, then by beam.
+triples most similar to what a reader found in them (tripleLink, Eq. 1, 2); the beams, flattened breadth first, give
+passages that are fused with the base list by RRF (Eq. 3); passageLink fuses what passages and triples give for a triple
+as a query (Eq. 8, 10, 11). Ours where the paper is silent: 15 base passages for a single step, the RRF constant 60, and
+breadth first means by depth, then by beam; similarity is the cosine of the embeddings, and two proximal triples that
+link to the same stored triple start one beam, not two.
 """
 
 from collections.abc import Sequence
@@ -14,15 +16,38 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
+from triplebeam.embed.embedder import Embedder
 from triplebeam.index.protocols import Found, TripleStore
-from triplebeam.methods.gear.beam_search import Beams, DiverseTripleBeamSearch
-from triplebeam.methods.gear.link import PassageLink, triple_link
-from triplebeam.methods.gear.read import Reader
-from triplebeam.methods.gear.score import ChainScorer
+from triplebeam.methods.gear.beam_search import Beams, ChainScorer, DiverseTripleBeamSearch
+from triplebeam.methods.gear.reason import Reader
 from triplebeam.ranking import Hit, Ranking
 from triplebeam.retrieve.bases import Dense, reciprocal_rank_fusion
 from triplebeam.retrieve.retriever import Retriever, check_fields, for_question, retrieve_many
 from triplebeam.triple import Chain, Triple
+
+
+def triple_link(proximal: Sequence[Triple], triples: TripleStore, embedder: Embedder) -> NDArray[np.int64]:
+    """Eq. 2: the stored triple nearest to each proximal triple, in their order, each once."""
+    if not proximal:
+        return np.zeros(0, np.int64)
+    nearest = triples.nearest(embedder.embed([str(triple) for triple in proximal]), 1)
+    return np.array(list(dict.fromkeys(nearest.ravel().tolist())), np.int64)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PassageLink:
+    """Eq. 8: the passages that a triple is linked to."""
+
+    passages: Retriever
+    """Searches the passages (C)."""
+    triples: Retriever | None = None
+    """Searches the triples and gives their passages (T); without one, what the passages give is all."""
+
+    def link(self, triple: Triple, k: int = 10) -> Ranking:
+        """Eq. 10, 11: RRF of the passages that C and T give for the triple's text."""
+        searched = [retriever for retriever in (self.passages, self.triples) if retriever is not None]
+        lists = [retriever.retrieve(str(triple), k) for retriever in searched]
+        return reciprocal_rank_fusion(lists).top(k)
 
 
 def passages_along(beams: Beams, triples: TripleStore) -> Ranking:

@@ -12,7 +12,7 @@ retrieval where the filter leaves nothing.
 What differs: a triple's similarity is its cosine, where the authors' code scales it over all triples of the index
 first; its vector is read in the context of its passage, where the embedder can (`triplebeam.index.build.encoding`).
 Edges of two kinds between the same entities are added up; an edge to a passage weighs 1. A similarity below zero counts
-as zero. By default there is no filter, since no model is needed for the rest; see `triple_filter`. Ours beyond the
+as zero. By default there is no filter, since no model is needed for the rest; see `LLMTripleFilter`. Ours beyond the
 paper: ``base``, any retriever whose list takes the place of dense similarity.
 """
 
@@ -26,20 +26,18 @@ from numpy.typing import NDArray
 
 from triplebeam.embed.embedder import Embedder
 from triplebeam.generate.accounting import note_warning
-from triplebeam.index.folder.entity_graph import EntityGraph
 from triplebeam.index.folder.open_graph import TOLERANCE, OpenGraph
-from triplebeam.index.folder.passages import PassageTable
 from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.index.folder.synonyms import MIN_COSINE
 from triplebeam.index.folder.triple_graph import TripleGraph
 from triplebeam.index.folder.vectors import select_top
-from triplebeam.methods.hipporag.walk_chains import WalkChains
+from triplebeam.methods.hipporag.hipporag import EntityWalk, WalkChains
 from triplebeam.methods.shared.replies import TripleFilter
 from triplebeam.ranking import Ranking
 from triplebeam.retrieve.bases import Dense
 from triplebeam.retrieve.personalized_pagerank import PersonalizedPageRank, Reset, push
-from triplebeam.retrieve.retriever import Retriever, ScoringRetriever, check_fields, retrieve_many, scores_many
-from triplebeam.retrieve.scores import WalkScores, add_chains, min_max, rank_positive
+from triplebeam.retrieve.retriever import Retriever, ScoringRetriever, retrieve_many, scores_many
+from triplebeam.retrieve.scores import WalkScores, min_max
 
 #: In a large graph: passages that a walk starts from, and what is worth a look at an edge (`push`).
 _MAX_STARTS, _MIN_RESIDUAL = 1000, 1e-4
@@ -48,13 +46,10 @@ Seeds: TypeAlias = tuple[NDArray[np.int64], NDArray[np.float64]]
 
 
 @dataclass(frozen=True, kw_only=True)
-class HippoRAG2:
+class HippoRAG2(EntityWalk):
     """Passages that a walk from the nearest triples' entities, and from similar passages, visits most."""
 
-    graph: EntityGraph
     triples: TripleGraph = field(repr=False)
-    passages: PassageTable = field(repr=False)
-    embedder: Embedder = field(repr=False)
     base: Retriever
     """Its scores reset the passages, and its list is the result where the walk cannot start; the paper's is dense."""
     base_k: int | None = None
@@ -69,9 +64,6 @@ class HippoRAG2:
     max_passages: int | None = None
     """Entities of more passages than this have no edges; None, the paper's: all have."""
 
-    def __post_init__(self) -> None:
-        check_fields(self, "damping", "synonym_threshold")
-
     @classmethod
     def over(cls, index: Snapshot, embedder: Embedder, **parameters: Any) -> "HippoRAG2":
         """Build it over an index; the base is dense retrieval unless another is given."""
@@ -83,21 +75,6 @@ class HippoRAG2:
             embedder=embedder,
             **parameters,
         )
-
-    def retrieve(self, query: str, k: int = 10) -> Ranking:
-        """Return the k passages of highest probability; its chains are how seed triples lead to it, in one or two
-        steps.
-        """
-        return self.retrieve_many([query], k)[0]
-
-    def retrieve_many(self, queries: Sequence[str], k: int = 10) -> list[Ranking]:
-        """Return the k passages of highest probability for each query; their random walks run together."""
-        return [
-            add_chains(rank_positive(found.scores, self.passages.ids, k), self.passages, found.reasons)
-            if found
-            else self._fall_back(query, k)
-            for query, found in zip(queries, self.find_many(queries), strict=True)
-        ]
 
     def find_many(self, queries: Sequence[str]) -> list[WalkScores | None]:
         """Run the random walk of each query; None where no triple is relevant."""
