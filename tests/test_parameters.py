@@ -9,8 +9,7 @@ import pytest
 
 from triplebeam.assemble.context import Context
 from triplebeam.assemble.method import Method
-from triplebeam.assemble.parameters import Parameter
-from triplebeam.assemble.table import Row, list_agents, list_retrievers
+from triplebeam.assemble.table import Parameter, Row, list_agents, list_retrievers
 from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError
 from triplebeam.index.folder.snapshot import Snapshot

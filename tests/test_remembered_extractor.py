@@ -11,7 +11,7 @@ import triplebeam
 from serve.http.small_server import job_ended
 from small_world import TableExtractor, WordEmbedder
 from triplebeam.assemble import indexing
-from triplebeam.assemble.indexing import Choice, choose
+from triplebeam.assemble.models import Choice, choose
 from triplebeam.errors import BadInputError, ModelMissingError
 from triplebeam.extract.extractor import Extraction
 from triplebeam.extract.triples_file import TriplesFile

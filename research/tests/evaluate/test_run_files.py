@@ -8,8 +8,7 @@ import pytest
 
 from triplebeam.errors import BadInputError
 from triplebeam.evaluate.questions import Question
-from triplebeam.evaluate.run import QuestionResult, StepResult
-from triplebeam.evaluate.run_file import RunFile, run_key
+from triplebeam.evaluate.run import QuestionResult, RunFile, StepResult, run_key
 from triplebeam.generate.language_model import Usage
 from triplebeam_research.experiments.trec import find_in_run, read_run, write_judgements, write_run
 

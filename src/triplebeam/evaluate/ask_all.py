@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 from triplebeam.answer import Agent
 from triplebeam.embed.embedder import Embedder, Kind
 from triplebeam.evaluate.questions import Question
-from triplebeam.evaluate.run import QuestionResult, StepResult
-from triplebeam.evaluate.run_file import RunFile
+from triplebeam.evaluate.run import QuestionResult, RunFile, StepResult
 from triplebeam.generate.accounting import account
 from triplebeam.methods.ge_reasoning import GEReasoning
 from triplebeam.ranking import Ranking

@@ -133,7 +133,7 @@ def _choose_corpora(file: Path, asked: "Experiment", only: list[str] | None) -> 
 
 
 def _figures(done: "dict[str, Evaluation]") -> dict[str, object]:
-    from triplebeam.evaluate.summary import summary
+    from triplebeam.evaluate.measures import summary
 
     return {
         name: {run.method: summary(evaluation, run) for run in evaluation.runs} for name, evaluation in done.items()

@@ -116,8 +116,8 @@ def _settings(
     from dataclasses import replace
     from typing import get_args
 
-    from triplebeam.assemble.gnn_ret import EDGES
-    from triplebeam.assemble.parameters import choice
+    from triplebeam.assemble.retrievers import EDGES
+    from triplebeam.assemble.table import choice
     from triplebeam.errors import BadInputError
     from triplebeam.methods.gnn_ret.propagate import Message
     from triplebeam.methods.gnn_ret.weights import Gradient, Targets

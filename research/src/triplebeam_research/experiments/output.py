@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 
 from triplebeam.errors import BadInputError
+from triplebeam.evaluate.measures import measure_all, summary
 from triplebeam.evaluate.run import Evaluation, Run
-from triplebeam.evaluate.summary import measure_all, summary
 from triplebeam_research.experiments.trec import write_judgements, write_run
 from triplebeam_research.report import html_report, markdown_report
 

@@ -13,9 +13,8 @@ from pathlib import Path
 from typing import TypeAlias
 
 from triplebeam.errors import BadInputError
-from triplebeam.evaluate.run import Evaluation, Run
-from triplebeam.evaluate.run_file import code_version
-from triplebeam.evaluate.summary import summary
+from triplebeam.evaluate.measures import summary
+from triplebeam.evaluate.run import Evaluation, Run, code_version
 from triplebeam.index.manifest import MAX_PASSAGES
 
 Row: TypeAlias = dict[str, object]

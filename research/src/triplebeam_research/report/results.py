@@ -7,8 +7,8 @@ import numpy as np
 
 from triplebeam.evaluate import compare
 from triplebeam.evaluate.ask_all import DEPTH
+from triplebeam.evaluate.measures import OF_ANSWERS, Values
 from triplebeam.evaluate.numbers import NOTHING, percent
-from triplebeam.evaluate.summary import OF_ANSWERS, Values
 from triplebeam_research.report import breakdown
 from triplebeam_research.report.document import Best, Column, Figure, Missing, Table
 from triplebeam_research.report.plots import box_plot

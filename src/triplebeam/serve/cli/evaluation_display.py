@@ -4,9 +4,9 @@ from typing import Annotated, TypeAlias
 
 import typer
 
+from triplebeam.evaluate.measures import summary
 from triplebeam.evaluate.recommend import Recommendation
 from triplebeam.evaluate.run import Evaluation
-from triplebeam.evaluate.summary import summary
 from triplebeam.serve.cli.output import Output
 from triplebeam.text.phrases import format_count
 

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from triplebeam import assemble
-from triplebeam.assemble.indexing import choose
+from triplebeam.assemble.models import choose
 from triplebeam.errors import BadInputError
 from triplebeam.generate.accounting import account
 from triplebeam.index.build.report import BuildReport

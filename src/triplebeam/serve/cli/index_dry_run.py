@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from triplebeam import assemble
-from triplebeam.assemble.indexing import Choice, make_chosen
+from triplebeam.assemble.models import Choice, make_chosen
 from triplebeam.errors import BadInputError
 from triplebeam.extract.llm import LLMExtractor
 from triplebeam.extract.quote import Sample, draw_sample, extract_sample
