@@ -95,7 +95,6 @@ IRREGULAR = re.compile(
 #: Functions that were named so before there was a rule, by package: to be renamed, not to be added to.
 OLD_PARTICIPLES = {
     "answer.py": "_taken",
-    "assemble": "_built _known _remembered assembled synced",
     "explain": "_joined _shortened _shown _titled called filled",
     "extract": (
         "_dated _described _ended _extracted _governed _greeted _inflated _owned _prepared _trimmed "
@@ -104,7 +103,6 @@ OLD_PARTICIPLES = {
     "methods": "ranked",
     "passage.py": "embedded",
     "ranking.py": "replaced",
-    "retrieve": "_arranged _corrected _explained _fused _linked _mixed _ranked _walked explained",
     "serve": (
         "_answered _bound _checked _claimed _escaped _found _installed _listed _made _matched _published _renamed "
         "_said _sent _submitted _understood _unsupported _wanted _writing answered counting failed noting opened "

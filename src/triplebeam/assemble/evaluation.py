@@ -117,7 +117,7 @@ class Evaluator:
         return {method: [self._run(opened, method, seed) for seed in self._seeds_of(method)] for method in methods}
 
     def _visible(self, where: str, source: Source, questions: Sequence[Question]) -> tuple[Source, list[Question]]:
-        """The view of a filter, and the questions that can be answered from it."""
+        """Return the view of a filter, and the questions that can be answered from it."""
         visible = Context(source, self.settings, self.embedder).view(parse(where)).source
         kept = [question for question in questions if all(each in visible.passages for each in question.gold)]
         if not kept:
@@ -149,7 +149,7 @@ class Evaluator:
         )
 
     def _dollars(self, results: Sequence[QuestionResult]) -> float | None:
-        """What the calls cost, or would have cost where they were had from the cache."""
+        """Return what the calls cost, or would have cost where they were had from the cache."""
         total = sum((result.usage for result in results), Usage()).mark_cached()
         if not total.cached_calls:
             return None
@@ -192,7 +192,7 @@ class OpenedCorpus:
         )
 
     def _visible_rows(self) -> list[object]:
-        """What is seen through a filter: rows of a folder, or the filter of an index on a cluster."""
+        """Return what is seen through a filter: rows of a folder, or the filter of an index on a cluster."""
         source = self.context.source
         return source.rows.tolist() if isinstance(source, Snapshot) else list(map(str, self.context.filters))
 
@@ -208,7 +208,7 @@ class OpenedCorpus:
         }
 
     def _beside_the_index(self, method: Method) -> dict[str, object]:
-        """What a method reads that the index does not hold."""
+        """Return what a method reads that the index does not hold."""
         context, read = self.context, dict[str, object]()
         for part in method.every_part():
             if part.values.get("entities") == "given" and context.query_entities:
@@ -259,7 +259,7 @@ class Tuning:
 
 
 def measure_shares(index: IndexReader, questions: Sequence[Question]) -> Tuning:
-    """The default search with every share, on the questions that have gold passages."""
+    """Measure the default search with every share, on the questions that have gold passages."""
     asked = [question for question in find_gold(questions, index.passages) if question.gold]
     if len(asked) < 2:
         raise BadInputError(f"{len(asked)} questions have gold passages: tuning needs two or more, better a hundred.")

@@ -74,7 +74,7 @@ def index_builder(
     names: SourceNames | None = None,
     progress: Progress = ignore_progress,
 ) -> IndexBuilder:
-    """What adds documents to an index, retries those whose extraction failed, and removes documents.
+    """Make what adds documents to an index, retries those whose extraction failed, and removes documents.
 
     ``again`` is for such a retry: the model is asked again what the cache holds already, and more may fail. Without an
     ``extractor`` or ``triples`` the index goes on with its own. Triples that were given or paid for are replaced with
@@ -109,7 +109,7 @@ def index_builder(
 
 
 def _on_cluster(builder: IndexBuilder, settings: Settings, *, encode: bool) -> IndexBuilder:
-    """The same, but parsing on a cluster, and encoding where its workers can load the embedder by its name.
+    """Parse on a cluster, and encode there where its workers can load the embedder by its name.
 
     An endpoint is called from here: no key leaves this process.
     """
@@ -127,12 +127,12 @@ def _on_cluster(builder: IndexBuilder, settings: Settings, *, encode: bool) -> I
 
 
 def source_names(folder: Path, sources: Iterable[Path]) -> SourceNames:
-    """The names of files in an index: those that these sources were first indexed by, from wherever it was."""
+    """Return the names of files in an index: those that these sources were first indexed by, from wherever it was."""
     return SourceNames(read_source_names(folder), sources)
 
 
 def embedder_name(folder: Path, settings: Settings) -> str:
-    """The embedder to index with: the one that is set, else the index's own, else the default."""
+    """Return the embedder to index with: the one that is set, else the index's own, else the default."""
     there = read_embedder(folder)
     return settings.embedder or (there.name if there else DEFAULT_EMBEDDER)
 
@@ -143,7 +143,7 @@ def read_corrections(given: str | Path | Iterable[Mapping[str, object]]) -> Corr
 
 
 def correction_matches(folder: Path, corrections: Corrections | None = None) -> list[LineMatches]:
-    """What each line of corrections concerns in an index now; without any, of those that the index has."""
+    """Return what each line of corrections concerns in an index now; without any, of those that the index has."""
     require_index(folder, "there is nothing to correct")
     with open_store_copy(folder) as store:
         return Content.of(store, corrections=corrections).correction_lines()
@@ -174,7 +174,7 @@ def tune_share(location: Location, share: float | None) -> None:
 
 
 def dollar_budget(dollars: float, settings: Settings, bill: Account) -> Budget:
-    """A limit on what the calls of a run may cost; its calls count towards ``bill``."""
+    """Limit what the calls of a run may cost; its calls count towards ``bill``."""
     model = settings.endpoint("extraction").model or ""
     if find_price(model, settings.prices) is None:
         raise BadInputError(
@@ -185,17 +185,19 @@ def dollar_budget(dollars: float, settings: Settings, bill: Account) -> Budget:
 
 
 def known_documents(folder: Path, passages: PassageLookup, wanted: Iterable[str | Path]) -> list[str]:
-    """The ids of documents by what a person calls them; what is not there is an error that names the nearest.
+    """Return the ids of documents by what a person calls them; what is not there is an error that names the nearest.
 
     A file may be written in any way that leads to it: ``./docs/old.md`` is ``docs/old.md``, and so is ``old.md`` in
     that folder. A folder, or a file of many rows, is all documents that came from it, whether it is still there or not.
     """
     known, sources, names = passages.document_ids, read_source_files(folder), source_names(folder, ())
-    found = (id_ for each in wanted for id_ in _known(known, sources, str(each), names))
+    found = (id_ for each in wanted for id_ in _find_documents(known, sources, str(each), names))
     return list(dict.fromkeys(found))
 
 
-def _known(known: Mapping[str, None], sources: Mapping[str, str], document: str, names: SourceNames) -> list[str]:
+def _find_documents(
+    known: Mapping[str, None], sources: Mapping[str, str], document: str, names: SourceNames
+) -> list[str]:
     called = (document, document_id(Path(document)), names(Path(document)))
     for name in called:
         if name in known:

@@ -29,7 +29,7 @@ HOW_TO_CONFIGURE = (
 
 
 def make_embedder(name: str, settings: Settings, progress: Progress = ignore_progress) -> Embedder:
-    """The embedder of that name; its weights are fetched at first use unless ``offline`` forbids it."""
+    """Load the embedder of that name; its weights are fetched at first use unless ``offline`` forbids it."""
     return load_embedder(
         name,
         settings.home,
@@ -45,7 +45,7 @@ def make_embedder(name: str, settings: Settings, progress: Progress = ignore_pro
 
 
 def make_model(settings: Settings, role: Role = "answering", *, refresh: bool = False) -> LanguageModel:
-    """The language model for a role, with its cache, retries and limits; its calls count towards the open accounts.
+    """Connect the language model for a role, with its cache and limits; its calls count towards the open accounts.
 
     ``refresh``, like the setting ``no_cache``, sends prompts again that the cache has a reply to.
     """
@@ -90,7 +90,7 @@ def make_extractor(
     refresh: bool = False,
     keywords: bool = False,
 ) -> Extractor | None:
-    """The extractor of that name, or the one that takes triples from a file; None for ``none``.
+    """Return the extractor of that name, or the one that takes triples from a file; None for ``none``.
 
     With ``keywords`` the model for extraction is also asked for each passage's keywords, for the graph of passages.
     """
@@ -167,7 +167,7 @@ def choose(
     keywords: bool = False,
     again: bool = False,
 ) -> Choice:
-    """What is named comes first. ``again``: what failed is retried with a model, unless another extractor is named."""
+    """Choose what is named first. ``again``: what failed is retried with a model, unless another extractor is named."""
     if extractor or triples:
         return Choice(extractor or "local", triples, keywords)
     own = _read_choice(folder)
@@ -184,7 +184,7 @@ def make_chosen(
     *,
     refresh: bool = False,
 ) -> Extractor | None:
-    """The extractor; where the index goes on with one that cannot be made here, the two ways on are named."""
+    """Return the extractor; where the index goes on with one that cannot be made here, the two ways on are named."""
     if choice.is_remembered and choice.is_paid and not settings.endpoint("extraction").model:
         raise ModelMissingError(
             f"{place} goes on with the extractor it was built with, {choice.extractor}"

@@ -96,7 +96,7 @@ def hipporag2(
 
 
 def link_sources(context: Context) -> dict[str, Any]:
-    """What links of either kind are read from."""
+    """Return what links of either kind are read from."""
     index = context.snapshot
     return {"triples": index.triples, "graph": index.entities, "passages": index.passages}
 
@@ -156,12 +156,12 @@ Scorer: TypeAlias = Literal["cascade", "exact", "pooled"]
 def naive_ge(
     context: Context, below: Retriever, *, scorer: Scorer = "cascade", shortlist: int | None = None
 ) -> NaiveGE:
-    """A walk from every triple of the base's passages."""
+    """Walk from every triple of the base's passages."""
     return NaiveGE(base=below, triples=context.triples, scorer=_scorer(context, scorer, shortlist))
 
 
 def sync_ge(context: Context, below: Retriever, *, scorer: Scorer = "cascade", shortlist: int | None = None) -> SyncGE:
-    """A walk from the facts that a model reads in the base's passages."""
+    """Walk from the facts that a model reads in the base's passages."""
     return SyncGE(
         base=below,
         triples=context.triples,
@@ -200,7 +200,7 @@ class ScoringBase(NamedTuple):
 
 
 def scoring_base(below: Retriever) -> ScoringBase:
-    """What GNN-Ret can use; anything else is refused before it is asked a question."""
+    """Return what GNN-Ret can use; anything else is refused before it is asked a question."""
     match below:
         case Dense(over="passages"):
             return ScoringBase(below, "dense", "cosine")

@@ -38,7 +38,7 @@ class Parameter:
     """It is a field of the object that is built, and no argument of the function that builds it."""
 
     def read(self, text: str, method: str) -> object:
-        """The value that a text means."""
+        """Return the value that a text means."""
         if get_origin(self.type) is Literal:
             return choice(self.name, text, get_args(self.type))
         if self.type is bool:
@@ -56,7 +56,7 @@ class Parameter:
 
 @cache
 def parameters_of(build: Callable[..., object]) -> Mapping[str, Parameter]:
-    """The parameters of a class, or of a function and the class it says it returns."""
+    """Return the parameters of a class, or of a function and the class it says it returns."""
     if inspect.isclass(build):
         return _fields_of(build)
     hints = get_type_hints(build)
@@ -90,7 +90,7 @@ def _can_be_typed(hint: Any) -> bool:
 
 
 def choice(name: str, text: str, words: Iterable[str]) -> Any:
-    """The word that was chosen, once it is known to be one of those there are."""
+    """Return the word that was chosen, once it is known to be one of those there are."""
     if text not in words:
         raise BadInputError(f"{name}={text}{nearest(text, words)}: choose one of {', '.join(words)}.")
     return text
@@ -182,7 +182,7 @@ _ROWS = [
     agent_row("single_step", "one step: reads, walks along triples, answers", "agents:single_step", "blend"),
     agent_row("agent", "reads, walks and reasons step by step until the facts suffice", "agents:agent", "blend"),
     agent_row(
-        "grounded_reasoning", "the question as a graph, filled in from passages", "agents:grounded_reasoning", "bm25"
+        "grounded_reasoning", "the question as a graph, filled in from passages", "agents:GroundedReasoning", "bm25"
     ),
     agent_row("gear", "GeAR's agent: SyncGE, gist, verdict, next query, step by step", "agents:gear", "hybrid"),
     agent_row(
@@ -233,7 +233,7 @@ def ask_methods() -> Mapping[str, str]:
 
 
 def _whole(row: Row) -> str:
-    """The method that the line of a row is about."""
+    """Return the method that the line of a row is about."""
     return f"{row.base}+{row.name}" if row.base == "hybrid" and row.kind == "expansion" else row.name
 
 

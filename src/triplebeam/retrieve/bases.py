@@ -20,6 +20,8 @@ from triplebeam.index.protocols import Found, Source, TermSearch
 from triplebeam.passage import Passages
 from triplebeam.ranking import Hit, Ranking
 from triplebeam.retrieve.retriever import (
+    OneOfMany,
+    OneScoreOfMany,
     Retriever,
     ScoringRetriever,
     check_fields,
@@ -55,7 +57,7 @@ def reciprocal_rank_fusion(
 
 
 def in_turn(lists: Iterable[Sequence[str]]) -> list[str]:
-    """The best passage of each list, then the second best of each, and so on; each passage once."""
+    """Return the best passage of each list, then the second best of each, and so on; each passage once."""
     rows = zip_longest(*lists)
     return list(dict.fromkeys(id_ for row in rows for id_ in row if id_ is not None))
 
@@ -88,11 +90,11 @@ class BM25:
         )
 
     def retrieve(self, query: str, k: int = 10) -> Ranking:
-        """The k passages of highest BM25."""
+        """Return the k passages of highest BM25."""
         return rank_passages(lambda wanted: self.terms.search(query, wanted), self.passage_of, k)
 
     def scores(self, query: str, matches: int = SCORED_MATCHES) -> NDArray[np.float32]:
-        """The BM25 of the passages that match best, and 0 for all others."""
+        """Return the BM25 of the passages that match best, and 0 for all others."""
         if self.over != "passages":
             raise BadInputError(f"bm25 over {self.over} has no score for every passage: use bm25 over passages here.")
         scores = np.zeros(len(self.terms), np.float32)
@@ -108,7 +110,7 @@ NearestMany: TypeAlias = Callable[[NDArray[np.float32], int], Sequence[Found]]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Dense:
+class Dense(OneOfMany, OneScoreOfMany):
     """Cosine similarity over passages or over triples."""
 
     embedder: Embedder = field(repr=False)
@@ -146,12 +148,8 @@ class Dense:
             passages=index.passages,
         )
 
-    def retrieve(self, query: str, k: int = 10) -> Ranking:
-        """The k passages of highest cosine."""
-        return self.retrieve_many([query], k)[0]
-
     def retrieve_many(self, queries: Sequence[str], k: int = 10) -> list[Ranking]:
-        """The k passages of highest cosine for each query, encoded together and, where possible, searched together."""
+        """Return the k passages of highest cosine for each query, encoded and, where possible, searched together."""
         vectors = self.embedder.embed(queries, kind="query")
         first = self.nearest_many(vectors, k + 1) if self.nearest_many else [None] * len(vectors)
         return [
@@ -159,20 +157,15 @@ class Dense:
             for vector, found in zip(vectors, first, strict=True)
         ]
 
-    def scores(self, query: str) -> NDArray[np.float32]:
-        """The cosine of every passage, as `VectorIndex.cosines` has it."""
-        cosines: NDArray[np.float32] = self.scores_many([query])[0]
-        return cosines
-
     def scores_many(self, queries: Sequence[str]) -> NDArray[np.float32]:
-        """A row of cosines per query."""
+        """Return a row of cosines per query, as `VectorIndex.cosines` has them."""
         if self.passage_vectors is None:
             raise BadInputError(f"dense over {self.over} has no score for every passage: use dense over passages here.")
         return self.passage_vectors.cosines(self.embedder.embed(queries, kind="query"))
 
 
 @dataclass(frozen=True)
-class Hybrid:
+class Hybrid(OneOfMany):
     """The fusion of two lists of ``depth`` passages each (GeAR's hybrid base: BM25 and SBERT)."""
 
     sparse: Retriever
@@ -184,12 +177,8 @@ class Hybrid:
         check_fields(self)
         check_not_negative(self, "constant")
 
-    def retrieve(self, query: str, k: int = 10) -> Ranking:
-        """The best k of both lists. Asking for fewer than ``depth`` returns the head of the same ranking."""
-        return self.retrieve_many([query], k)[0]
-
     def retrieve_many(self, queries: Sequence[str], k: int = 10) -> list[Ranking]:
-        """The best k of both lists for each query."""
+        """Return the best k of both lists. Asking for fewer than ``depth`` returns the head of the same ranking."""
         depth = max(k, self.depth)
         both = (retrieve_many(retriever, queries, depth) for retriever in (self.sparse, self.dense))
         return [reciprocal_rank_fusion(lists, self.constant).top(k) for lists in zip(*both, strict=True)]
@@ -204,10 +193,10 @@ class ScaledHybrid(RankedByScores):
     passage_of: PassageOf = field(repr=False)
 
     def passage_ids(self, rows: NDArray[np.int64]) -> list[str]:
-        """The passages at these rows."""
+        """Return the passages at these rows."""
         return self.passage_of(rows)
 
     def scores_many(self, queries: Sequence[str]) -> NDArray[np.float32]:
-        """A row of scores per query, from 0 to 1."""
+        """Return a row of scores per query, from 0 to 1."""
         both = zip(scores_many(self.sparse, queries), scores_many(self.dense, queries), strict=True)
         return np.array([(min_max(sparse) + min_max(dense)) / np.float32(2) for sparse, dense in both], np.float32)

@@ -98,7 +98,7 @@ class PersonalizedPageRank:
         return max(0, math.ceil(math.log(self.tolerance / 2) / math.log(rate)) - 1) if rate else 0
 
     def probabilities(self, resets: Sequence[Reset]) -> NDArray[np.floating]:
-        """The share of time spent on each wanted node: a column for each reset distribution."""
+        """Return the share of time spent on each wanted node: a column for each reset distribution."""
         if len(resets) == 1:
             return self._shares(self._for_one, resets)  # a matrix and a vector are multiplied faster than two matrices
         blocks = (resets[first : first + _TOGETHER] for first in range(0, len(resets), _TOGETHER))
@@ -122,17 +122,17 @@ class PersonalizedPageRank:
     def _solution(
         self, graph: _Arranged, start: NDArray[np.floating], reached: NDArray[np.bool_]
     ) -> NDArray[np.floating]:
-        """The x of x = d·S x + start, at the nodes that are kept; start is zero where nothing is reached."""
+        """Return the x of x = d·S x + start, at the nodes that are kept; start is zero where nothing is reached."""
         before, visits, last = start, start, start[graph.kept]
         for step in self._steps[:-1]:
-            before, visits = visits, _corrected(_product(graph.steps, visits, reached), start, before, *step)
+            before, visits = visits, _correct_step(_product(graph.steps, visits, reached), start, before, *step)
         for step in self._steps[-1:]:
-            last = _corrected(np.asarray(graph.last @ visits), last, before[graph.kept], *step)
+            last = _correct_step(np.asarray(graph.last @ visits), last, before[graph.kept], *step)
         return last
 
     def _visits_together(self, reset: Reset) -> float:
         """Σq."""
-        together = float((self._visits_from[reset.nodes] * reset.weights).sum())  # not BLAS, see _corrected
+        together = float((self._visits_from[reset.nodes] * reset.weights).sum())  # not BLAS, see _correct_step
         if reset.weights.min(initial=0) < 0 or together <= 0:
             raise ValueError("a reset distribution has a negative weight, or none above zero")
         return together
@@ -169,20 +169,20 @@ class PersonalizedPageRank:
 
     @cached_property
     def _for_one(self) -> _Arranged:
-        return self._arranged(np.argsort(-np.diff(self.weights.indptr), kind="stable"))
+        return self._arrange(np.argsort(-np.diff(self.weights.indptr), kind="stable"))
 
     @cached_property
     def _for_many(self) -> _Arranged:
         from scipy.sparse.csgraph import reverse_cuthill_mckee  # slow to import, and one question does without
 
-        return self._arranged(reverse_cuthill_mckee(self.weights, symmetric_mode=True))
+        return self._arrange(reverse_cuthill_mckee(self.weights, symmetric_mode=True))
 
     @cached_property
     def _leaving(self) -> NDArray[np.float64]:
         """The weights of a node's edges together."""
         return np.asarray(self.weights.sum(axis=0), np.float64)
 
-    def _arranged(self, order: NDArray[np.integer]) -> _Arranged:
+    def _arrange(self, order: NDArray[np.integer]) -> _Arranged:
         scales = np.sqrt(np.where(self._leaving > 0, self._leaving, 1))
         shares = diags_array(1 / scales)
         matrix = csr_array(csr_array(shares @ self.weights @ shares)[order][:, order])
@@ -210,8 +210,8 @@ def _columns(rows: NDArray[np.floating], reached: NDArray[np.bool_]) -> NDArray[
 def _product(
     steps: "csr_array[np.floating]", visits: NDArray[np.floating], reached: NDArray[np.bool_]
 ) -> NDArray[np.floating]:
-    """A symmetric matrix times a vector or several. Where nodes of few edges are reached, only these are read; then
-    their neighbours are reached, too.
+    """Multiply a symmetric matrix by a vector or several. Where nodes of few edges are reached, only these are read;
+    then their neighbours are reached, too.
     """
     if reached.all():
         return np.asarray(steps @ visits)
@@ -224,7 +224,7 @@ def _product(
     return np.asarray(edges.T @ visits[few])
 
 
-def _corrected(
+def _correct_step(
     after: NDArray[np.floating],
     start: NDArray[np.floating],
     before: NDArray[np.floating],
@@ -281,7 +281,7 @@ class _Reached:
         self.places(nodes)
 
     def places(self, ends: NDArray[np.integer]) -> NDArray[np.int32]:
-        """The place of each node; those that are new come behind the others."""
+        """Return the place of each node; those that are new come behind the others."""
         new = ends[self._numbers[ends] == 0]
         self._numbers[new] = np.arange(len(new))  # of a node that is there twice, the last one stays
         new = new[self._numbers[new] == np.arange(len(new))]

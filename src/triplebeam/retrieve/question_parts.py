@@ -47,7 +47,7 @@ class VerbatimNames:
     known: Mapping[str, object] = field(repr=False)
 
     def within(self, text: str) -> list[str]:
-        """The normal forms of the names, each once; of names of one length, in the order of the text."""
+        """Return the normal forms of the names, each once; of names of one length, in the order of the text."""
         words, telling = entity_key(text).split(), frozenset(query_words(text))
         free, found = [True] * len(words), []
         for length, start in self._places(words):
@@ -93,14 +93,14 @@ _MATCHES = 100
 
 
 def clauses(question: str) -> list[str]:
-    """The parts of a question that can be searched for alone; none where there are fewer than two of them."""
+    """Return the parts of a question that can be searched for alone; none where there are fewer than two of them."""
     parts = (part.strip(" .\"'") for part in _BORDER.split(question))
     found = [part for part in parts if len(part.split()) >= _LEAST_WORDS and _says_what(part)]
     return found if len(found) > 1 else []
 
 
 def _says_what(part: str) -> bool:
-    """A name, a number, a noun or two words that mean something: "which one deletes them" asks about what is before."""
+    """Look for a name, a number, a noun or two telling words: "which one deletes them" asks about what is before."""
     words = _WORD.findall(part)
     telling = [word for word in words if word.casefold() not in FUNCTION_WORDS]
     noun = any(article.casefold() in ARTICLES and word in telling for article, word in pairwise(words))
@@ -122,11 +122,11 @@ class Clauses(RankedByScores):
         check_not_negative(self, "bonus")
 
     def passage_ids(self, rows: NDArray[np.int64]) -> list[str]:
-        """The passages at these rows."""
+        """Return the passages at these rows."""
         return self.sparse.passage_of(rows)
 
     def scores_many(self, queries: Sequence[str]) -> NDArray[np.float32]:
-        """A row of scores per query."""
+        """Return a row of scores per query."""
         parts = [clauses(query) for query in queries]
         every = [part for each in parts for part in each]
         if not every:
@@ -143,7 +143,7 @@ class Clauses(RankedByScores):
         return scores
 
     def _clause_scores(self, parts: Sequence[str]) -> list[NDArray[np.float32]]:
-        """The scaled mean of both searches for each clause."""
+        """Return the scaled mean of both searches for each clause."""
         near = scores_many(self.near or self.dense, parts)
         return [
             (min_max(self.sparse.scores(part, _MATCHES)) + min_max(cosines)) / np.float32(2)
@@ -168,11 +168,11 @@ class TitleBonus(RankedByScores):
         check_not_negative(self, "bonus")
 
     def passage_ids(self, rows: NDArray[np.int64]) -> list[str]:
-        """The passages at these rows."""
+        """Return the passages at these rows."""
         return self.passages.ids(rows)
 
     def scores_many(self, queries: Sequence[str]) -> NDArray[np.float32]:
-        """A row of scores per query."""
+        """Return a row of scores per query."""
         scores = scores_many(self.base, queries).copy()  # the base may keep its own
         for row, query in zip(scores, queries, strict=True):
             if called := self._find_titled_rows(query, row):
@@ -181,7 +181,7 @@ class TitleBonus(RankedByScores):
         return scores
 
     def _find_titled_rows(self, query: str, scores: NDArray[np.float32]) -> dict[int, float]:
-        """The bonus of each passage whose title is in the query; of one title the best by their scores have it."""
+        """Return the bonus of each passage whose title is in the query; of one title the best by score have it."""
         found: dict[int, float] = {}
         for rows in (self.passages.rows_by_title[name] for name in self._titles.within(query)):
             bonus = self.bonus * min(1.0, (self.most or len(rows)) / len(rows))

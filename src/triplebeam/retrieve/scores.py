@@ -14,7 +14,7 @@ from triplebeam.index.folder.passages import PassageTable
 from triplebeam.index.folder.vectors import select_top
 from triplebeam.index.protocols import Found
 from triplebeam.ranking import Hit, Ranking
-from triplebeam.retrieve.retriever import ScoringRetriever, retrieve_many, scores_many
+from triplebeam.retrieve.retriever import OneOfMany, OneScoreOfMany, ScoringRetriever, retrieve_many, scores_many
 from triplebeam.triple import Chain
 
 #: Called with k: the best k rows of an engine.
@@ -24,7 +24,7 @@ PassageOf: TypeAlias = Callable[[NDArray[np.int64]], list[str]]
 
 
 def rank_passages(search: Search, passage_of: PassageOf, k: int, found: Found | None = None) -> Ranking:
-    """The k best passages by their best row.
+    """Return the k best passages by their best row.
 
     Several triples may lead to one passage, and rows of equal score come in the engine's order, not in a ranking's.
     So more rows are fetched until there are k passages and every row as good as the last of them has been seen.
@@ -45,7 +45,7 @@ def rank_passages(search: Search, passage_of: PassageOf, k: int, found: Found | 
 
 
 def rank_scores(scores: NDArray[np.float32], passage_of: PassageOf, k: int) -> Ranking:
-    """The k passages of highest score."""
+    """Return the k passages of highest score."""
 
     def search(wanted: int) -> Found:
         best = select_top(scores, wanted)
@@ -55,7 +55,7 @@ def rank_scores(scores: NDArray[np.float32], passage_of: PassageOf, k: int) -> R
 
 
 def rank_positive(scores: NDArray[np.float32], passage_of: PassageOf, k: int) -> Ranking:
-    """The k passages of highest score, without those of score 0: a walk never reached them."""
+    """Return the k passages of highest score, without those of score 0: a walk never reached them."""
     return rank_scores(scores, passage_of, min(k, int(np.count_nonzero(scores > 0))))
 
 
@@ -66,33 +66,20 @@ def min_max(scores: NDArray[np.float32]) -> NDArray[np.float32]:
     return (scores - lowest) / width if width > 0 else np.zeros_like(scores)
 
 
-class RankedByScores(Protocol):
+class RankedByScores(OneOfMany, OneScoreOfMany, Protocol):
     """A retriever that follows from its scores: a subclass has ``scores_many`` and ``passage_ids``."""
 
     def passage_ids(self, rows: NDArray[np.int64]) -> list[str]:
-        """The passages at these rows."""
+        """Return the passages at these rows."""
         ...
-
-    def scores_many(self, queries: Sequence[str]) -> NDArray[np.float32]:
-        """A row of scores per query."""
-        ...
-
-    def scores(self, query: str) -> NDArray[np.float32]:
-        """One score per passage."""
-        scores: NDArray[np.float32] = self.scores_many([query])[0]
-        return scores
-
-    def retrieve(self, query: str, k: int = 10) -> Ranking:
-        """The k passages of highest score."""
-        return self.retrieve_many([query], k)[0]
 
     def retrieve_many(self, queries: Sequence[str], k: int = 10) -> list[Ranking]:
-        """The k passages of highest score for each query."""
+        """Return the k passages of highest score for each query."""
         return [rank_scores(scores, self.passage_ids, k) for scores in self.scores_many(queries)]
 
 
 @dataclass(frozen=True)
-class CachedScores:
+class CachedScores(OneOfMany, OneScoreOfMany):
     """A scoring retriever that caches the scores of its last batch of queries: parts of a blend share their base."""
 
     base: ScoringRetriever
@@ -104,13 +91,8 @@ class CachedScores:
         default_factory=list, init=False, repr=False, compare=False
     )
 
-    def scores(self, query: str) -> NDArray[np.float32]:
-        """One score per passage; read-only."""
-        scores: NDArray[np.float32] = self.scores_many([query])[0]
-        return scores
-
     def scores_many(self, queries: Sequence[str]) -> NDArray[np.float32]:
-        """A row of scores per query; read-only."""
+        """Return a row of scores per query; read-only."""
         # A copy, and one assignment below: another thread may put its own batch there at any time.
         for asked, scores in self._last[:]:
             if asked == tuple(queries):
@@ -122,12 +104,8 @@ class CachedScores:
         self._last[:] = [(tuple(queries), scores)]
         return scores
 
-    def retrieve(self, query: str, k: int = 10) -> Ranking:
-        """The base's own ranking."""
-        return self.base.retrieve(query, k)
-
     def retrieve_many(self, queries: Sequence[str], k: int = 10) -> list[Ranking]:
-        """The base's own rankings."""
+        """Return the base's own rankings."""
         return retrieve_many(self.base, queries, k)
 
 
@@ -148,7 +126,7 @@ def no_reasons(rows: Sequence[int]) -> Mapping[int, tuple[Chain, ...]]:
 
 
 def add_chains(ranking: Ranking, passages: PassageTable, reasons: Reasons) -> Ranking:
-    """The hits with their chains."""
+    """Give each hit its chains."""
     rows = [passages.row(passage_id) for passage_id in ranking.ids]
     chains = reasons(rows)
     return ranking.replaced(hit._replace(chains=chains.get(row, ())) for hit, row in zip(ranking, rows, strict=True))

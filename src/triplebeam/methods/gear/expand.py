@@ -22,7 +22,7 @@ from triplebeam.methods.gear.beam_search import Beams, ChainScorer, DiverseTripl
 from triplebeam.methods.gear.reason import Reader
 from triplebeam.ranking import Hit, Ranking
 from triplebeam.retrieve.bases import Dense, reciprocal_rank_fusion
-from triplebeam.retrieve.retriever import Retriever, check_fields, for_question, retrieve_many
+from triplebeam.retrieve.retriever import OneOfMany, Retriever, check_fields, for_question, retrieve_many
 from triplebeam.triple import Chain, Triple
 
 
@@ -63,7 +63,7 @@ def passages_along(beams: Beams, triples: TripleStore) -> Ranking:
 
 
 @dataclass(frozen=True, kw_only=True)
-class _GraphExpansion:
+class _GraphExpansion(OneOfMany):
     """What both forms share: a base, a graph, and the walk from the base's triples."""
 
     base: Retriever
@@ -97,12 +97,8 @@ class _GraphExpansion:
         [nearest] = self.triples.nearest(vector[np.newaxis], k)
         return nearest, self.triples.vectors(nearest) @ vector
 
-    def retrieve(self, query: str, k: int = 10) -> Ranking:
-        """Eq. 3: RRF of the passages along the beams and the base list."""
-        return self.retrieve_many([query], k)[0]
-
     def retrieve_many(self, queries: Sequence[str], k: int = 10) -> list[Ranking]:
-        """Eq. 3 for each query; the base searches for all of them together."""
+        """Eq. 3 for each query: RRF of the passages along the beams and of the base list."""
         bases = retrieve_many(self.base, queries, max(self.base_k, k - self.width))
         return [
             self.expand(query, base, self._find_initial_triples(query, base.ids)).top(k)

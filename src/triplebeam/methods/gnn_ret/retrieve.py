@@ -34,13 +34,13 @@ from triplebeam.methods.gnn_ret.propagate import (
     integrate_steps,
 )
 from triplebeam.ranking import Ranking
-from triplebeam.retrieve.retriever import PerQuestion, Retriever, ScoringRetriever, check_fields, scores_many
+from triplebeam.retrieve.retriever import OneOfMany, PerQuestion, Retriever, ScoringRetriever, check_fields, scores_many
 from triplebeam.retrieve.scores import Reasons, WalkScores, add_chains, no_reasons, rank_scores
 from triplebeam.triple import Chain
 
 
 @dataclass(frozen=True, kw_only=True)
-class GNNRet:
+class GNNRet(OneOfMany):
     """Passages near the query, or next to one that is."""
 
     base: ScoringRetriever
@@ -66,12 +66,8 @@ class GNNRet:
                 " that was built with the index."
             )
 
-    def retrieve(self, query: str, k: int = 10) -> Ranking:
-        """Return the k passages of smallest integrated distance; a score is 1 - that distance."""
-        return self.retrieve_many([query], k)[0]
-
     def retrieve_many(self, queries: Sequence[str], k: int = 10) -> list[Ranking]:
-        """Return the k passages of smallest integrated distance for each query; the base scores them together."""
+        """Return the k passages of smallest integrated distance for each query; a score is 1 - that distance."""
         return [
             add_chains(rank_scores(found.scores, self.passages.ids, k), self.passages, found.reasons)
             for found in self.find_many(queries)

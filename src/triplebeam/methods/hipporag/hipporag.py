@@ -40,7 +40,7 @@ from triplebeam.methods.hipporag.query_entities import QueryEntities
 from triplebeam.ranking import Ranking
 from triplebeam.retrieve.bases import Dense
 from triplebeam.retrieve.personalized_pagerank import PersonalizedPageRank, Reset, push
-from triplebeam.retrieve.retriever import Retriever, check_fields
+from triplebeam.retrieve.retriever import OneOfMany, Retriever, check_fields
 from triplebeam.retrieve.scores import Reasons, WalkScores, add_chains, no_reasons, rank_positive
 from triplebeam.text.names import entity_key
 from triplebeam.triple import Chain
@@ -102,7 +102,7 @@ _MIN_RESIDUAL = 1e-5
 
 
 @dataclass(frozen=True, kw_only=True)
-class EntityWalk:
+class EntityWalk(OneOfMany):
     """What HippoRAG and HippoRAG 2 share: passages by a walk over entities, with the chains of those that are shown."""
 
     graph: EntityGraph
@@ -118,10 +118,6 @@ class EntityWalk:
 
     def _fall_back(self, query: str, k: int) -> Ranking:
         raise NotImplementedError
-
-    def retrieve(self, query: str, k: int = 10) -> Ranking:
-        """Return the k passages that the walk visits most, with the chains that led to them."""
-        return self.retrieve_many([query], k)[0]
 
     def retrieve_many(self, queries: Sequence[str], k: int = 10) -> list[Ranking]:
         """Return the k passages of highest score for each query; their random walks run together."""

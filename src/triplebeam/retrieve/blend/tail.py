@@ -85,7 +85,7 @@ class Tail:
         return Counter(map(self._document, rows))
 
     def _document(self, row: int) -> str:
-        """What a passage belongs to: rows of one title are of one document."""
+        """Return what a passage belongs to: rows of one title are of one document."""
         return self.passages.titles[row] or self.passages.documents[row]
 
 
