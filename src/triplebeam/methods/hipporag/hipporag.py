@@ -120,7 +120,7 @@ class EntityWalk(OneOfMany):
         raise NotImplementedError
 
     def retrieve_many(self, queries: Sequence[str], k: int = 10) -> list[Ranking]:
-        """Return the k passages of highest score for each query; their random walks run together."""
+        """Return the k passages of highest score for each query."""
         return [
             add_chains(rank_positive(found.scores, self.passages.ids, k), self.passages, found.reasons)
             if found
