@@ -52,10 +52,13 @@ _TIMED_OUT = "timed out during startup"
 def run_stage(make_stage: Callable[[], Stage], lines: Iterable[str]) -> Iterator[bytes]:
     """Run a stage on each line, in order. Each wave of lines has new workers; each makes the stage once."""
     data, remaining = _ray_data(), iter(lines)
+    import ray
+
+    processors = max(1, int(ray.cluster_resources().get("CPU", 1)))
     while wave := list(islice(remaining, _WAVE)):
         # A line is a task of its own: it takes seconds, and a worker that is lost loses one.
         read = data.from_items([{"line": line} for line in wave], override_num_blocks=len(wave))
-        workers = data.ActorPoolStrategy(size=min(_processors(), len(wave)))
+        workers = data.ActorPoolStrategy(size=min(processors, len(wave)))
         for row in read.map(Worker, fn_constructor_args=(make_stage,), compute=workers).iter_rows():
             if row["failure"]:
                 raise TriplebeamError(f"a worker of the cluster failed: {row['failure']}")
@@ -114,13 +117,6 @@ class Worker:
             return {"done": self._stage(row["line"]), "failure": ""}
         except TriplebeamError as error:
             return {"done": b"", "failure": str(error)}
-
-
-def _processors() -> int:
-    """Of the cluster: a worker for each."""
-    import ray
-
-    return max(1, int(ray.cluster_resources().get("CPU", 1)))
 
 
 @dataclass(frozen=True)

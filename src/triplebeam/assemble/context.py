@@ -125,7 +125,10 @@ class Context:
         with whole._keeping:
             kept = whole._views.pop(filters, found)
             whole._views[filters] = kept  # behind the others: it was used last
-            while len(whole._views) > 1 and whole._has_too_many_views():
+            while len(whole._views) > 1 and (
+                sum(view.size for view in whole._views.values()) > VIEWS_KEPT * len(whole.passages)
+                or len(whole._views) > MAX_VIEWS
+            ):
                 whole._views.pop(next(iter(whole._views))).release()
         return kept.context()
 
@@ -159,10 +162,6 @@ class Context:
             each.release()
         self._retrievers.clear()
         self._nearby.clear()
-
-    def _has_too_many_views(self) -> bool:
-        sizes = [view.size for view in self._views.values()]
-        return sum(sizes) > VIEWS_KEPT * len(self.passages) or len(sizes) > MAX_VIEWS
 
     def _visible(self, where: Where) -> tuple[int, Callable[[], Source]]:
         """Return what a filter leaves: its passages in memory, about, and what makes its source."""

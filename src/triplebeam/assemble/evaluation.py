@@ -172,7 +172,7 @@ class OpenedCorpus:
 
     def key(self, method: Method, seed: int | None) -> str:
         """Everything a result depends on."""
-        settings, given = self.context.settings, self.context.given_model
+        settings, given, source = self.context.settings, self.context.given_model, self.context.source
         packages = {part.row.build.__module__.partition(".")[0] for part in method.every_part()}
         return run_key(
             {
@@ -180,8 +180,8 @@ class OpenedCorpus:
                 "method": method.text,
                 **({"always_answer": True} if self.context.always_answer and method.is_agent else {}),
                 "seed": seed,
-                "index": self.context.source.manifest.model_dump(mode="json"),
-                "rows": self._visible_rows(),
+                "index": source.manifest.model_dump(mode="json"),
+                "rows": source.rows.tolist() if isinstance(source, Snapshot) else list(map(str, self.context.filters)),
                 "embedder": self.counting.fingerprint,
                 "models": [(each.model, each.base_url) for each in map(settings.endpoint, ("answering", "reading"))],
                 "given_model": given.name if given else None,
@@ -190,11 +190,6 @@ class OpenedCorpus:
             },
             sorted(packages),
         )
-
-    def _visible_rows(self) -> list[object]:
-        """Return what is seen through a filter: rows of a folder, or the filter of an index on a cluster."""
-        source = self.context.source
-        return source.rows.tolist() if isinstance(source, Snapshot) else list(map(str, self.context.filters))
 
     def count_triples_of_gold(self) -> dict[str, float]:
         """GeAR's triple density: the mean number of triples of a question's gold passages."""

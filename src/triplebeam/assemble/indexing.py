@@ -90,6 +90,7 @@ def index_builder(
         made = extractor
     if max_failures is None:
         max_failures = MAX_FAILURES_AGAIN if again else IndexBuilder.max_failures
+    kept = OverwritePolicy.SAME if extractor is None and not triples else OverwritePolicy.LOCAL
     builder = IndexBuilder(
         folder=folder,
         embedder=embedder or make_embedder(embedder_name(folder, settings), settings, progress),
@@ -101,7 +102,7 @@ def index_builder(
         source_names=names.known if names else {},
         triples_in_context=settings.triples_in_context,
         keyword_passages=settings.keyword_passages,
-        overwrite=_overwrite_policy(replace_triples, named=extractor is not None or bool(triples)),
+        overwrite=OverwritePolicy.ALL if replace_triples else kept,
         progress=progress,
         publisher=publisher_of(location),
     )
@@ -147,12 +148,6 @@ def correction_matches(folder: Path, corrections: Corrections | None = None) -> 
     require_index(folder, "there is nothing to correct")
     with open_store_copy(folder) as store:
         return Content.of(store, corrections=corrections).correction_lines()
-
-
-def _overwrite_policy(replace_triples: bool, *, named: bool) -> OverwritePolicy:
-    if replace_triples:
-        return OverwritePolicy.ALL
-    return OverwritePolicy.LOCAL if named else OverwritePolicy.SAME
 
 
 def purge_index(place: Path | Location, settings: Settings) -> PurgeReport:
@@ -262,7 +257,11 @@ def read_documents(
                 f'item {place} is {type(each).__name__}: give rows with a "text", or Documents; add takes paths, and'
                 " add_texts texts."
             )
-    _check_ids(documents)
+    seen: set[str] = set()
+    for document in documents:
+        if document.id in seen:
+            raise BadInputError(f"two documents have the id {document.id!r}: give each its own.")
+        seen.add(document.id)
     return documents
 
 
@@ -297,11 +296,3 @@ def _free_numbers(known: Iterable[str]) -> Iterator[str]:
     while True:
         number += 1
         yield f"text-{number}"
-
-
-def _check_ids(documents: Iterable[Document]) -> None:
-    seen: set[str] = set()
-    for each in documents:
-        if each.id in seen:
-            raise BadInputError(f"two documents have the id {each.id!r}: give each its own.")
-        seen.add(each.id)

@@ -114,27 +114,20 @@ def _extractor(
         case "none":
             return None
         case "local":
-            return _local_extractor(settings, progress)
+            from triplebeam.extract.local import LocalExtractor
+            from triplebeam.weights import ENGLISH_PARSER, ensure
+
+            return LocalExtractor(ensure(ENGLISH_PARSER, settings.home, offline=settings.offline, progress=progress))
         case "llm" | "llm-two-step":
-            return _llm_extractor(name, settings, refresh)
+            from triplebeam.extract.llm import LLMExtractor
+
+            kind: Callable[..., Extractor] = (
+                LLMExtractor if name == "llm" else require_plugin("extractors", name, "an extractor")
+            )
+            model = _extraction_model(f"--extractor {name}", settings, refresh)
+            return kind(model, batch_size=4 * settings.concurrency)
         case _:
             raise BadInputError(f"there is no extractor {name!r}{nearest(name, EXTRACTORS)}.")
-
-
-def _local_extractor(settings: Settings, progress: Progress) -> Extractor:
-    from triplebeam.extract.local import LocalExtractor
-    from triplebeam.weights import ENGLISH_PARSER, ensure
-
-    return LocalExtractor(ensure(ENGLISH_PARSER, settings.home, offline=settings.offline, progress=progress))
-
-
-def _llm_extractor(name: str, settings: Settings, refresh: bool) -> Extractor:
-    from triplebeam.extract.llm import LLMExtractor
-
-    kind: Callable[..., Extractor] = (
-        LLMExtractor if name == "llm" else require_plugin("extractors", name, "an extractor")
-    )
-    return kind(_extraction_model(f"--extractor {name}", settings, refresh), batch_size=4 * settings.concurrency)
 
 
 def _extraction_model(flag: str, settings: Settings, refresh: bool) -> LanguageModel:

@@ -8,7 +8,7 @@ was not found, the passages are read for the answer, and not the kept pairs.
 
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import partial
 from typing import Annotated
 
 from pydantic import AfterValidator, BaseModel
@@ -82,7 +82,10 @@ class GroundedReasoning(RetrievingAgent):
         loop = Rounds(question, self.retriever)
         yield loop.take(partial(self._construct, loop))
         yield from loop.take_all(partial(self._round, loop))
-        return self._final_answer.conclude(loop)
+        final_answer = _GroundedAnswer(
+            model=self.model, passages=self._passages, answered_from=self.answered_from, answerer=self.answerer
+        )
+        return final_answer.conclude(loop)
 
     def _construct(self, loop: Rounds) -> Step:
         loop.graph = GraphConstruction(model=self.model).construct(loop.question)
@@ -127,12 +130,6 @@ class GroundedReasoning(RetrievingAgent):
         loop.decide(self.max_rounds)
         if not loop.ending and all(loop.attempts[str(triplet)] for triplet in graph.candidates()):
             loop.ending = _TRIED
-
-    @cached_property
-    def _final_answer(self) -> FinalAnswer:
-        return _GroundedAnswer(
-            model=self.model, passages=self._passages, answered_from=self.answered_from, answerer=self.answerer
-        )
 
 
 class _GroundedAnswer(FinalAnswer):

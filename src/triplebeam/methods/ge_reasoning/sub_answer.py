@@ -30,7 +30,7 @@ from typing import Annotated, NamedTuple
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator
 
-from triplebeam.generate.language_model import LanguageModel, Prompt, TokenLogProbability
+from triplebeam.generate.language_model import LanguageModel, TokenLogProbability
 from triplebeam.generate.parse import Text, TripleRow
 from triplebeam.generate.prompts import Template, load
 from triplebeam.index.protocols import TripleStore
@@ -209,13 +209,12 @@ class SubQuestions:
 
     def from_triplet(self, triplet: QuestionTriplet) -> str:
         """Eq. 2: what fills the triplet's open variable."""
-        return self._ask_model(self.guided.fill(triplet=str(triplet))) or triplet.words
+        prompt = self.guided.fill(triplet=str(triplet))
+        return request_text(self.model, prompt, _SubQuestionReply) or triplet.words
 
     def propose_next(self, question: str, pairs: Sequence[Pair]) -> str:
         """Ask what to ask next, without graph guidance; empty where nothing is left to ask."""
-        return self._ask_model(self.unguided.fill(question=question, pairs=format_pairs(pairs)))
-
-    def _ask_model(self, prompt: Prompt) -> str:
+        prompt = self.unguided.fill(question=question, pairs=format_pairs(pairs))
         return request_text(self.model, prompt, _SubQuestionReply)
 
 
