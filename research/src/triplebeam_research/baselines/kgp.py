@@ -20,10 +20,8 @@ from functools import partial
 from typing import TypeAlias
 
 import numpy as np
-from pydantic import BaseModel
 
 from triplebeam.answer import Answer, Step
-from triplebeam.generate.parse import Text
 from triplebeam.generate.prompts import Template
 from triplebeam.index.folder.passage_graph import PAPER_KINDS, EdgeKind, PassageGraph
 from triplebeam.index.folder.passages import PassageTable
@@ -39,10 +37,6 @@ _NO_PATH = "no path leads to another passage"
 
 #: Passages' ids from a seed on.
 Path: TypeAlias = tuple[str, ...]
-
-
-class _Reply(BaseModel):
-    evidence: Text
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -108,7 +102,7 @@ class KGP(AnsweringAgent):
     def _ask_for_evidence(self, question: str, path: Path) -> str:
         """Call the model once for what is needed next; nothing where that is nothing or the reply cannot be used."""
         prompt = self.template.fill(passages=self._format_passages(path), question=question)
-        return request_text(self.model, prompt, _Reply)
+        return request_text(self.model, prompt, "evidence")
 
 
 @dataclass

@@ -22,11 +22,8 @@ from collections.abc import Generator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
-from pydantic import BaseModel
-
 from triplebeam.answer import Answer, Step
 from triplebeam.generate.accounting import account
-from triplebeam.generate.parse import Text
 from triplebeam.methods.shared.loop import Loop
 from triplebeam.methods.shared.question_answering import ReadAnswer
 from triplebeam.methods.shared.reading import RetrievingAgent
@@ -36,18 +33,6 @@ from triplebeam.text.sentences import sentence_spans
 from triplebeam_research.baselines.exemplars import Exemplar, load_exemplars
 from triplebeam_research.baselines.reasoning_paths import NO_ANSWER, Vote, path_prompt, sample_and_vote
 from triplebeam_research.templates import load
-
-
-class _VerifyingQuestion(BaseModel):
-    question: Text
-
-
-class _Edited(BaseModel):
-    sentence: Text
-
-
-class _Final(BaseModel):
-    answer: Text
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,11 +76,11 @@ class VerifyAndEdit(RetrievingAgent):
 
     def _ask_verifying_question(self, question: str, sentence: str) -> str:
         prompt = load("verify_and_edit/verifying_question").fill(question=question, sentence=sentence)
-        return request_text(self.model, prompt, _VerifyingQuestion)
+        return request_text(self.model, prompt, "question")
 
     def _edit_sentence(self, query: str, ranking: Ranking) -> str:
         prompt = load("verify_and_edit/edit").fill(passages=self._format_passages(ranking.ids), question=query)
-        return request_text(self.model, prompt, _Edited)
+        return request_text(self.model, prompt, "sentence")
 
     def _answer_again(self, loop: "_Reasoning", before: str) -> ReadAnswer:
         """Step 5; where the model has no answer, the one from before counts."""
@@ -106,7 +91,7 @@ class VerifyAndEdit(RetrievingAgent):
         )
         reasoning = " ".join(loop.sentences)
         prompt = load("verify_and_edit/answer").fill(exemplars=examples, question=loop.question, reasoning=reasoning)
-        return ReadAnswer(request_text(self.model, prompt, _Final) or before, reasoning, guessed=True)
+        return ReadAnswer(request_text(self.model, prompt, "answer") or before, reasoning, guessed=True)
 
 
 @dataclass

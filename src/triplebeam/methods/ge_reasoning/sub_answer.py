@@ -195,10 +195,6 @@ def format_pairs(pairs: Sequence[Pair]) -> str:
     )
 
 
-class _SubQuestionReply(BaseModel):
-    question: Text
-
-
 @dataclass(frozen=True, kw_only=True)
 class SubQuestions:
     """SubquestionGenerate of Algorithm 1."""
@@ -210,12 +206,12 @@ class SubQuestions:
     def from_triplet(self, triplet: QuestionTriplet) -> str:
         """Eq. 2: what fills the triplet's open variable."""
         prompt = self.guided.fill(triplet=str(triplet))
-        return request_text(self.model, prompt, _SubQuestionReply) or triplet.words
+        return request_text(self.model, prompt, "question") or triplet.words
 
     def propose_next(self, question: str, pairs: Sequence[Pair]) -> str:
         """Ask what to ask next, without graph guidance; empty where nothing is left to ask."""
         prompt = self.unguided.fill(question=question, pairs=format_pairs(pairs))
-        return request_text(self.model, prompt, _SubQuestionReply)
+        return request_text(self.model, prompt, "question")
 
 
 class _Triplets(BaseModel):

@@ -62,11 +62,9 @@ class Exact:
         """Encode every chain of more than one triple."""
         if chains.shape[1] == 1:
             return self.triples.vectors(chains[:, 0]) @ query
-        return self.embedder.embed(self._texts(chains)) @ query
-
-    def _texts(self, chains: NDArray[np.int64]) -> list[str]:
         names = {triple_id: str(self.triples.triple(triple_id)) for triple_id in np.unique(chains).tolist()}
-        return [" ".join(names[triple_id] for triple_id in chain) for chain in chains.tolist()]
+        texts = [" ".join(names[triple_id] for triple_id in chain) for chain in chains.tolist()]
+        return self.embedder.embed(texts) @ query
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -107,16 +105,11 @@ class Cascade:
         if chains.shape[1] == 1:
             return exact.score(query, chains, beams)
         pooled = Pooled(triples=self.triples, embedder=self.embedder).score(query, chains, beams)
-        chosen = np.concatenate([_select_best(beam, beams, pooled, self.shortlist) for beam in np.unique(beams)])
+        rows = (np.flatnonzero(beams == beam) for beam in np.unique(beams))
+        chosen = np.concatenate([each[select_top(pooled[each], self.shortlist)] for each in rows])
         scores = np.full(len(chains), -np.inf, np.float32)
         scores[chosen] = exact.score(query, chains[chosen], beams[chosen])
         return scores
-
-
-def _select_best(beam: int, beams: NDArray[np.int64], scores: NDArray[np.float32], shortlist: int) -> NDArray[np.int64]:
-    """Select the rows of a beam with the best scores."""
-    rows = np.flatnonzero(beams == beam)
-    return rows[select_top(scores[rows], shortlist)]
 
 
 class Beams(NamedTuple):

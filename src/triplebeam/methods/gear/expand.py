@@ -86,16 +86,17 @@ class _GraphExpansion(OneOfMany):
 
     def build_triple_search(self) -> Dense:
         """Build a search for the passages of the triples nearest to a query, without graph expansion."""
+
+        def nearest(vector: NDArray[np.float32], k: int) -> Found:
+            [found] = self.triples.nearest(vector[np.newaxis], k)
+            return found, self.triples.vectors(found) @ vector
+
         return Dense(
             embedder=self.scorer.embedder,
-            nearest=self._nearest_triples,
+            nearest=nearest,
             passage_of=self.triples.passage_of,
             over="triples",
         )
-
-    def _nearest_triples(self, vector: NDArray[np.float32], k: int) -> Found:
-        [nearest] = self.triples.nearest(vector[np.newaxis], k)
-        return nearest, self.triples.vectors(nearest) @ vector
 
     def retrieve_many(self, queries: Sequence[str], k: int = 10) -> list[Ranking]:
         """Eq. 3 for each query: RRF of the passages along the beams and of the base list."""
@@ -107,11 +108,9 @@ class _GraphExpansion(OneOfMany):
 
     def expand(self, query: str, base: Ranking, initial: NDArray[np.int64]) -> Ranking:
         """Eq. 3 for a base list and initial triples that are there already."""
-        return reciprocal_rank_fusion([passages_along(self._walk(query, initial), self.triples), base])
-
-    def _walk(self, query: str, initial: NDArray[np.int64]) -> Beams:
         (vector,) = self.scorer.embedder.embed([query], kind="query")
-        return self._search.search(vector, initial)
+        beams = self._search.search(vector, initial)
+        return reciprocal_rank_fusion([passages_along(beams, self.triples), base])
 
     @cached_property
     def _search(self) -> DiverseTripleBeamSearch:

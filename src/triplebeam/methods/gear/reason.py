@@ -60,10 +60,6 @@ class _Verdict(BaseModel):
     why: Text
 
 
-class _Query(BaseModel):
-    query: Text
-
-
 class Verdict(NamedTuple):
     """a and r of Eq. 6, and the answer where there is one."""
 
@@ -90,7 +86,7 @@ class Reasoner:
     def rewrite(self, gist: Sequence[Fact], question: str, reason: str) -> str:
         """Eq. 7: the next query; empty where the model gave none."""
         prompt = load("published/rewrite").fill(facts=_number(gist), question=question, missing=reason or "(not said)")
-        return request_text(self.model, prompt, _Query)
+        return request_text(self.model, prompt, "query")
 
 
 def _number(gist: Sequence[Fact]) -> str:

@@ -44,10 +44,6 @@ from triplebeam.methods.shared.reading import (
 from triplebeam.methods.shared.replies import request_reply, request_text
 
 
-class _SubQuestion(BaseModel):
-    question: Text
-
-
 class Critique(BaseModel):
     """What the sub-answers lack, in a sentence, and whether they are enough."""
 
@@ -67,7 +63,7 @@ class SelfCritique:
     def propose_question(self, question: str, exchanges: Sequence[Exchange]) -> str:
         """Return the next sub-question; empty where the model gave none."""
         prompt = self.next_template.fill(question=question, exchanges=format_exchanges(exchanges))
-        return request_text(self.model, prompt, _SubQuestion)
+        return request_text(self.model, prompt, "question")
 
     def judge(self, question: str, exchanges: Sequence[Exchange]) -> Critique:
         """Return whether the question can be answered from the sub-answers."""
@@ -118,7 +114,10 @@ class RGNNRet(AnsweringAgent):
 
     def _decide(self, loop: "_SubQuestions") -> None:
         """Give the final answer, stop without it and say why, or set the next sub-question."""
-        if loop.exchanges[-1].answer and self._is_enough(loop):
+        verdict = self._critique.judge(loop.question, loop.exchanges) if loop.exchanges[-1].answer else None
+        if verdict:
+            loop.missing = (verdict.missing,) if verdict.missing else ()
+        if verdict and verdict.enough:
             loop.final = self._critique.compose_answer(loop.question, loop.exchanges)
             loop.answer = loop.final.text
             loop.ending = _ENOUGH
@@ -127,11 +126,6 @@ class RGNNRet(AnsweringAgent):
         else:
             loop.next_question = self._critique.propose_question(loop.question, loop.exchanges)
             loop.ending = "" if loop.next_question else _NO_QUESTION
-
-    def _is_enough(self, loop: "_SubQuestions") -> bool:
-        verdict = self._critique.judge(loop.question, loop.exchanges)
-        loop.missing = (verdict.missing,) if verdict.missing else ()
-        return verdict.enough
 
     @cached_property
     def _critique(self) -> SelfCritique:

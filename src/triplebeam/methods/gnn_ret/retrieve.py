@@ -35,7 +35,7 @@ from triplebeam.methods.gnn_ret.propagate import (
 )
 from triplebeam.ranking import Ranking
 from triplebeam.retrieve.retriever import OneOfMany, PerQuestion, Retriever, ScoringRetriever, check_fields, scores_many
-from triplebeam.retrieve.scores import Reasons, WalkScores, add_chains, no_reasons, rank_scores
+from triplebeam.retrieve.scores import WalkScores, add_chains, no_reasons, rank_scores
 from triplebeam.triple import Chain
 
 
@@ -76,7 +76,10 @@ class GNNRet(OneOfMany):
     def find_many(self, queries: Sequence[str]) -> list[WalkScores]:
         """Return every passage's score, 1 - its integrated distance, for each query."""
         propagated = [self._pass_messages(scores) for scores in scores_many(self.base, queries)]
-        return [WalkScores(_nearness(each.distances), self._reasons(each)) for each in propagated]
+        if self.triples is None:
+            return [WalkScores(_nearness(each.distances), no_reasons) for each in propagated]
+        chains = partial(self._chains, self.triples)
+        return [WalkScores(_nearness(each.distances), partial(chains, each)) for each in propagated]
 
     def propagate(self, query: str) -> Propagated:
         """Propagate the distance of every passage, layer by layer."""
@@ -89,9 +92,6 @@ class GNNRet(OneOfMany):
     def rank(self, distances: Distances, k: int) -> Ranking:
         """Return the k passages of smallest distance."""
         return rank_scores(_nearness(distances), self.passages.ids, k)
-
-    def _reasons(self, propagated: Propagated) -> Reasons:
-        return partial(self._chains, self.triples, propagated) if self.triples is not None else no_reasons
 
     def _chains(
         self, triples: TripleGraph, propagated: Propagated, passages: Sequence[int]
@@ -172,12 +172,7 @@ class _Recurrence:
         self._last: tuple[str, Distances] | None = None
 
     def retrieve(self, query: str, k: int = 10) -> Ranking:
-        return self._gnn_ret.rank(self._distances(query), k)
-
-    def _distances(self, query: str) -> Distances:
-        if self._last and self._last[0] == query:
-            return self._last[1]
-        current = self._gnn_ret.propagate(query).distances
-        integrated = integrate_steps(current, self._last[1] if self._last else None, self._beta)
-        self._last = (query, integrated)
-        return integrated
+        if not self._last or self._last[0] != query:
+            current = self._gnn_ret.propagate(query).distances
+            self._last = query, integrate_steps(current, self._last[1] if self._last else None, self._beta)
+        return self._gnn_ret.rank(self._last[1], k)

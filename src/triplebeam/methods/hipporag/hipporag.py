@@ -41,7 +41,7 @@ from triplebeam.ranking import Ranking
 from triplebeam.retrieve.bases import Dense
 from triplebeam.retrieve.personalized_pagerank import PersonalizedPageRank, Reset, push
 from triplebeam.retrieve.retriever import OneOfMany, Retriever, check_fields
-from triplebeam.retrieve.scores import Reasons, WalkScores, add_chains, no_reasons, rank_positive
+from triplebeam.retrieve.scores import WalkScores, add_chains, no_reasons, rank_positive
 from triplebeam.text.names import entity_key
 from triplebeam.triple import Chain
 
@@ -73,7 +73,9 @@ class WalkChains:
             if row in wanted:
                 at_home[row].append((seed,))
         found = at_home | self._find_leading([row for row in rows if row not in at_home], seeds)
-        return {row: tuple(map(self._chain, found.get(row, [])[:MAX_CHAINS])) for row in rows}
+        return {
+            row: tuple(tuple(map(self.triples.triple, ids)) for ids in found.get(row, [])[:MAX_CHAINS]) for row in rows
+        }
 
     def _find_leading(self, passages: Sequence[int], seeds: NDArray[np.int64]) -> dict[int, list[tuple[int, ...]]]:
         """Find, by passage, a seed and its first triple that shares an entity with it, in the order of the seeds."""
@@ -92,9 +94,6 @@ class WalkChains:
             row: [(int(seeds[place]), triple_id) for place, triple_id in sorted(found.items())]
             for row, found in first.items()
         }
-
-    def _chain(self, triple_ids: tuple[int, ...]) -> Chain:
-        return tuple(map(self.triples.triple, triple_ids))
 
 
 #: In a large graph: the share of a walk that is worth a look at an edge (`triplebeam.retrieve.personalized_pagerank`).
@@ -162,10 +161,8 @@ class HippoRAG(EntityWalk):
         """Run the random walk of each query; None where it has nowhere to start."""
         seeds = [self.link(self.query_entities.entities(query)) for query in queries]
         scores = iter(self.passage_scores([linked for linked in seeds if len(linked)]))
-        return [WalkScores(next(scores), self._reasons(linked)) if len(linked) else None for linked in seeds]
-
-    def _reasons(self, linked: NDArray[np.int64]) -> Reasons:
-        return partial(self.chains.from_entities, linked) if self.chains else no_reasons
+        explain = self.chains.from_entities if self.chains else lambda _, rows: no_reasons(rows)
+        return [WalkScores(next(scores), partial(explain, linked)) if len(linked) else None for linked in seeds]
 
     def _fall_back(self, query: str, k: int) -> Ranking:
         if self.fallback is None:
@@ -186,16 +183,15 @@ class HippoRAG(EntityWalk):
 
     def passage_scores(self, seeds: Sequence[NDArray[np.int64]]) -> NDArray[np.float32]:
         """Return a row of scores per query: the probabilities of a passage's entities, by occurrence."""
-        resets = [Reset(linked, self._specificity(linked)) for linked in seeds]
+        counts = self.graph.passage_counts
+        weights = [1 / counts[linked] if self.node_specificity else np.ones(len(linked)) for linked in seeds]
+        resets = list(map(Reset, seeds, weights))
         if self.graph.is_large:
             pushed = [self._push_scores(reset) for reset in resets]
             return np.array(pushed, np.float32).reshape(len(resets), len(self.passages))
         scores = self.graph.sum_by_passage(self._walk.probabilities(resets))
         # In single precision, so that what differs by the order of a sum alone is a tie.
         return np.asarray(scores.T, np.float32, order="C")
-
-    def _specificity(self, entities: NDArray[np.int64]) -> NDArray[np.float64]:
-        return 1 / self.graph.passage_counts[entities] if self.node_specificity else np.ones(len(entities))
 
     def _push_scores(self, reset: Reset) -> NDArray[np.floating]:
         """Compute the scores of one query, in a large graph."""

@@ -32,7 +32,7 @@ from triplebeam.index.folder.synonyms import MIN_COSINE
 from triplebeam.index.folder.triple_graph import TripleGraph
 from triplebeam.index.folder.vectors import select_top
 from triplebeam.methods.hipporag.hipporag import EntityWalk, WalkChains
-from triplebeam.methods.shared.replies import TripleFilter
+from triplebeam.methods.shared.replies import LLMTripleFilter
 from triplebeam.ranking import Ranking
 from triplebeam.retrieve.bases import Dense
 from triplebeam.retrieve.personalized_pagerank import PersonalizedPageRank, Reset, push
@@ -54,7 +54,7 @@ class HippoRAG2(EntityWalk):
     """Its scores reset the passages, and its list is the result where the walk cannot start; the paper's is dense."""
     base_k: int | None = None
     """Passages of the base's list that are reset; None: all that it gives, or has scores for."""
-    triple_filter: TripleFilter | None = None
+    triple_filter: LLMTripleFilter | None = None
     seed_triples: int = 5
     seed_entities: int = 5
     passage_weight: float = 0.05

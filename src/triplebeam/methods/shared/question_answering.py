@@ -42,10 +42,6 @@ class _AlwaysReply(BaseModel):
     answer: Text
 
 
-class _AnswerAlone(BaseModel):
-    answer: Text
-
-
 _ALONE = 'Give the answer alone, without the reasoning: {"answer": "..."}'
 
 
@@ -131,7 +127,7 @@ class AlwaysAnswerer(QuestionAnswerer):
         reply = request_reply(self.model, prompt, _AlwaysReply)
         if reply is None:
             alone = replace(prompt, user=f"{prompt.user}\n\n{_ALONE}")
-            return ReadAnswer(request_text(self.model, alone, _AnswerAlone), counts=True)
+            return ReadAnswer(request_text(self.model, alone, "answer"), counts=True)
         return ReadAnswer(reply.answer.strip(), reply.reasoning.strip(), counts=True)
 
 

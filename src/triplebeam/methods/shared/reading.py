@@ -10,11 +10,8 @@ from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import NamedTuple
 
-from pydantic import BaseModel
-
 from triplebeam.answer import Agent, Answer, Step
 from triplebeam.generate.language_model import LanguageModel, estimate_tokens
-from triplebeam.generate.parse import Text
 from triplebeam.generate.prompts import Template, format_passages, load
 from triplebeam.methods.shared.facts import evidence_first, passages_of_facts
 from triplebeam.methods.shared.loop import Loop
@@ -198,10 +195,6 @@ class SubQuestionLoop(Loop):
         )
 
 
-class _SubAnswer(BaseModel):
-    answer: Text
-
-
 @dataclass(frozen=True, kw_only=True)
 class SubAnswerer:
     """Answers a sub-question from passages, in a sentence that makes sense without them.
@@ -217,4 +210,4 @@ class SubAnswerer:
         """Call the model once; no answer where the reply cannot be used."""
         shown = format_passages([self.passages[passage_id] for passage_id in passage_ids])
         prompt = self.template.fill(passages=shown, question=sub_question)
-        return Exchange(sub_question, request_text(self.model, prompt, _SubAnswer))
+        return Exchange(sub_question, request_text(self.model, prompt, "answer"))

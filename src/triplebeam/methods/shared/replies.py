@@ -12,16 +12,15 @@ used leaves the triples as they are: without its filter the method still works.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
-from typing import Protocol
+from functools import cache, partial
 
-from pydantic import BaseModel
+from pydantic import BaseModel, create_model
 
 from triplebeam.extract.extractor import sort_out
 from triplebeam.generate.accounting import note_last_reply, note_problem, note_warning
 from triplebeam.generate.ask import Failed, Parsed, ask_many
 from triplebeam.generate.language_model import LanguageModel, Prompt
-from triplebeam.generate.parse import Numbers, ReplyType
+from triplebeam.generate.parse import Numbers, ReplyType, Text
 from triplebeam.generate.prompts import Template, format_facts, load
 from triplebeam.triple import Triple
 
@@ -32,11 +31,15 @@ def request_reply(model: LanguageModel, prompt: Prompt, reply_type: type[ReplyTy
     return reply.value if reply else None
 
 
-def request_text(model: LanguageModel, prompt: Prompt, reply_type: type[BaseModel]) -> str:
-    """Return the text of a reply that has no other field; no words where the reply cannot be used."""
-    reply = request_reply(model, prompt, reply_type)
-    [text] = dict(reply).values() if reply else [""]
-    return str(text).strip()
+def request_text(model: LanguageModel, prompt: Prompt, field: str) -> str:
+    """Return the text of a reply that has this field alone; no words where the reply cannot be used."""
+    reply = request_reply(model, prompt, _make_reply_type(field))
+    return str(getattr(reply, field)).strip() if reply else ""
+
+
+@cache
+def _make_reply_type(field: str) -> type[BaseModel]:
+    return create_model("Reply", **{field: (Text, ...)})  # type: ignore[call-overload, no-any-return]
 
 
 def request_samples(
@@ -78,14 +81,6 @@ def filter_triples(rows: Sequence[Sequence[str]], called: str = "fact") -> Seque
     for parts in sorted_out.rejected:
         note_warning(f"a {called} that is not a triple was ignored: {list(parts)}")
     return sorted_out.triples
-
-
-class TripleFilter(Protocol):
-    """Decides which triples help with a query."""
-
-    def keep(self, query: str, triples: Sequence[Triple]) -> Sequence[int]:
-        """Return the positions of those that help, each once; none where none does."""
-        ...
 
 
 class _Helpful(BaseModel):

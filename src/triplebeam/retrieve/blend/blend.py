@@ -98,15 +98,13 @@ class Blend(OneOfMany):
 
     def _list_walks(self, queries: Sequence[str], depth: int) -> list[dict[str, Listed]]:
         """Return the lists of the walks for each query; a walk that cannot start has none."""
-        found = {name: walk.find_many(queries) for name, walk in self.walks.items()}
-        return [
-            {
-                name: Listed(_select_positive(each.scores, depth), each.reasons)
-                for name, every in found.items()
-                if (each := every[place]) is not None
-            }
-            for place in range(len(queries))
-        ]
+        lists: list[dict[str, Listed]] = [{} for _ in queries]
+        for name, walk in self.walks.items():
+            for listed, found in zip(lists, walk.find_many(queries), strict=True):
+                if found is not None:
+                    best = select_top(found.scores, depth)
+                    listed[name] = Listed(best[found.scores[best] > 0], found.reasons)  # others were never reached
+        return lists
 
     def _follow_facts(
         self, vector: NDArray[np.float32], plain: NDArray[np.float32], lists: dict[str, Listed], depth: int
@@ -130,7 +128,7 @@ class Blend(OneOfMany):
         weights |= {"titles": 1.0, "plain": 1 - self.share}
         fused = scores.ranking + self._fuse(lists, weights, self.constant)
         kept = lists["plain"].rows[:_KEPT]
-        _keep(kept, fused)
+        fused[kept] = np.maximum(fused[kept], fused[select_top(fused, _KEPT_AT)[-1:]])
         if self.tail is not None:
             lists |= _fill_tail(self.tail, query, scores._replace(ranking=fused), kept.tolist())
         # In single precision, so that what differs by the order of a sum alone is a tie.
@@ -164,17 +162,6 @@ class Blend(OneOfMany):
             hit._replace(found_by=tuple(found_by[row]), chains=tuple(dict.fromkeys(chains[row])), hops=tuple(hops[row]))
             for hit, row in zip(ranking, rows, strict=True)
         )
-
-
-def _select_positive(scores: NDArray[np.float32], depth: int) -> NDArray[np.int64]:
-    """Return the best rows, without those of score 0: a walk never reached them."""
-    best = select_top(scores, depth)
-    return best[scores[best] > 0]
-
-
-def _keep(rows: NDArray[np.int64], scores: NDArray[np.floating]) -> None:
-    """Raise these rows to the score of the third place, where they are below it."""
-    scores[rows] = np.maximum(scores[rows], scores[select_top(scores, _KEPT_AT)[-1:]])
 
 
 def _follow(links: FactLinks, vector: NDArray[np.float32], leading: NDArray[np.floating], depth: int) -> Listed:
