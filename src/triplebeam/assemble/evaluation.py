@@ -144,9 +144,10 @@ class Evaluator:
             progress=self.progress,
         )
         name = f"{method} (seed {seed})" if len(self._seeds_of(method)) > 1 else method.text
-        return Run(
-            method=name, results=results, seed=seed, dollars=self._dollars(results), graph=_searches_graph(method)
-        )
+        # Agents do more than search, and the bound ``gold`` does not search at all.
+        searches = not method.is_agent and method.parts[0].row.name != "gold"
+        graph = method.uses_graph if searches else None
+        return Run(method=name, results=results, seed=seed, dollars=self._dollars(results), graph=graph)
 
     def _dollars(self, results: Sequence[QuestionResult]) -> float | None:
         """Return what the calls cost, or would have cost where they were had from the cache."""
@@ -221,13 +222,6 @@ def _digest(path: Path) -> str:
         return hashlib.sha256(path.read_bytes()).hexdigest()
     except OSError as error:
         raise BadInputError(f"{path} cannot be read: {error.strerror}.") from error
-
-
-def _searches_graph(method: Method) -> bool | None:
-    """None for agents, which do more than search, and for the bound ``gold``, which does not search at all."""
-    if method.is_agent or method.parts[0].row.name == "gold":
-        return None
-    return method.uses_graph
 
 
 SHARES = (0.0, 0.25, 0.5, 0.75, 1.0)

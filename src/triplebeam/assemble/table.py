@@ -22,9 +22,8 @@ from typing import Any, Literal, TypeAlias, Union, get_args, get_origin, get_typ
 
 from triplebeam.errors import BadInputError, nearest
 from triplebeam.plugins import load_plugins
-from triplebeam.retrieve.retriever import Retriever
 
-_TYPED = (bool, int, float, str, Path, Retriever)
+_TYPED = (bool, int, float, str, Path)
 
 
 @dataclass(frozen=True)
@@ -75,7 +74,7 @@ def _fields_of(kind: type) -> dict[str, Parameter]:
     return {
         each.name: Parameter(each.name, hints[each.name], each.default, is_field=True)
         for each in fields(kind)
-        if each.init and _can_be_typed(hints[each.name]) and hints[each.name] is not Retriever
+        if each.init and (hints[each.name] in _TYPED or get_origin(hints[each.name]) is Literal)
     }
 
 
@@ -83,10 +82,6 @@ def _without_none(hint: Any) -> Any:
     """``int`` of ``int | None``."""
     kinds = [each for each in get_args(hint) if each is not NoneType]
     return kinds[0] if get_origin(hint) in (Union, UnionType) and len(kinds) == 1 else hint
-
-
-def _can_be_typed(hint: Any) -> bool:
-    return hint in _TYPED or get_origin(hint) is Literal
 
 
 def choice(name: str, text: str, words: Iterable[str]) -> Any:
@@ -232,12 +227,9 @@ def ask_methods() -> Mapping[str, str]:
     return _describe(list_agents())
 
 
-def _whole(row: Row) -> str:
-    """Return the method that the line of a row is about."""
-    return f"{row.base}+{row.name}" if row.base == "hybrid" and row.kind == "expansion" else row.name
-
-
 def _describe(rows: Mapping[str, Row]) -> Mapping[str, str]:
-    return {
-        text: line for row in rows.values() for text, line in ({_whole(row): row.line} | dict(row.variants)).items()
-    }
+    lines: dict[str, str] = {}
+    for row in rows.values():
+        is_walk = row.base == "hybrid" and row.kind == "expansion"  # the line of the row is about both
+        lines |= {f"{row.base}+{row.name}" if is_walk else row.name: row.line, **row.variants}
+    return lines

@@ -120,17 +120,6 @@ def _of_ranking(
     return measure(sorted(rank for rank in best if rank <= k), len(parts), k)
 
 
-# Each of the following sees the ranks of the parts found among the best k, in order, and how many parts there are.
-
-
-def _recall(ranks: list[int], gold: int, k: float) -> float:
-    return len(ranks) / gold
-
-
-def _score_all_found(ranks: list[int], gold: int, k: float) -> float:
-    return float(len(ranks) == gold)
-
-
 def _ndcg(ranks: list[int], gold: int, k: float) -> float:
     best = range(1, int(min(k, gold)) + 1)
     return min(1.0, _discount_ranks(ranks) / _discount_ranks(best))  # above 1 where one passage is enough for two parts
@@ -138,10 +127,6 @@ def _ndcg(ranks: list[int], gold: int, k: float) -> float:
 
 def _discount_ranks(ranks: Sequence[int]) -> float:
     return math.fsum(1 / math.log2(rank + 1) for rank in ranks)
-
-
-def _reciprocal_rank(ranks: list[int], gold: int, k: float) -> float:
-    return 1 / ranks[0] if ranks else 0.0
 
 
 def _of_answer(measure: Callable[[str, Sequence[str]], float], question: Question, result: QuestionResult) -> float:
@@ -179,14 +164,6 @@ def _accuracy(question: Question, result: QuestionResult) -> float:
     return float(bool(chosen) and right.issuperset(chosen))
 
 
-def _get_judgement(question: Question, result: QuestionResult) -> float:
-    return math.nan if result.judged is None else result.judged
-
-
-def _graph(question: Question, result: QuestionResult) -> float:
-    return math.nan if result.graph_is_right is None else result.graph_is_right
-
-
 def _find_named_choices(text: str, choices: Sequence[str]) -> list[int]:
     """Find the choices a text names: word for word, by letter (``B``, ``(b)``), in normal form, in which two choices
     may be the same, by letter and words (``B. By train``), or by the first words.
@@ -211,19 +188,20 @@ def _match_prefix(text: str, choices: Sequence[str]) -> list[int]:
     return begun if len(begun) == 1 and len(text.split()) >= _MIN_PREFIX_WORDS else []
 
 
+#: Each sees the ranks of the parts found among the best k, in order, and how many parts there are.
 _OF_RANKINGS: dict[str, Callable[[list[int], int, float], float]] = {
-    "R": _recall,
-    "All": _score_all_found,
+    "R": lambda ranks, gold, _: len(ranks) / gold,
+    "All": lambda ranks, gold, _: float(len(ranks) == gold),
     "nDCG": _ndcg,
-    "MRR": _reciprocal_rank,
+    "MRR": lambda ranks, *_: 1 / ranks[0] if ranks else 0.0,
 }
 _OF_ANSWERS: dict[str, _Measure] = {
     "EM": partial(_of_answer, exact_match),
     "F1": partial(_of_answer, f1),
     "F1-partial": partial(_of_answer, partial(f1, partial_yes_no=True)),
     "Accuracy": _accuracy,
-    "Judged": _get_judgement,
-    "Graph": _graph,
+    "Judged": lambda _, result: math.nan if result.judged is None else result.judged,
+    "Graph": lambda _, result: math.nan if result.graph_is_right is None else result.graph_is_right,
 }
 
 
@@ -263,13 +241,8 @@ def _percentile(seconds: Sequence[float], share: int) -> float | None:
 def measure_run(measure: str, evaluation: Evaluation, run: Run) -> Values | None:
     """Return one value per question; None where the measure does not apply to the run."""
     # A method that only answers has no recall: 0 would be unfair.
-    if measure not in OF_ANSWERS and _has_only_answers(run):
+    has_answers = any(result.answer is not None for result in run.results)
+    if measure not in OF_ANSWERS and has_answers and not any(result.passage_ids for result in run.results):
         return None
     found = values(measure, evaluation.questions, run.results)
     return None if np.isnan(found).all() else found
-
-
-def _has_only_answers(run: Run) -> bool:
-    return not any(result.passage_ids for result in run.results) and any(
-        result.answer is not None for result in run.results
-    )

@@ -185,14 +185,11 @@ class TitleBonus(RankedByScores):
         found: dict[int, float] = {}
         for rows in (self.passages.rows_by_title[name] for name in self._titles.within(query)):
             bonus = self.bonus * min(1.0, (self.most or len(rows)) / len(rows))
-            found |= {row: max(bonus, found.get(row, 0.0)) for row in self._best(rows, scores)}
+            best: Sequence[int] = rows
+            if self.most is not None and len(rows) > self.most:
+                best = np.asarray(rows)[np.argsort(-scores[rows], kind="stable")[: self.most]].tolist()
+            found |= {row: max(bonus, found.get(row, 0.0)) for row in best}
         return found
-
-    def _best(self, rows: Sequence[int], scores: NDArray[np.float32]) -> Sequence[int]:
-        if self.most is None or len(rows) <= self.most:
-            return rows
-        best: list[int] = np.asarray(rows)[np.argsort(-scores[rows], kind="stable")[: self.most]].tolist()
-        return best
 
     @cached_property
     def _titles(self) -> VerbatimNames:
