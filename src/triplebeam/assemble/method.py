@@ -25,6 +25,19 @@ from triplebeam.retrieve.retriever import PerQuestion, Retriever
 _RUN = "run:"
 _PART = re.compile(r"(?P<name>[^@\[\]]+)(@(?P<over>[^\[\]]+))?(\[(?P<parameters>[^\[\]]*)\])?")
 _PLUS = re.compile(r"\+(?![^\[]*\])")
+_PUBLISHED = "the class is the paper now: write"
+#: What an agent was before it became the paper's, or ours alone, and the parameters that only such a name had.
+_FORMER: Mapping[str, str] = {
+    "gear": f"{_PUBLISHED} gear; the former gear is agent",
+    "ge_reasoning": f"{_PUBLISHED} ge_reasoning; the former ge_reasoning is grounded_reasoning",
+    "single_step": "the paper's single step is read:hybrid+sync_ge[scorer=exact]",
+    "agent": "its calls and quotations are not switched; the paper's agent is gear",
+    **{name: f"{_PUBLISHED} {name}" for name in ("rgnn_ret", "ircot", "self_ask")},
+}
+_FORMER_PARAMETERS = (
+    *("paper", "calls", "searches", "quotations", "ranking", "answer_from", "stop_when_stuck", "attempts"),
+    *("grounded", "max_attempts", "announce_last", "own_answer", "retrieved"),
+)
 
 
 @dataclass(frozen=True)
@@ -72,7 +85,7 @@ class Method:
         if method.startswith(_RUN):
             return cls(method, run=Path(method.removeprefix(_RUN)))
         head, colon, rest = method.partition(":")
-        row = find_method(re.split(r"[\[+@]", method.strip())[0])
+        row = None if colon else find_method(re.split(r"[\[+@]", method.strip())[0])
         if colon or (row is not None and row.kind == "agent"):
             agent = _part(head, method, ("agent",), "agent")
             return cls(method, agent, _retriever_parts(rest, method) if rest else ())
@@ -197,6 +210,8 @@ def _unknown(name: str, method: str, kinds: tuple[str, ...], role: str) -> BadIn
 
 def _value(row: Row, name: str, text: str, method: str) -> object:
     if name not in row.parameters:
+        if name in _FORMER_PARAMETERS and row.name in _FORMER:
+            raise BadInputError(f"{row.name} has no parameter {name!r} any more: {_FORMER[row.name]}.")
         takes = f"it takes {', '.join(row.parameters)}" if row.parameters else "it takes none"
         raise BadInputError(f"{row.name} has no parameter {name!r}{nearest(name, row.parameters)}; {takes}.")
     parameter = row.parameters[name]
