@@ -21,11 +21,11 @@ from triplebeam.index.build.build import IndexBuilder
 from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.index.folder.terms import TermIndex
 from triplebeam.passage import Document, Passage
-from triplebeam.ranking import Hop, Ranking
+from triplebeam.ranking import Hit, Hop, Ranking
 from triplebeam.retrieve.bases import BM25
 from triplebeam.retrieve.bridge.excerpt import TokenizedPassage, cut_excerpt, place_terms
 from triplebeam.retrieve.bridge.reader import BridgeReader, Reading
-from triplebeam.retrieve.bridge.rerank import BRIDGE, Rerank
+from triplebeam.retrieve.bridge.rerank import BRIDGE, Rerank, keep_tenth
 from triplebeam.retrieve.retriever import Retriever
 from triplebeam.serve.cli import search
 from triplebeam.serve.cli.app import app
@@ -164,6 +164,16 @@ def test_without_weight_the_order_of_the_base_stays(toy: Snapshot, words: Embedd
     assert not any(hit.hops for hit in ranking[: len(base)])
 
 
+def test_what_the_tail_put_in_the_tenth_place_does_not_fall_below_it() -> None:
+    rows = list(range(12))
+    total = {row: 1.0 - row / 100 for row in rows} | {9: 0.1}
+    for name, place in (("documents", 9), ("terms", 9), ("plain", 11)):
+        found = Ranking(Hit(str(row), -float(row), found_by=((name if row == 9 else "plain", 1),)) for row in rows)
+        scores = dict(total)
+        keep_tenth(found, rows, scores)
+        assert sorted(rows, key=lambda row: -scores[row]).index(9) == place
+
+
 def test_fewer_are_the_head_of_the_same_ranking_each_time(toy: Snapshot, words: Embedder) -> None:
     method = rerank(toy, words)
     whole = method.retrieve(QUESTION, 5)
@@ -215,8 +225,8 @@ def test_the_packaged_adapter_prefers_what_its_bridge_leads_to_and_says_the_same
         return reader.score(QUESTION, [Reading(*pair) for pair in tokens]).tolist()  # type: ignore[no-any-return]
 
     led, unled, other = read(BridgeReader(folder))
-    assert led > unled + 1
-    assert led > other + 1
+    assert led > unled + 0.3
+    assert led > other + 0.3
     assert read(BridgeReader(folder)) == [led, unled, other]
 
 

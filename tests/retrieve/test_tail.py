@@ -1,6 +1,7 @@
 """The fifth and the tenth place: who gets them, and who keeps them."""
 
 from collections.abc import Sequence
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -70,6 +71,19 @@ def test_a_rare_term_in_a_title_gets_the_fifth_place_and_another_document_the_te
     assert tail.terms is not None
     assert [tail.terms.hop(link) for link in filled.links] == [Hop("first", "vacuumdb")]
     assert index.passages.ids(filled.documents) == ["other-0"]
+
+
+def test_a_book_keeps_the_tenth_place(tmp_path: Path, words: Embedder) -> None:
+    rows = [(f"page-{number}", "Novel", f"Page {number}.") for number in range(120)] + [("other", "Essay", "Else.")]
+    IndexBuilder(folder=tmp_path, embedder=words).build(
+        Document(id=id_, title=title, text=text, is_passage=True) for id_, title, text in rows
+    )
+    passages = Snapshot.open(tmp_path).passages
+    ids = [*(f"page-{number}" for number in range(12)), "other"]
+    ranking = np.zeros(len(rows))
+    ranking[passages.rows(ids)] = 1 / np.arange(1, len(ids) + 1)
+    none = np.zeros(len(rows), np.float32)
+    assert not Tail(terms=None, passages=passages).fill("What?", Scores(ranking, none, none), []).documents
 
 
 def test_what_is_worth_more_keeps_its_place(index: Snapshot) -> None:

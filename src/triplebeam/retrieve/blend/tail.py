@@ -5,7 +5,8 @@ Ours, no paper's. The rest of a ranking is left as it is, so that a wrong choice
 - The fifth is for a passage of a document that has none above, if a rare term of the first three hits stands in its
   title or heading (`RareTerms`).
 - The tenth is for the best passage of a document that has none above, where the passage that is there comes from a
-  document that has two already. Else it is for a passage with any rare term of the first three hits.
+  document that has two already, unless that is as long as a book: a question about a book seldom needs another one.
+  Else it is for a passage with any rare term of the first three hits.
 
 A rare term gets a place if its passage is worth clearly more than the one that is there. With r = 1 / (3 + rank) in the
 ranking, D and S the scaled scores of vectors and of plain search, h the rarity of the rarest term in the heading and t
@@ -28,11 +29,15 @@ from triplebeam.retrieve.rare_terms import RareLink, RareTerms
 _RANK, _RANK_CONSTANT, _PLAIN, _SHARED, _MAX_SHARED = 2.6, 3, 1.75, 0.16, 3.0
 #: How much more than the passage that is there.
 _MARGIN = 0.28
-_FIFTH, _TENTH = 4, 9
+_FIFTH, TENTH = 4, 9
+#: The names of the lists that a hit in these places is in.
+TAIL_LISTS = frozenset({"documents", "terms"})
 #: Passages of the ranking that may move up.
 _DEPTH = 30
 #: A document with so many passages above makes room for another.
 _MANY = 2
+#: A document that has a passage so far before or after another is as long as a book.
+_BOOK_DISTANCE = 100
 
 
 class Filled(NamedTuple):
@@ -70,19 +75,24 @@ class Tail:
             if (row := worth.choose(headed, order, _FIFTH)) is not None:
                 filled.links.append(links[row])
                 _move(row, order, _FIFTH, scores.ranking)
-        if len(order) > _TENTH:
-            above = self._count_documents(order[:_TENTH])
-            others = [row for row in order[_TENTH:] if not above[self._document(row)]]
-            if others and above[self._document(order[_TENTH])] >= _MANY:
+        if len(order) > TENTH:
+            above = self._count_documents(order[:TENTH])
+            others = [row for row in order[TENTH:] if not above[self._document(row)]]
+            tenth = order[TENTH]
+            if others and above[self._document(tenth)] >= _MANY and not self._is_in_book(tenth):
                 filled.documents.append(others[0])
-                _move(others[0], order, _TENTH, scores.ranking)
-            elif (row := worth.choose(links, order, _TENTH)) is not None:
+                _move(others[0], order, TENTH, scores.ranking)
+            elif (row := worth.choose(links, order, TENTH)) is not None:
                 filled.links.append(links[row])
-                _move(row, order, _TENTH, scores.ranking)
+                _move(row, order, TENTH, scores.ranking)
         return filled
 
     def _count_documents(self, rows: Collection[int]) -> Counter[str]:
         return Counter(map(self._document, rows))
+
+    def _is_in_book(self, row: int) -> bool:
+        far = (other for other in (row - _BOOK_DISTANCE, row + _BOOK_DISTANCE) if 0 <= other < len(self.passages))
+        return any(self._document(other) == self._document(row) for other in far)
 
     def _document(self, row: int) -> str:
         """Return what a passage belongs to: rows of one title are of one document."""
