@@ -170,14 +170,14 @@ def _encoder(side: str, folder: Path) -> Callable[[list[str]], Any]:
 
     way, _, threads = side.partition(":")
     if way == "triplebeam":
-        return OnnxEmbedder.from_folder(folder).embed
+        return OnnxEmbedder(folder).embed
     if way == "sentence-transformers":
         return _sentence_transformers(folder)
     if way == "gpu":
-        return OnnxEmbedder.from_folder(folder, on_gpu=True).embed
+        return OnnxEmbedder(folder, on_gpu=True).embed
     if way == "endpoint":
-        return _endpoint(OnnxEmbedder.from_folder(folder, threads=int(threads)).embed)
-    return OnnxEmbedder.from_folder(folder, threads=int(threads), precision="int8" if way == "int8" else "fp32").embed
+        return _endpoint(OnnxEmbedder(folder, threads=int(threads)).embed)
+    return OnnxEmbedder(folder, threads=int(threads), precision="int8" if way == "int8" else "fp32").embed
 
 
 def _endpoint(embed: Callable[[list[str]], Any]) -> Callable[[list[str]], Any]:

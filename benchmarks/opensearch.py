@@ -16,7 +16,7 @@ import os
 import statistics
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -27,11 +27,10 @@ from scale.hashed import HashedDimensions
 
 import triplebeam
 from triplebeam import Index, Settings
-from triplebeam.index.build.writing import looking
+from triplebeam.index.build.writing import open_store_copy
 from triplebeam.index.content.content import Content
 from triplebeam.index.content.vector_cache import VectorCache
-from triplebeam.index.folder.manifest import read_manifest
-from triplebeam.index.folder.previous import PreviousGeneration
+from triplebeam.index.folder.manifest import PreviousGeneration, read_manifest
 from triplebeam.index.location import Cluster
 from triplebeam.index.opensearch.client import Client
 from triplebeam.index.stores import publisher_of
@@ -70,8 +69,8 @@ def publish(folder: Path, cluster: Cluster, clock: Clock) -> None:
     cluster.state.mkdir(parents=True, exist_ok=True)
     space, last = read_manifest(folder).embedder, PreviousGeneration.of(folder).arrays
     with (
-        looking(folder) as store,
-        VectorCache(cluster.state, space.fingerprint, space.dimension, last) as encoded,
+        open_store_copy(folder) as store,
+        closing(VectorCache(cluster.state, space.fingerprint, space.dimension, last)) as encoded,
         clock.running(),
     ):
         contents = Content.of(store, in_context=space.triples_in_context)

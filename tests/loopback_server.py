@@ -1,4 +1,4 @@
-"""A server on a loopback address that sends the same reply to every request, piece by piece."""
+"""Servers on a loopback address."""
 
 import ssl
 import threading
@@ -36,7 +36,13 @@ def serve_pieces(
             connection, client = super().get_request()
             return tls.wrap_socket(connection, server_side=True) if tls else connection, client
 
-    server = Server(("127.0.0.1", 0), Handler)
+    with run(Server(("127.0.0.1", 0), Handler)) as port:
+        yield port
+
+
+@contextmanager
+def run(server: ThreadingHTTPServer) -> Iterator[int]:
+    """Run a server in a thread; its port."""
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
     thread.start()
     try:

@@ -11,7 +11,7 @@ from typing import Any
 
 from triplebeam.generate.language_model import Completion, Prompt, TokenLogProbability, Usage
 from triplebeam.index.build.build import IndexBuilder
-from triplebeam.index.stores import Publisher
+from triplebeam.index.folder.publish import Publisher
 from triplebeam.passage import Document, Heading, Link
 from triplebeam.testing.hashed_words import HashedWords
 from written_facts import Written

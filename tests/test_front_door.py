@@ -189,7 +189,7 @@ class TestSearch:
         assert copied.chains == director.chains
         assert copied.to_dict() == director.to_dict()
         assert [each["id"] for each in hits.to_dict()["passages"]] == hits.ids  # type: ignore[attr-defined]
-        monkeypatch.setattr("triplebeam.explain.hits.explain_hits", pytest.fail)
+        monkeypatch.setattr("triplebeam.explain.explanation.explain_hits", pytest.fail)
         assert hits[0].chains == hits[0].chains
         assert index.search(question) == hits
 

@@ -95,19 +95,11 @@ IRREGULAR = re.compile(
 #: Functions that were named so before there was a rule, by package: to be renamed, not to be added to.
 OLD_PARTICIPLES = {
     "answer.py": "_taken",
-    "explain": "_joined _shortened _shown _titled called filled",
     "extract": (
         "_dated _described _ended _extracted _governed _greeted _inflated _owned _prepared _trimmed "
         "_widened joined measured parsing"
     ),
     "methods": "ranked",
-    "passage.py": "embedded",
-    "ranking.py": "replaced",
-    "serve": (
-        "_answered _bound _checked _claimed _escaped _found _installed _listed _made _matched _published _renamed "
-        "_said _sent _submitted _understood _unsupported _wanted _writing answered counting failed noting opened "
-        "refused running unexpected waiting"
-    ),
     "support": ("_defined _folded _linked _listed _marked _matched _moved _named _said _tabled _widened merged quoted"),
 }
 

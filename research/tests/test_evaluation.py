@@ -15,7 +15,7 @@ from triplebeam.evaluate.measures import summary
 from triplebeam.evaluate.questions import Question
 from triplebeam.evaluate.run import Evaluation, QuestionResult, Run
 from triplebeam.index.folder.snapshot import Snapshot
-from triplebeam.serve.cli.evaluation_display import draw_evaluation
+from triplebeam.serve.cli.bench import draw_evaluation
 from triplebeam.settings import Settings
 from triplebeam.testing.scripted import Scripted
 from triplebeam_research.commands.experiment import tell_written

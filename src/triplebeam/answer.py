@@ -6,8 +6,8 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple, Protocol, TypeAlias
 
+from triplebeam.generate.accounting import follow_run
 from triplebeam.generate.language_model import Usage
-from triplebeam.generate.provenance import follow_run
 from triplebeam.ranking import Ranking
 from triplebeam.text.names import entity_key, strip_article
 from triplebeam.text.words import WORD, content, words_of

@@ -79,7 +79,7 @@ class Passage:
         """The whole text: the title, the section, then the passage."""
         return "\n".join(filter(None, (self.title, self.section, self.text)))
 
-    def embedded(self, shared_titles: Collection[str] = ()) -> str:
+    def format_for_embedding(self, shared_titles: Collection[str] = ()) -> str:
         """Return the text to embed: the title, unless too many passages share it, the section, then the passage."""
         return replace(self, title="").searchable if self.title in shared_titles else self.searchable
 

@@ -66,7 +66,7 @@ class Ranking(Sequence[Hit]):
         """Return the best k."""
         return _as_checked(self._hits[:k])
 
-    def replaced(self, hits: Iterable[Hit]) -> "Ranking":
+    def replace_hits(self, hits: Iterable[Hit]) -> "Ranking":
         """Return the same passages with the same scores, and more about them: chains, or who found them."""
         replaced = _as_checked(tuple(hits))
         if [hit[:2] for hit in replaced] != [hit[:2] for hit in self]:

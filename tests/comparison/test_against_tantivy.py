@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 from triplebeam.index.arrays.array_set import MemoryArrays
-from triplebeam.index.arrays.keys import hash_texts, pack_keys
-from triplebeam.index.folder.term_writing import write_terms
-from triplebeam.index.folder.terms import TermIndex
+from triplebeam.index.arrays.rows import hash_texts, pack_keys
+from triplebeam.index.folder.terms import TermIndex, write_terms
 from triplebeam.testing import toy
 from triplebeam.text.terms import ENGLISH, query_words, text_words
 

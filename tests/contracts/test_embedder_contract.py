@@ -1,14 +1,13 @@
 """Every embedder there is, held against the contract."""
 
-import json
-import threading
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from embed.tiny_model import CONFIG, random_weights, tokenizer
+from embed.tiny_model import write_model
+from generate.loopback_endpoint import serve
 from triplebeam.embed import load_embedder
 from triplebeam.embed.cached import CachedEmbedder
 from triplebeam.embed.embedder import Embedder
@@ -37,12 +36,7 @@ class TestTinyOnnx(EmbedderContract):
 
     @pytest.fixture
     def embedder(self, tmp_path: Path) -> Embedder:
-        from safetensors.numpy import save_file
-
-        save_file(random_weights(), tmp_path / "model.safetensors")
-        tokenizer().save(str(tmp_path / "tokenizer.json"))
-        (tmp_path / "config.json").write_text(json.dumps(CONFIG), encoding="utf-8")
-        return load_embedder(str(tmp_path), tmp_path)
+        return load_embedder(str(write_model(tmp_path)), tmp_path)
 
 
 @pytest.mark.slow
@@ -57,24 +51,11 @@ class TestEndpoint(EmbedderContract):
 
     @pytest.fixture
     def embedder(self, words: Embedder) -> Iterator[Embedder]:
-        class Handler(BaseHTTPRequestHandler):
-            def do_POST(self) -> None:
-                texts = json.loads(self.rfile.read(int(self.headers["Content-Length"])))["input"]
-                rows = [{"index": place, "embedding": row.tolist()} for place, row in enumerate(2 * words.embed(texts))]
-                body = json.dumps({"object": "list", "model": "words", "data": rows}).encode()
-                self.send_response(200)
-                self.send_header("Content-Type", "application/json")
-                self.send_header("Content-Length", str(len(body)))
-                self.end_headers()
-                self.wfile.write(body)
+        def answer(request: dict[str, Any]) -> tuple[int, dict[str, Any]]:
+            rows = 2 * words.embed(request["input"])
+            data = [{"index": place, "embedding": row.tolist()} for place, row in enumerate(rows)]
+            return 200, {"object": "list", "model": "words", "data": data}
 
-            def log_message(self, *_: object) -> None:
-                """Keep the test's output clean."""
-
-        with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-            thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-            thread.start()
-            url = f"http://127.0.0.1:{server.server_port}/v1"
-            yield OpenAICompatibleEmbedder("words", base_url=url, api_key="key", batch=3)
-            server.shutdown()
-            thread.join()
+        with serve() as endpoint:
+            endpoint.answer = answer
+            yield OpenAICompatibleEmbedder("words", base_url=endpoint.base_url, api_key="key", batch=3)

@@ -15,7 +15,7 @@ from docs.documentation import Block, blocks, commands, pages, prints, runs, ses
 from docs.obliging_endpoint import answer
 from generate.loopback_endpoint import serve
 from triplebeam.assemble import Method
-from triplebeam.serve.cli import progress_display
+from triplebeam.serve.cli import output
 from triplebeam.serve.cli.app import app
 
 #: Blocks that are neither run nor parsed. A new one needs a reason beside it, and a higher number here.
@@ -103,7 +103,7 @@ def with_model(tmp_path: Path, home: Path, monkeypatch: pytest.MonkeyPatch) -> I
     for name in [name for name in os.environ if name.startswith(("TRIPLEBEAM_", "OPENAI_"))]:
         monkeypatch.delenv(name)
     # Lines of progress come by the clock, and pages do not show them.
-    monkeypatch.setattr(progress_display, "_SECONDS_TO_FIRST_LINE", math.inf)
+    monkeypatch.setattr(output, "_SECONDS_TO_FIRST_LINE", math.inf)
     monkeypatch.chdir(tmp_path)
     with serve() as endpoint:
         endpoint.answer = answer

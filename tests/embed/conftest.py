@@ -1,6 +1,5 @@
 """Models for the tests: one made here, small enough to check by hand, and the real one where it can be had."""
 
-import json
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -10,7 +9,7 @@ import numpy as np
 import platformdirs
 import pytest
 from numpy.typing import NDArray
-from tiny_model import CONFIG, random_weights, tokenizer
+from tiny_model import random_weights, write_model
 
 from triplebeam.errors import ModelMissingError
 from triplebeam.weights import GRANITE, MINILM, Weights, ensure
@@ -27,15 +26,8 @@ def make_folder(tmp_path: Path, tiny_bert: dict[str, NDArray[np.float32]]) -> Ca
     """Write a model's folder; keyword arguments are JSON files beside it, with ``__`` for ``/``."""
 
     def make(**files: Any) -> Path:
-        from safetensors.numpy import save_file
-
-        save_file(tiny_bert, tmp_path / "model.safetensors")
-        tokenizer().save(str(tmp_path / "tokenizer.json"))
-        for name, content in {"config": CONFIG, **files}.items():
-            path = tmp_path / f"{name.replace('__', '/')}.json"
-            path.parent.mkdir(exist_ok=True)
-            path.write_text(json.dumps(content), encoding="utf-8")
-        return tmp_path
+        named = {f"{name.replace('__', '/')}.json": content for name, content in files.items()}
+        return write_model(tmp_path, tiny_bert, **named)
 
     return make
 

@@ -13,8 +13,7 @@ from safetensors.numpy import save_file
 from scipy.special import erf, softmax
 from tiny_model import CONFIG
 
-from triplebeam.embed.bert_graph import AssembledGraph, assemble
-from triplebeam.embed.mpnet import position_bias
+from triplebeam.embed.bert_graph import AssembledGraph, assemble, position_bias
 from triplebeam.embed.onnx_embedder import load_tensors
 from triplebeam.errors import BadInputError
 
@@ -196,6 +195,10 @@ def test_a_damaged_cached_graph_is_assembled_again(tiny_bert: Weights, tmp_path:
     cached.write_bytes(cached.read_bytes()[:-1])
     assert assemble(CONFIG, tiny_bert, cache=tmp_path).model == whole
     assert cached.read_bytes().endswith(whole)
+
+
+def test_a_session_joins_and_transposes_no_weights_when_it_opens(tiny_bert: Weights) -> None:
+    assert b"Transpose" not in assemble(CONFIG, tiny_bert).model
 
 
 def test_mapped_weights_are_named_by_their_place_and_computed_ones_are_given(

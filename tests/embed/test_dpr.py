@@ -1,13 +1,12 @@
 """DPR's way: two encoders and a dot product, with a pair of models that are small enough to check by hand."""
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from tiny_model import CONFIG, random_weights, tokenizer
+from tiny_model import CONFIG, random_weights, write_model
 
 from triplebeam.assemble import Context, IndexReader
 from triplebeam.embed import load_embedder
@@ -27,16 +26,8 @@ TEXTS = ["the river flows", "north", "the north", "river river river", "flows no
 
 def save(folder: Path, prefix: str, factor: float, **files: object) -> Path:
     """A model's folder; its weights are the tiny model's, changed a little, under names with a prefix."""
-    from safetensors.numpy import save_file
-
-    folder.mkdir()
     changed = {f"{prefix}{name}": np.sin(factor * weights) for name, weights in random_weights().items()}
-    save_file(changed, folder / "model.safetensors")
-    tokenizer().save(str(folder / "tokenizer.json"))
-    for name, content in {"config.json": CONFIG | {"model_type": "dpr"}, **files}.items():
-        (folder / name).parent.mkdir(exist_ok=True)
-        (folder / name).write_text(json.dumps(content), encoding="utf-8")
-    return folder
+    return write_model(folder, changed, **{"config.json": CONFIG | {"model_type": "dpr"}, **files})
 
 
 @pytest.fixture
@@ -89,7 +80,7 @@ def test_a_folder_may_say_how_it_pools(tmp_path: Path, name: str) -> None:
     made = load_embedder(f"{name.partition(',')[0]},{mean}", tmp_path)
     assert isinstance(made, TwoEncoders)
     token = made.passages.encode(["the"])[0]
-    alone = OnnxEmbedder.from_folder(mean).embed(["the"])[0]
+    alone = OnnxEmbedder(mean).embed(["the"])[0]
     assert token / np.linalg.norm(token) == pytest.approx(alone, abs=1e-5)
 
 

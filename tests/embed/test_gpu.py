@@ -49,7 +49,7 @@ def test_a_provider_that_does_not_load_is_noticed(make_folder: MakeFolder, offer
         BadInputError,
         match=r"could not use its CUDAExecutionProvider \(the reason is in the log\): see that nvidia-smi lists",
     ):
-        OnnxEmbedder.from_folder(make_folder(), on_gpu=True)
+        OnnxEmbedder(make_folder(), on_gpu=True)
 
 
 def test_what_cuda_finds_wrong_is_told_in_its_words(offered: None) -> None:
@@ -78,7 +78,7 @@ def test_vectors_of_a_gpu_belong_to_the_same_model_and_come_in_large_batches(
 ) -> None:
     monkeypatch.setattr(onnx_embedder, "open_on_gpu", lambda run: run(providers=["CPUExecutionProvider"]))
     folder, texts = make_folder(), ["the river flows north", "river"] * 200
-    here, there = OnnxEmbedder.from_folder(folder), OnnxEmbedder.from_folder(folder, on_gpu=True)
+    here, there = OnnxEmbedder(folder), OnnxEmbedder(folder, on_gpu=True)
     assert (there.name, there.fingerprint) == (here.name, here.fingerprint)
     sizes: list[int] = []
     run = there._run

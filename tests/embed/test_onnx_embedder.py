@@ -31,7 +31,7 @@ def of_unit_length(vectors: NDArray[np.float32]) -> bool:
 
 
 def test_rows_are_of_unit_length_and_in_the_order_of_the_texts(make_folder: MakeFolder) -> None:
-    embedder = OnnxEmbedder.from_folder(make_folder(), name="tiny")
+    embedder = OnnxEmbedder(make_folder(), name="tiny")
     vectors = embedder.embed(TEXTS)
     assert (vectors.shape, vectors.dtype) == ((len(TEXTS), 8), np.dtype(np.float32))
     assert of_unit_length(vectors)
@@ -45,7 +45,7 @@ def test_rows_are_of_unit_length_and_in_the_order_of_the_texts(make_folder: Make
 def test_how_texts_are_batched_does_not_matter(
     make_folder: MakeFolder, lengths: list[int], budget: int, piece: int
 ) -> None:
-    embedder = OnnxEmbedder.from_folder(make_folder(), threads=1)
+    embedder = OnnxEmbedder(make_folder(), threads=1)
     texts = ["river " * length for length in lengths]
     usual = embedder.embed(texts)
     with pytest.MonkeyPatch.context() as patch:
@@ -58,7 +58,7 @@ def test_how_texts_are_batched_does_not_matter(
 def test_no_batch_begins_after_the_work_was_cancelled(
     make_folder: MakeFolder, threads: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    embedder = OnnxEmbedder.from_folder(make_folder(), threads=threads)
+    embedder = OnnxEmbedder(make_folder(), threads=threads)
     monkeypatch.setattr(onnx_embedder, "TOKENS_PER_BATCH", 1)
     cancelled, runs, run = threading.Event(), [], embedder._run
 
@@ -79,7 +79,7 @@ def test_no_batch_begins_after_the_work_was_cancelled(
 
 
 def test_spans_are_read_with_their_text(make_folder: MakeFolder) -> None:
-    embedder = OnnxEmbedder.from_folder(make_folder(), name="tiny")
+    embedder = OnnxEmbedder(make_folder(), name="tiny")
     assert embedder.reads_tokens
     whole = [(0, len("the river flows north"))]
     spans = [[[(4, 9)], [(0, 3), (16, 21)], whole, []], [], [[(0, 1)]], [], [], [], [[(4, 9)]]]
@@ -92,7 +92,7 @@ def test_spans_are_read_with_their_text(make_folder: MakeFolder) -> None:
 
 
 def test_what_is_longer_than_the_model_takes_is_cut(make_folder: MakeFolder) -> None:
-    embedder = OnnxEmbedder.from_folder(make_folder(sentence_bert_config={"max_seq_length": 5}))
+    embedder = OnnxEmbedder(make_folder(sentence_bert_config={"max_seq_length": 5}))
     vectors = embedder.embed(["the river flows north north north", "the river flows", "the river"])
     assert np.allclose(vectors[0], vectors[1], atol=1e-5)
     assert not np.allclose(vectors[0], vectors[2], atol=1e-2)
@@ -100,7 +100,7 @@ def test_what_is_longer_than_the_model_takes_is_cut(make_folder: MakeFolder) -> 
 
 def test_prompts_of_the_folder_go_in_front(make_folder: MakeFolder) -> None:
     prompts = {"prompts": {"query": "query : ", "document": ""}}
-    embedder = OnnxEmbedder.from_folder(make_folder(config_sentence_transformers=prompts))
+    embedder = OnnxEmbedder(make_folder(config_sentence_transformers=prompts))
     assert np.allclose(embedder.embed(["river"], "query"), embedder.embed(["query : river"]), atol=1e-6)
     assert not np.allclose(embedder.embed(["river"], "query"), embedder.embed(["river"]), atol=1e-2)
 
@@ -109,7 +109,7 @@ def test_e5_has_its_prompts_though_its_folder_names_none(
     make_folder: MakeFolder, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     named = tmp_path_factory.mktemp("home") / "intfloat--multilingual-e5-small"
-    plain, e5 = OnnxEmbedder.from_folder(make_folder()), OnnxEmbedder.from_folder(copytree(make_folder(), named))
+    plain, e5 = OnnxEmbedder(make_folder()), OnnxEmbedder(copytree(make_folder(), named))
     assert np.array_equal(e5.embed(["river"], "query"), plain.embed(["query: river"]))
     assert np.array_equal(e5.embed(["river"]), plain.embed(["passage: river"]))
 
@@ -121,12 +121,12 @@ def test_weights_of_half_precision_are_widened(make_folder: MakeFolder, tiny_ber
     folder = make_folder()
     halves = {name: tensor.astype(ml_dtypes.bfloat16) for name, tensor in tiny_bert.items()}
     save_file(halves, folder / "model.safetensors")
-    halved = OnnxEmbedder.from_folder(folder).embed(TEXTS)
-    assert np.allclose(halved, OnnxEmbedder.from_folder(make_folder()).embed(TEXTS), atol=0.05)
+    halved = OnnxEmbedder(folder).embed(TEXTS)
+    assert np.allclose(halved, OnnxEmbedder(make_folder()).embed(TEXTS), atol=0.05)
 
 
 def test_several_threads_may_embed_at_once(make_folder: MakeFolder) -> None:
-    embedder = OnnxEmbedder.from_folder(make_folder())
+    embedder = OnnxEmbedder(make_folder())
     with ThreadPoolExecutor(4) as threads:
         results = list(threads.map(lambda _: embedder.embed(TEXTS), range(16)))
     assert all(np.allclose(result, results[0], atol=1e-5) for result in results)
@@ -182,16 +182,16 @@ def test_a_missing_file_is_named(make_folder: MakeFolder, missing: str) -> None:
     folder = make_folder()
     (folder / missing).unlink()
     with pytest.raises(ModelMissingError, match=missing):
-        OnnxEmbedder.from_folder(folder)
+        OnnxEmbedder(folder)
 
 
 def test_a_missing_folder_and_a_damaged_graph_are_named(make_folder: MakeFolder) -> None:
     with pytest.raises(ModelMissingError, match="no folder"):
-        OnnxEmbedder.from_folder(Path("nowhere"))
+        OnnxEmbedder(Path("nowhere"))
     folder = make_folder()
     (folder / "model.onnx").write_bytes(b"not a graph")
     with pytest.raises(ModelMissingError, match=r"model\.onnx cannot be run"):
-        OnnxEmbedder.from_folder(folder)
+        OnnxEmbedder(folder)
 
 
 @pytest.mark.parametrize(
@@ -200,17 +200,17 @@ def test_a_missing_folder_and_a_damaged_graph_are_named(make_folder: MakeFolder)
 )
 def test_a_model_that_would_be_run_wrongly_is_refused(make_folder: MakeFolder, files: dict[str, Any]) -> None:
     with pytest.raises(BadInputError, match=r"Dense|max"):
-        OnnxEmbedder.from_folder(make_folder(**files))
+        OnnxEmbedder(make_folder(**files))
 
 
 def test_the_fingerprint_follows_the_weights(make_folder: MakeFolder) -> None:
     folder = make_folder()
-    before = OnnxEmbedder.from_folder(folder).fingerprint
+    before = OnnxEmbedder(folder).fingerprint
     (folder / "SHA256SUMS").write_text("ab12  model.safetensors\n", encoding="utf-8")
-    assert OnnxEmbedder.from_folder(folder).fingerprint == "ab12"
+    assert OnnxEmbedder(folder).fingerprint == "ab12"
     # A record older than the weights says nothing about them.
     os.utime(folder / "SHA256SUMS", (0, 0))
-    assert OnnxEmbedder.from_folder(folder).fingerprint == before
+    assert OnnxEmbedder(folder).fingerprint == before
 
 
 def test_a_name_that_names_nothing_is_refused(tmp_path: Path) -> None:
@@ -257,5 +257,5 @@ def test_minilm_gives_the_vectors_of_sentence_transformers(minilm_folder: Path) 
         Path(os.environ["TRIPLEBEAM_DATA"], "reference", "minilm.jsonl.gz"), "rt", encoding="utf-8"
     ) as lines:
         reference = [json.loads(line) for line in lines]
-    vectors = OnnxEmbedder.from_folder(minilm_folder).embed([line["text"] for line in reference])
+    vectors = OnnxEmbedder(minilm_folder).embed([line["text"] for line in reference])
     assert np.abs(vectors - np.array([line["vector"] for line in reference])).max() < 1e-5

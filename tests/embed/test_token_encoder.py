@@ -1,6 +1,5 @@
 """Vectors of tokens: any encoder's, and ColBERT's from a tiny checkpoint in the published layout, against NumPy."""
 
-import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -9,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from test_bert_graph import oracle
-from tiny_model import CONFIG, WORDS, random_weights
+from tiny_model import WORDS, random_weights, write_model
 
 from triplebeam.embed import _select_files
 from triplebeam.errors import BadInputError, ModelMissingError
@@ -46,18 +45,8 @@ def colbert_folder(tmp_path: Path, colbert_weights: dict[str, NDArray[np.float32
     """A folder as ColBERTv2's is: names with ``bert.`` in front but for the projection, and ``artifact.metadata``."""
 
     def make(words: Sequence[str] = (*WORDS, "[MASK]", "[unused0]", "[unused1]"), **settings: Any) -> Path:
-        from safetensors.numpy import save_file
-        from tokenizers import Tokenizer, models, pre_tokenizers, processors
-
         named = {name if name.startswith("linear") else f"bert.{name}": it for name, it in colbert_weights.items()}
-        save_file(named, tmp_path / "model.safetensors")
-        tokenizer = Tokenizer(models.WordLevel({word: id_ for id_, word in enumerate(words)}, unk_token="[UNK]"))
-        tokenizer.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
-        tokenizer.post_processor = processors.BertProcessing(("[SEP]", SEP), ("[CLS]", CLS))
-        tokenizer.save(str(tmp_path / "tokenizer.json"))
-        (tmp_path / "config.json").write_text(json.dumps(CONFIG), encoding="utf-8")
-        (tmp_path / "artifact.metadata").write_text(json.dumps({**SETTINGS, **settings}), encoding="utf-8")
-        return tmp_path
+        return write_model(tmp_path, named, words, **{"artifact.metadata": {**SETTINGS, **settings}})
 
     return make
 
@@ -174,5 +163,5 @@ def test_minilms_tokens_average_to_its_sentence(minilm_folder: Path) -> None:
     encoder = OnnxTokenEncoder.from_folder(minilm_folder, name="minilm")
     vectors = encoder.encode([text]).vectors
     assert (encoder.label, vectors.shape) == ("late_interaction(minilm)", (8, 384))
-    (sentence,) = OnnxEmbedder.from_folder(minilm_folder).embed([text])
+    (sentence,) = OnnxEmbedder(minilm_folder).embed([text])
     assert float(vectors.mean(axis=0) @ sentence) > 0.6

@@ -1,5 +1,8 @@
 """A BERT of eight dimensions and ten words: small enough to check by hand."""
 
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -38,13 +41,29 @@ def random_weights() -> dict[str, NDArray[np.float32]]:
     return {name: random.normal(size=shape).astype(np.float32) for name, shape in shapes.items()}
 
 
-def tokenizer() -> Any:
-    """Words by spaces, between BERT's marks; padded and cut as a published file may ask for, which is not obeyed."""
+def write_model(
+    folder: Path,
+    weights: Mapping[str, NDArray[np.float32]] | None = None,
+    words: Sequence[str] = WORDS,
+    **files: Any,
+) -> Path:
+    """Write a model's folder; ``files`` are JSON files in it, by name, which may replace ``config.json``.
+
+    Its tokenizer has words by spaces, between BERT's marks; it is padded and cut as a published file may ask for,
+    which is not obeyed.
+    """
+    from safetensors.numpy import save_file
     from tokenizers import Tokenizer, models, pre_tokenizers, processors
 
-    made = Tokenizer(models.WordLevel({word: number for number, word in enumerate(WORDS)}, unk_token="[UNK]"))
-    made.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
-    made.post_processor = processors.BertProcessing(("[SEP]", 2), ("[CLS]", 1))
-    made.enable_padding(length=32)
-    made.enable_truncation(4)
-    return made
+    folder.mkdir(exist_ok=True)
+    save_file(dict(weights or random_weights()), folder / "model.safetensors")
+    tokenizer = Tokenizer(models.WordLevel({word: number for number, word in enumerate(words)}, unk_token="[UNK]"))
+    tokenizer.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
+    tokenizer.post_processor = processors.BertProcessing(("[SEP]", 2), ("[CLS]", 1))
+    tokenizer.enable_padding(length=32)
+    tokenizer.enable_truncation(4)
+    tokenizer.save(str(folder / "tokenizer.json"))
+    for name, content in {"config.json": CONFIG, **files}.items():
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_text(json.dumps(content), encoding="utf-8")
+    return folder

@@ -7,7 +7,7 @@ import pytest
 
 from small_world import WordEmbedder
 from triplebeam.assemble import Index, context_of, open_index
-from triplebeam.explain.cross_references import CrossReferences, called, describe_hop, is_made_by, telling_facts
+from triplebeam.explain.cross_references import CrossReferences, describe_hop, is_made_by, name_passage, telling_facts
 from triplebeam.explain.graph import around_entity
 from triplebeam.explain.search_results import SearchResults
 from triplebeam.extract.extractor import Extraction
@@ -79,7 +79,7 @@ def test_which_facts_are_the_passages_own(index: Index) -> None:
     lmtp, batching = (index.passages[id_] for id_ in ("lmtp#0", "batching#0"))
     assert [is_made_by(lmtp, fact) for fact in (MENTIONS, DESCRIBED, LINKS)] == [True, False, True]
     assert is_made_by(batching, DESCRIBED)
-    assert called(lmtp) == "The transport"
+    assert name_passage(lmtp) == "The transport"
 
 
 def test_headings_are_not_looked_for_in_the_passage() -> None:

@@ -1,6 +1,5 @@
 """Which chains are shown: small graphs, one question each."""
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -26,11 +25,13 @@ THINGS = Triple("Ledger", "does", "other things")
 MORE_THINGS = Triple("Maple", "runs", "other things")
 SHARED = Triple("Handbook", "describes", "Ledger")
 SHARED_TOO = Triple("Handbook", "was born from", "Maple")
+CALLS = Triple("apt", "calls", "dpkg")
+INSTALLED = Triple("Ledger", "is installed by", "dpkg")
 
 FACTS = {
     "ledger": [WROTE, MENTIONS, THINGS, SHARED],
     "people": [BORN, LEADS, IS, WAS, MORE_THINGS, SHARED_TOO],
-    "dpkg": [Triple("apt", "calls", "dpkg")],
+    "dpkg": [CALLS],
 }
 
 
@@ -46,61 +47,33 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Index:
     return open_index(folder, embedder=WordEmbedder())
 
 
-@pytest.fixture
-def shows(index: Index) -> Callable[..., bool]:
-    def shown(*chain: Triple, hit: str = "people", question: str = QUESTION) -> bool:
-        return Explanation(context_of(index).snapshot, question).chains(
-            Hit(hit, 1.0, (chain,)), index.passages[hit]
-        ) == (chain,)
-
-    return shown
-
-
-Shows = Callable[..., bool]
-
-
-def test_a_chain_that_joins_two_documents_is_shown(shows: Shows) -> None:
-    assert shows(WROTE, BORN)
-
-
-def test_a_chain_inside_one_document_is_not(shows: Shows) -> None:
-    assert not shows(LEADS, BORN)
-
-
-def test_a_single_fact_is_shown_if_it_is_about_a_name_in_the_question(shows: Shows) -> None:
-    assert shows(WROTE, hit="ledger")
-    assert not shows(BORN)
-    assert shows(BORN, question="What was Ada Linde's place of birth?")
-    assert not shows(Triple("apt", "calls", "dpkg"), hit="dpkg", question="What calls the author?")
-
-
-@pytest.mark.parametrize("empty", [(MENTIONS, BORN), (MENTIONS,), (WROTE, IS), (IS,)])
-def test_facts_that_say_nothing_are_not_hops(shows: Shows, empty: Chain) -> None:
-    assert not shows(*empty)
-    assert not shows(*empty, hit="ledger")
-
-
-def test_a_copula_between_two_names_says_something(shows: Shows) -> None:
-    assert shows(WROTE, WAS)
-
-
-def test_facts_that_only_a_common_noun_joins_are_no_chain(shows: Shows) -> None:
-    assert not shows(THINGS, MORE_THINGS)
-
-
-def test_a_title_that_several_files_share_joins_nothing(shows: Shows) -> None:
-    assert not shows(SHARED, SHARED_TOO)
-    assert not shows(SHARED)  # from elsewhere, and it names the title of this hit, too
-
-
-def test_a_fact_from_elsewhere_that_names_the_title_is_shown(shows: Shows, index: Index) -> None:
-    fact = Triple("Ledger", "is installed by", "dpkg")
-    assert shows(fact, hit="dpkg")
-    assert not shows(fact, hit="people")
-
-
-def test_a_chain_that_has_nothing_of_the_question_is_not_shown(shows: Shows) -> None:
-    assert not shows(WROTE, BORN, question="How tall is the mast?")
+@pytest.mark.parametrize(
+    ("chain", "hit", "question", "is_shown"),
+    [
+        pytest.param((WROTE, BORN), "people", QUESTION, True, id="joins two documents"),
+        pytest.param((LEADS, BORN), "people", QUESTION, False, id="is inside one document"),
+        pytest.param((WROTE,), "ledger", QUESTION, True, id="is about a name in the question"),
+        pytest.param((BORN,), "people", QUESTION, False, id="is about none"),
+        pytest.param((BORN,), "people", "What was Ada Linde's place of birth?", True, id="is about another name"),
+        pytest.param((CALLS,), "dpkg", "What calls the author?", False, id="is about a common noun"),
+        *(
+            pytest.param(chain, hit, QUESTION, False, id=f"says nothing, {number} in {hit}")
+            for number, chain in enumerate([(MENTIONS, BORN), (MENTIONS,), (WROTE, IS), (IS,)])
+            for hit in ("people", "ledger")
+        ),
+        pytest.param((WROTE, WAS), "people", QUESTION, True, id="a copula between two names"),
+        pytest.param((THINGS, MORE_THINGS), "people", QUESTION, False, id="only a common noun joins it"),
+        pytest.param((SHARED, SHARED_TOO), "people", QUESTION, False, id="a title that several files share"),
+        pytest.param((SHARED,), "people", QUESTION, False, id="from elsewhere, names the title of this hit, too"),
+        pytest.param((INSTALLED,), "dpkg", QUESTION, True, id="from elsewhere, names the title"),
+        pytest.param((INSTALLED,), "people", QUESTION, False, id="from elsewhere, names another title"),
+        pytest.param((WROTE, BORN), "people", "How tall is the mast?", False, id="has nothing of the question"),
+    ],
+)
+def test_which_chains_are_shown(index: Index, chain: Chain, hit: str, question: str, is_shown: bool) -> None:
+    explanation = Explanation(context_of(index).snapshot, question)
+    shown = explanation.chains(Hit(hit, 1.0, (chain,)), index.passages[hit])
+    assert shown == ((chain,) if is_shown else ())
 
 
 def test_hits_show_only_such_chains(index: Index) -> None:

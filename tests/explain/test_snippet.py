@@ -9,9 +9,8 @@ from hypothesis import strategies as st
 from small_world import WordEmbedder
 from triplebeam.answer import Answer
 from triplebeam.assemble import Index, context_of
-from triplebeam.explain.hits import find_stemmers
-from triplebeam.explain.layout import blocks, filled
-from triplebeam.explain.snippet import WIDTH, Snippet, snippet
+from triplebeam.explain.explanation import find_stemmers
+from triplebeam.explain.snippet import WIDTH, Snippet, fill_paragraphs, snippet, split_blocks
 from triplebeam.passage import Passage
 from triplebeam.ranking import Ranking
 from triplebeam.serve.answer_shapes import answer_json
@@ -171,7 +170,7 @@ def test_any_text_has_a_snippet_whose_highlights_are_within_it(text: str, questi
 
 @given(st.text(alphabet="ab \n|\t", max_size=300))
 def test_blocks_hold_every_letter_and_filling_moves_none(text: str) -> None:
-    inside = "".join(text[block.start : block.end] for block in blocks(text))
+    inside = "".join(text[block.start : block.end] for block in split_blocks(text))
     assert "".join(inside.split()) == "".join(text.split())
-    assert filled(text).split() == text.split()
-    assert len(filled(text)) == len(text)
+    assert fill_paragraphs(text).split() == text.split()
+    assert len(fill_paragraphs(text)) == len(text)

@@ -6,7 +6,7 @@ import pytest
 from triplebeam.errors import EndpointError
 from triplebeam.extract.extractor import Extraction, Extractor
 from triplebeam.extract.llm import LLMExtractor
-from triplebeam.generate.concurrency import Concurrent
+from triplebeam.generate.connect import Concurrent
 from triplebeam.generate.language_model import Completion, Prompt, PromptRefusedError
 from triplebeam.generate.prompts import load
 from triplebeam.passage import Passage

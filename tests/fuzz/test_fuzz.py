@@ -16,8 +16,7 @@ from hypothesis import strategies as st
 from triplebeam.assemble.table import list_agents, list_retrievers
 from triplebeam.errors import EndpointError, SourceError, TriplebeamError
 from triplebeam.extract.local.reading import read
-from triplebeam.generate.cut_off import drop_cut_item
-from triplebeam.generate.parse import read_object
+from triplebeam.generate.parse import drop_cut_item, read_object
 from triplebeam.ingest.formats import BINARY_READERS, TEXT_READERS, read_content
 from triplebeam.ingest.split import split
 from triplebeam.ingest.text import Content

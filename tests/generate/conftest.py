@@ -1,8 +1,11 @@
 import socket
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from loopback_endpoint import Endpoint, serve
+
+from triplebeam.generate.completion_cache import CompletionStore
 
 
 @pytest.fixture
@@ -11,6 +14,13 @@ def endpoint(monkeypatch: pytest.MonkeyPatch) -> Iterator[Endpoint]:
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     with serve() as endpoint:
         yield endpoint
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[CompletionStore]:
+    """A cache of completions, in a folder that is made with it."""
+    with CompletionStore(tmp_path / "cache" / "completions.sqlite") as store:
+        yield store
 
 
 @pytest.fixture

@@ -7,10 +7,9 @@ from loopback_endpoint import Endpoint
 
 from patience import SECONDS
 from triplebeam.generate.completion_cache import Cached, CompletionStore
-from triplebeam.generate.concurrency import Concurrent
+from triplebeam.generate.connect import Concurrent, Retrying
 from triplebeam.generate.language_model import LanguageModel
 from triplebeam.generate.openai_compatible import OpenAICompatible
-from triplebeam.generate.pacing import Retrying
 
 KEY = "sk-very-secret-0123456789"
 

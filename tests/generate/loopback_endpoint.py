@@ -1,4 +1,4 @@
-"""An endpoint on loopback that speaks chat completions the way a test tells it to."""
+"""An endpoint on loopback that speaks chat completions, or embeddings, the way a test tells it to."""
 
 import json
 import sys
@@ -8,6 +8,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, TypeAlias
+
+from loopback_server import run
 
 #: In the place of a status: the connection is dropped before the reply, or in the middle of it.
 DROPPED, BROKEN_OFF = 0, -1
@@ -69,7 +71,7 @@ def _handler(endpoint: Endpoint) -> type[BaseHTTPRequestHandler]:
             request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
             endpoint.requests.append(request)
             endpoint.keys.append(self.headers["Authorization"])
-            assert self.path == "/v1/chat/completions"
+            assert self.path in ("/v1/chat/completions", "/v1/embeddings")
             assert endpoint.answer is not None
             assert len(endpoint.requests) <= MOST_REQUESTS
             status, reply = endpoint.answer(request)
@@ -103,11 +105,5 @@ def serve() -> Iterator[Endpoint]:
     endpoint = Endpoint()
     server = _Server(("127.0.0.1", 0), _handler(endpoint))
     endpoint.base_url = f"http://127.0.0.1:{server.server_port}/v1"
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
-    thread.start()
-    try:
+    with run(server):
         yield endpoint
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()

@@ -1,9 +1,8 @@
 """Replies as data: read, corrected once, or failed by name."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,8 +14,7 @@ from tables import read_table
 from triplebeam.errors import EndpointError
 from triplebeam.generate.ask import Failed, Parsed, ask, ask_many, make_strict_schema
 from triplebeam.generate.completion_cache import Cached, CompletionStore
-from triplebeam.generate.concurrency import Concurrent
-from triplebeam.generate.connect import WithParameters
+from triplebeam.generate.connect import Concurrent, WithParameters
 from triplebeam.generate.language_model import Completion, Prompt
 from triplebeam.generate.parse import UnusableReplyError
 from triplebeam.testing.scripted import Scripted
@@ -66,12 +64,6 @@ def test_a_reply_that_is_wrong_is_corrected_once(endpoint: Endpoint, bad: str, p
     assert [message["role"] for message in second] == ["system", "user", "assistant", "user"]
     assert second[2]["content"] == (bad or "(nothing)")
     assert problem in second[3]["content"]
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[CompletionStore]:
-    with CompletionStore(tmp_path / "completions.sqlite") as store:
-        yield store
 
 
 @pytest.mark.parametrize("bad", [WRONG, "I am a helpful assistant.", ""])

@@ -24,11 +24,10 @@ from triplebeam.generate.language_model import Prompt
 from triplebeam.generate.openai_compatible import OpenAICompatible
 from triplebeam.settings import Settings
 from triplebeam.system import bounded_replies
-from triplebeam.system.endpoint_faults import TransientError
+from triplebeam.system.endpoint import TransientError
 
 PROMPT = Prompt(system="Be brief.", user="Who?")
 REPLY = json.dumps(chat_completion("Thor Heyerdahl")).encode()
-DEEP = "[" * 200_000
 
 
 @contextmanager
@@ -141,10 +140,8 @@ def test_what_grows_when_it_is_unpacked_is_given_up(monkeypatch: pytest.MonkeyPa
         OpenAICompatible("m", url).complete([PROMPT])
 
 
-@pytest.mark.parametrize("status", [200, 400, 500])
-def test_a_body_that_is_nested_deeply_is_a_fault_of_the_endpoint(endpoint: Endpoint, status: int) -> None:
-    endpoint.answer = lambda request: (status, DEEP)
-    with pytest.raises(EndpointError, match=r"is no chat completion|answered HTTP"):
+@pytest.mark.parametrize("status", [400, 500])
+def test_a_refusal_that_is_nested_deeply_is_a_fault_of_the_endpoint(endpoint: Endpoint, status: int) -> None:
+    endpoint.answer = lambda request: (status, "[" * 200_000)
+    with pytest.raises(EndpointError, match="answered HTTP"):
         OpenAICompatible("m", endpoint.base_url).complete([PROMPT])
-    with sending(lambda: [DEEP.encode()]) as url, pytest.raises(EndpointError, match="holds no embeddings"):
-        OpenAICompatibleEmbedder("m", url).embed(["a"])

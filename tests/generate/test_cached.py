@@ -3,7 +3,6 @@
 import multiprocessing
 import sqlite3
 import threading
-from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -15,21 +14,15 @@ from loopback_endpoint import Endpoint, chat_completion, serve
 
 from patience import SECONDS
 from triplebeam.errors import BadInputError, EndpointError, IndexFormatError
+from triplebeam.generate.accounting import UNKNOWN_ORIGIN, follow_run
 from triplebeam.generate.completion_cache import Cached, CompletionStore, completion_key
-from triplebeam.generate.concurrency import Concurrent
+from triplebeam.generate.connect import Concurrent
 from triplebeam.generate.language_model import Completion, Correction, LanguageModel, Prompt, TokenLogProbability, Usage
-from triplebeam.generate.provenance import UNKNOWN_ORIGIN, follow_run
 from triplebeam.testing.contracts import LanguageModelContract
 from triplebeam.testing.scripted import Scripted
 from triplebeam.text.lines import line_numbers
 
 PROMPT = Prompt(system="s", user="u", template="t", version="1")
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[CompletionStore]:
-    with CompletionStore(tmp_path / "cache" / "completions.sqlite") as store:
-        yield store
 
 
 class TestDependable(LanguageModelContract):

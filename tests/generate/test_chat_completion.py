@@ -4,8 +4,9 @@ from typing import Any
 import pytest
 from loopback_endpoint import chat_completion
 
-from triplebeam.generate.chat_completion import completion_from, strip_thoughts
+from triplebeam.generate.chat_completion import completion_from
 from triplebeam.generate.language_model import Prompt, TokenLogProbability, Usage
+from triplebeam.generate.parse import strip_thoughts
 
 PROMPT = Prompt(system="abcd", user="ef", log_probabilities=True)
 
@@ -49,6 +50,12 @@ def test_log_probabilities_that_are_not_given_are_none(logprobs: Any) -> None:
 def test_tokens_that_are_not_counted_are_guessed_and_marked(usage: Any) -> None:
     body = json.dumps({**chat_completion("<think>12345</think>6"), "usage": usage})
     assert completion_from(body, PROMPT).usage == Usage(calls=1, tokens_in=2, tokens_out=6, estimated=True)
+
+
+@pytest.mark.parametrize(("content", "text"), [("", ""), (None, ""), ("cut \ud83d", "cut \ufffd")])
+def test_an_empty_reply_is_the_readers_to_judge_and_half_a_character_is_replaced(content: Any, text: str) -> None:
+    completion = completion_from(json.dumps(chat_completion(content, finish_reason="content_filter")), PROMPT)
+    assert (completion.text, completion.finish_reason) == (text, "content_filter")
 
 
 def test_a_reply_in_pieces_is_put_together() -> None:

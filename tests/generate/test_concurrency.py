@@ -5,7 +5,6 @@ import signal
 import threading
 import time
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +13,9 @@ from dependable import dependable
 from loopback_endpoint import Endpoint, chat_completion
 
 from patience import SECONDS
-from triplebeam.errors import BadInputError, EndpointError
+from triplebeam.errors import EndpointError
 from triplebeam.generate.completion_cache import CompletionStore
-from triplebeam.generate.concurrency import Concurrent
+from triplebeam.generate.connect import Concurrent
 from triplebeam.generate.language_model import Completion, Prompt, PromptRefusedError
 from triplebeam.system.cancellation import sleep
 from triplebeam.testing.scripted import Scripted
@@ -162,9 +161,3 @@ def test_one_prompt_needs_no_thread() -> None:
     Concurrent(model=Notes({})).complete(PROMPTS[:1])
     assert threads == [threading.current_thread()]
     assert Concurrent(model=Notes({})).complete([]) == []
-
-
-def test_no_thread_is_refused() -> None:
-    with pytest.raises(BadInputError, match="concurrency must be at least 1, got 0"):
-        Concurrent(model=Faulty({}), concurrency=0)
-    assert replace(Concurrent(model=Faulty({})), concurrency=2).name == "faulty"

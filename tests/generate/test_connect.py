@@ -9,8 +9,8 @@ from loopback_endpoint import Endpoint, chat_completion
 
 from triplebeam.errors import BadInputError, EndpointError
 from triplebeam.generate.completion_cache import CompletionStore
-from triplebeam.generate.connect import connect
-from triplebeam.generate.language_model import Prompt, Usage
+from triplebeam.generate.connect import Retrying, connect
+from triplebeam.generate.language_model import Prompt, Usage, Wrapper
 
 PROMPTS = [Prompt(system="s", user=str(number), max_tokens=50) for number in range(4)]
 
@@ -67,9 +67,25 @@ def test_a_thinking_model_is_given_room_and_parameters(endpoint: Endpoint, tmp_p
         assert "max_tokens" not in endpoint.requests[-1]
 
 
-def test_what_cannot_work_is_said_before_anything_is_asked(endpoint: Endpoint) -> None:
-    with pytest.raises(EndpointError, match="no API key"):
-        connect("m").complete(PROMPTS)
-    for settings in ({"timeout": 0}, {"concurrency": 0}, {"requests_per_minute": 0}, {"base_url": "localhost"}):
-        with pytest.raises(BadInputError):
-            connect("m", **settings)  # type: ignore[arg-type]
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"timeout": 0}, "timeout must be above 0 seconds, got 0"),
+        ({"concurrency": 0}, "concurrency must be at least 1, got 0"),
+        *(({"requests_per_minute": limit}, "must be above 0") for limit in (0, -1, float("nan"))),
+        ({"tokens_per_minute": 0}, "must be above 0"),
+        ({"base_url": "localhost:8000"}, "begins with 'http://'"),
+    ],
+)
+def test_what_cannot_work_is_said_before_anything_is_asked(settings: dict[str, Any], message: str) -> None:
+    with pytest.raises(BadInputError, match=message):
+        connect("m", **settings)
+
+
+def test_every_part_has_the_name_of_the_model_within() -> None:
+    layer: Any = connect("toy", base_url="http://127.0.0.1:9")
+    while isinstance(layer, Wrapper):
+        assert layer.name == "toy"
+        layer = layer.model
+    with pytest.raises(BadInputError, match="attempts must be at least 1, got 0"):
+        Retrying(model=layer, attempts=0)

@@ -8,9 +8,8 @@ from typing import Any
 import pytest
 from loopback_endpoint import Endpoint, chat_completion
 
-from triplebeam.generate.dialect import part_to_blame
 from triplebeam.generate.language_model import Prompt, PromptRefusedError
-from triplebeam.generate.openai_compatible import OpenAICompatible
+from triplebeam.generate.openai_compatible import OpenAICompatible, part_to_blame
 
 SCHEMA = {"type": "object", "properties": {}, "required": [], "additionalProperties": False}
 PROMPT = Prompt(system="Be brief.", user="Who?", max_tokens=50)

@@ -2,7 +2,7 @@
 
 import json
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -44,12 +44,6 @@ class Till:
             with self._lock:
                 self.paid.append(passage_asked(request))
         return status, body
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[CompletionStore]:
-    with CompletionStore(tmp_path / "completions.sqlite") as store:
-        yield store
 
 
 @pytest.fixture

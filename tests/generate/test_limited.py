@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from triplebeam.errors import BadInputError, EndpointError
+from triplebeam.errors import EndpointError
+from triplebeam.generate.connect import Bucket, Limited
 from triplebeam.generate.language_model import Completion, Prompt, Usage
-from triplebeam.generate.pacing import Bucket, Limited
 from triplebeam.testing.scripted import Scripted
 
 PROMPT = Prompt(system="", user="x" * 400, max_tokens=100)  # 200 tokens at the most
@@ -102,9 +102,3 @@ def test_threads_share_a_limit() -> None:
     for thread in threads:
         thread.join()
     assert sum(seconds > 0 for seconds in time) == 500
-
-
-@pytest.mark.parametrize("limit", [0, -1, float("nan")])
-def test_a_limit_that_lets_nothing_through_is_refused(limit: float) -> None:
-    with pytest.raises(BadInputError, match="must be above 0"):
-        Limited.per_minute(Scripted([]), limit)

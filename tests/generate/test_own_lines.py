@@ -3,8 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from triplebeam.generate.boilerplate_lines import load_boilerplate_lines
-from triplebeam.generate.completion_cache import CompletionStore, completion_key
+from triplebeam.generate.completion_cache import CompletionStore, completion_key, load_boilerplate_lines
 from triplebeam.generate.language_model import Completion
 from triplebeam.generate.prompts import format_passages, load
 from triplebeam.passage import Passage

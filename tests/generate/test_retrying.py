@@ -12,13 +12,11 @@ from dependable import KEY, retrying
 from loopback_endpoint import BROKEN_OFF, DROPPED, Endpoint, chat_completion
 
 from patience import SECONDS
-from triplebeam.errors import BadInputError, EndpointError
-from triplebeam.generate.connect import connect
+from triplebeam.errors import EndpointError
+from triplebeam.generate.connect import Retrying, connect
 from triplebeam.generate.language_model import Completion, Prompt
 from triplebeam.generate.openai_compatible import OpenAICompatible
-from triplebeam.generate.pacing import Retrying
-from triplebeam.system.endpoint_faults import TransientError, parse_retry_after
-from triplebeam.testing.scripted import Scripted
+from triplebeam.system.endpoint import TransientError, parse_retry_after
 
 PROMPT = Prompt(system="s", user="u")
 NOW = datetime(2025, 3, 1, 12, 0, tzinfo=UTC)
@@ -199,9 +197,3 @@ def test_a_server_that_was_there_may_come_back(unused_port: int) -> None:
     away._dialect.learn(frozenset())  # it has answered once
     with pytest.raises(EndpointError, match=r"cannot be reached .*Tried 3 times"):
         Retrying(model=away, attempts=3, sleep=Pauses()).complete([PROMPT])
-
-
-def test_settings_and_the_name_within() -> None:
-    assert Retrying(model=Scripted([], name="toy")).name == "toy"
-    with pytest.raises(BadInputError, match="attempts must be at least 1, got 0"):
-        Retrying(model=Scripted([]), attempts=0)

@@ -23,7 +23,7 @@ from typing import NoReturn
 
 from triplebeam.extract.extractor import Extraction
 from triplebeam.index.build.build import IndexBuilder
-from triplebeam.index.build.purge import purge
+from triplebeam.index.build.maintenance import purge
 from triplebeam.index.content import vector_cache
 from triplebeam.index.folder.manifest import generation_folder, read_manifest
 from triplebeam.index.folder.snapshot import Snapshot
@@ -163,7 +163,7 @@ def _end(work: Callable[[], None]) -> NoReturn:
     os._exit(0)
 
 
-def published(index: Path) -> tuple[object, ...]:
+def published(index: Path) -> tuple[tuple[str, bytes], ...]:
     """Everything that readers see, except the number of the generation and when it was made."""
     manifest = read_manifest(index)
     generation = generation_folder(index, manifest.generation)
@@ -202,7 +202,20 @@ def copied(world: Path, place: Path, operation: str) -> Path:
     return index
 
 
-def trial(operation: str, at: int, world: Path, place: Path, expected: tuple[object, ...]) -> str:
+def repeat(operation: str, index: Path, expected: tuple[tuple[str, bytes], ...]) -> None:
+    """Make a change again that was interrupted: no work is done twice, and the index is as without the interruption."""
+    with closing(Store(index / "store.sqlite")) as opened:
+        made, there = opened.extractions.extractors(), dict(opened.passages())
+    extractor = Counting()
+    OPERATIONS[operation](index, extractor)
+    done = {(there[number].id, there[number].text) for number in made}
+    assert not done.intersection(extractor.asked), "work was repeated"
+    other = [one[0] for one, two in zip(published(index), expected, strict=True) if one != two]
+    assert not other, f"the result of {operation} is another: {other}"
+    assert len(list((index / "generations").iterdir())) == 1, "an old generation is left"
+
+
+def trial(operation: str, at: int, world: Path, place: Path, expected: tuple[tuple[str, bytes], ...]) -> str:
     """What became of an index whose writer was killed: how it ended, in a word."""
     index = copied(world, place, operation)
     before = published(index)
@@ -215,16 +228,8 @@ def trial(operation: str, at: int, world: Path, place: Path, expected: tuple[obj
     Snapshot.open(index)
     seen = published(index)
     assert seen in (before, expected), "readers saw half of a change"
-    with closing(Store(index / "store.sqlite")) as opened:
-        made, there = opened.extractions.extractors(), dict(opened.passages())
-    extractor = Counting()
-    OPERATIONS[operation](index, extractor)
-    done = {(there[number].id, there[number].text) for number in made}
-    assert not done.intersection(extractor.asked), "work was repeated"
-    other = [one[0] for one, two in zip(published(index), expected, strict=True) if one != two]
-    assert not other, f"the result of {operation} killed at {at} is another: {other}"
-    assert len(list((index / "generations").iterdir())) == 1, "an old generation is left"
-    assert not (index / "encoded.sqlite").exists(), "vectors are left over"
+    repeat(operation, index, expected)
+    assert not (index / "encoded.sqlite").exists(), f"vectors are left over after {operation} killed at {at}"
     return "after" if seen == expected != before else "before"
 
 

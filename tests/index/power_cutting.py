@@ -16,18 +16,17 @@ import sys
 import tempfile
 from collections import Counter
 from collections.abc import Callable
-from contextlib import closing, suppress
+from contextlib import suppress
 from pathlib import Path
 from typing import TypeAlias
 
-from killing import OPERATIONS, Counting, copied, documents, forked, make, published
+from killing import OPERATIONS, Counting, copied, documents, forked, make, published, repeat
 
 from triplebeam.errors import IndexMissingError
 from triplebeam.generate.completion_cache import CompletionStore
 from triplebeam.generate.language_model import Completion, Prompt, Usage
 from triplebeam.index.build.build import IndexBuilder
 from triplebeam.index.folder.snapshot import Snapshot
-from triplebeam.index.store.store import Store
 from triplebeam.testing.hashed_words import HashedWords
 
 _REPLIES = 12
@@ -124,23 +123,20 @@ class Change:
         Snapshot.open(index)
         seen = published(index)
         assert seen in ((self._expected,) if acknowledged < 0 else (self._before, self._expected))
-        with closing(Store(index / "store.sqlite")) as opened:
-            made, there = opened.extractions.extractors(), dict(opened.passages())
-        extractor = Counting()
-        OPERATIONS[self._operation](index, extractor)
-        assert published(index) == self._expected, "the result is another"
-        done = {(there[number].id, there[number].text) for number in made}
-        assert not done.intersection(extractor.asked), "work was repeated"
-        assert len(list((index / "generations").iterdir())) == 1, "an old generation is left"
+        repeat(self._operation, index, self._expected)
 
 
-class First:
-    """A new index: every extraction that was acknowledged is there."""
+class FromNothing:
+    """Work in a new folder."""
 
     def prepared(self, place: Path) -> Path:
         """A folder to work in."""
         place.mkdir()
         return place
+
+
+class First(FromNothing):
+    """A new index: every extraction that was acknowledged is there."""
 
     def work(self, folder: Path, acknowledge: Acknowledge) -> None:
         """Build the index."""
@@ -168,13 +164,8 @@ class First:
         builder.build(documents(range(40)))
 
 
-class Replies:
+class Replies(FromNothing):
     """Replies that were paid for, each of which is there as soon as it was kept."""
-
-    def prepared(self, place: Path) -> Path:
-        """A folder to work in."""
-        place.mkdir()
-        return place
 
     def work(self, folder: Path, acknowledge: Acknowledge) -> None:
         """Keep some."""

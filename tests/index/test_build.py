@@ -1,8 +1,10 @@
-"""Building: what is done, what is not done twice, and what survives being killed."""
+"""Building: what is done, what is not done twice, what survives being killed, how documents are taken out; and what is
+searched of a passage: names and dates of its metadata as terms, its title unless many share it.
+"""
 
 import json
 import shutil
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -21,14 +23,16 @@ from triplebeam.errors import (
 )
 from triplebeam.extract.extractor import Extraction
 from triplebeam.extract.triples_file import TriplesFile
-from triplebeam.index.build import build, encoding
+from triplebeam.index.build import encoding
 from triplebeam.index.build.build import IndexBuilder
 from triplebeam.index.build.report import BuildReport
 from triplebeam.index.build.writing import write_lock
+from triplebeam.index.folder.manifest import is_index
 from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.index.manifest import FORMAT
 from triplebeam.ingest import Skipped, Unreadable
-from triplebeam.passage import Document
+from triplebeam.passage import Document, Passage, metadata_terms
+from triplebeam.retrieve.bases import BM25
 from triplebeam.text.terms import text_words
 from triplebeam.triple import Triple
 
@@ -163,7 +167,7 @@ def test_killed_while_encoding_it_goes_on_where_it_was(tmp_path: Path, monkeypat
 
 
 def test_killed_while_extracting_it_goes_on_where_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(build, "EXTRACTION_WINDOW", 2)
+    monkeypatch.setattr("triplebeam.index.build.extraction.EXTRACTION_WINDOW", 2)
 
     class Dying(TableExtractor):
         def extract(self, passages):  # type: ignore[no-untyped-def]
@@ -284,24 +288,20 @@ class TestOpening:
         with pytest.raises(IndexDamagedError, match=r"manifest\.json"):
             Snapshot.open(folder)
 
-    def test_a_missing_file(self, folder: Path) -> None:
-        (folder / "generations" / "000001" / "triple_vectors.npy").unlink()
-        with pytest.raises(IndexDamagedError, match=r"triple_vectors\.npy is missing"):
-            Snapshot.open(folder)
-
-    def test_a_cut_file(self, folder: Path) -> None:
-        file = folder / "generations" / "000001" / "passage_texts.utf8"
-        file.write_bytes(file.read_bytes()[:-5])
-        with pytest.raises(IndexDamagedError, match="bytes where"):
-            Snapshot.open(folder)
-
     @pytest.mark.parametrize(
-        "name", ["triple_vectors.npy", "passage_terms/words.offsets.npy", "entity_starts.npy", "synonym_entities.npy"]
+        ("name", "change", "said"),
+        [
+            ("triple_vectors.npy", Path.unlink, r"triple_vectors\.npy is missing"),
+            ("passage_texts.utf8", lambda file: file.write_bytes(file.read_bytes()[:-5]), "bytes where"),
+            *(
+                (name, lambda file: file.write_bytes(b"\0" * file.stat().st_size), r"cannot be read|is corrupted")
+                for name in ("triple_vectors.npy", "passage_terms/words.offsets.npy", "entity_starts.npy")
+            ),
+        ],
     )
-    def test_a_garbled_file(self, folder: Path, name: str) -> None:
-        file = folder / "generations" / "000001" / name
-        file.write_bytes(b"\0" * file.stat().st_size)
-        with pytest.raises(IndexDamagedError, match=r"cannot be read|is corrupted"):
+    def test_a_damaged_file(self, folder: Path, name: str, change: Callable[[Path], object], said: str) -> None:
+        change(folder / "generations" / "000001" / name)
+        with pytest.raises(IndexDamagedError, match=said):
             Snapshot.open(folder)
 
     def test_a_garbled_store(self, folder: Path) -> None:
@@ -351,10 +351,125 @@ def test_words_of_another_analyser_are_made_again(tmp_path: Path, monkeypatch: p
         made.append(text)
         return text_words(text, stemmer)
 
-    monkeypatch.setattr("triplebeam.index.folder.term_writing.text_words", counted)
+    monkeypatch.setattr("triplebeam.index.folder.terms.text_words", counted)
     builder = IndexBuilder(folder=tmp_path, embedder=WordEmbedder())
     builder.build([Document(id="new", text="Something new.")])
     assert made == ["Something new."]
     monkeypatch.setattr("triplebeam.index.folder.generation.ANALYZER", "2")
     builder.build([Document(id="newer", text="Something newer.")])
     assert len(made) > len(world_documents())
+
+
+@pytest.fixture
+def builder(tmp_path: Path) -> IndexBuilder:
+    folder = tmp_path / "world.index"
+    builder = IndexBuilder(folder=folder, embedder=WordEmbedder(), extractor=TableExtractor(TRIPLES))
+    builder.build(world_documents())
+    return builder
+
+
+def test_a_document_goes_with_its_passages_and_triples(builder: IndexBuilder) -> None:
+    report = builder.remove(["city", "film", "city"])
+    assert (report.documents_changed, report.texts_encoded, report.published) == (2, 0, True)
+    index = Snapshot.open(builder.folder)
+    assert "city" not in index.passages
+    assert index.manifest.counts["documents"] == 4
+    assert index.manifest.counts["triples"] == 5
+    subjects = {index.triples.triple(number).subject for number in range(len(index.triples))}
+    assert subjects == {"Edward Cahn", "Pat Brien", "Lake Michigan"}
+
+
+def test_unknown_ids_make_no_difference(builder: IndexBuilder) -> None:
+    report = builder.remove(["nowhere"])
+    assert (report.documents_changed, report.published) == (0, False)
+
+
+def test_what_was_taken_out_can_come_back(builder: IndexBuilder) -> None:
+    builder.remove(["city"])
+    builder.build(world_documents())
+    assert Snapshot.open(builder.folder).manifest.counts["triples"] == 9
+
+
+def test_without_documents_nothing_is_published_and_no_text_is_left(builder: IndexBuilder) -> None:
+    builder.remove([document.id for document in world_documents()])
+    assert not is_index(builder.folder)
+    assert list((builder.folder / "generations").iterdir()) == []
+    builder.build(world_documents()[:1])
+    assert len(Snapshot.open(builder.folder).passages) == 1
+
+
+def test_no_text_is_left_where_only_documents_without_any_are(tmp_path: Path) -> None:
+    builder = IndexBuilder(folder=tmp_path / "i", embedder=WordEmbedder())
+    builder.build([Document(id="a", text="A secret."), Document(id="empty", text=" \n ")])
+    builder.remove(["a"])
+    assert not is_index(builder.folder)
+    assert list((builder.folder / "generations").iterdir()) == []
+    for use in (lambda: Snapshot.open(builder.folder), builder.repair):
+        with pytest.raises(IndexMissingError, match=r"i is empty: add documents with `triplebeam index"):
+            use()
+
+
+def test_no_text_is_left_where_it_was_replaced_by_none(tmp_path: Path) -> None:
+    builder = IndexBuilder(folder=tmp_path / "i", embedder=WordEmbedder())
+    builder.build([Document(id="a", text="A secret.")])
+    with pytest.raises(BadInputError, match="nothing could be read"):
+        builder.build([Document(id="a", text=" \n ")])
+    assert not is_index(builder.folder)
+    assert list((builder.folder / "generations").iterdir()) == []
+
+
+def test_there_must_be_an_index(tmp_path: Path) -> None:
+    builder = IndexBuilder(folder=tmp_path / "none.index", embedder=WordEmbedder())
+    with pytest.raises(IndexMissingError, match="no document to remove"):
+        builder.remove(["city"])
+    assert not builder.folder.exists()
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "terms"),
+    [
+        ("source", "The Verge", ["The Verge\nThe Verge"]),
+        ("published_at", "2023-10-04T09:30:00+00:00", ["October 4 2023"]),
+        ("date", "2023-10-04", ["October 4 2023"]),
+        ("date", "2023-13-40", []),
+        ("year", "1999", []),
+        ("url", "https://example.org/verge", []),
+        ("abstract", "word " * 30, []),
+        ("path", "docs/The Verge.md", []),
+        ("modified", "2023-10-04T09:30:00+00:00", []),
+        ("type", "md", []),
+    ],
+)
+def test_names_and_dates_are_terms(field: str, value: str, terms: list[str]) -> None:
+    assert list(metadata_terms({field: value})) == terms
+
+
+def test_metadata_is_found_by_terms_and_not_embedded() -> None:
+    passage = Passage("p", "text", "title", metadata={"source": "TechCrunch"}, section="Uploads")
+    assert passage.term_text == "TechCrunch\nTechCrunch\ntitle\ntitle\nUploads\ntext"
+    assert passage.format_for_embedding() == passage.searchable == "title\nUploads\ntext"
+    assert passage.format_for_embedding({"title"}) == "Uploads\ntext"
+
+
+def rows(count: int) -> list[Document]:
+    return [
+        Document(id=f"p{n}", title="Novel", text=f"Chapter {n}.", metadata={"source": f"paper {n}"}, is_passage=True)
+        for n in range(count)
+    ]
+
+
+def test_a_title_of_more_than_five_passages_is_a_term_but_not_embedded(tmp_path: Path) -> None:
+    """The sixth passage changes what is embedded of the five before it; the order they come in does not matter."""
+    embedder = Counting()
+    builder = IndexBuilder(folder=tmp_path, embedder=embedder)
+    builder.build(rows(5))
+    assert embedder.texts == [f"Novel\nChapter {n}." for n in range(5)]
+    embedder.texts.clear()
+    builder.build(rows(6))
+    assert embedder.texts == [f"Chapter {n}." for n in range(6)]
+    embedder.texts.clear()
+    builder.build(rows(9))
+    assert embedder.texts == [f"Chapter {n}." for n in range(6, 9)]
+    index = Snapshot.open(tmp_path)
+    assert len(BM25.over_passages(index).retrieve("novel", 20)) == 9
+    assert BM25.over_passages(index).retrieve("paper 7", 1).ids == ["p7"]

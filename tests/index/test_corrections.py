@@ -11,7 +11,7 @@ import pytest
 from triplebeam.assemble import Context, Index, IndexReader, context_of
 from triplebeam.errors import BadInputError
 from triplebeam.index.build.build import IndexBuilder
-from triplebeam.index.build.purge import purge
+from triplebeam.index.build.maintenance import purge
 from triplebeam.index.build.writing import open_for_write
 from triplebeam.index.folder.manifest import read_manifest
 from triplebeam.index.folder.snapshot import Snapshot
@@ -146,12 +146,36 @@ def test_the_same_corrections_again_publish_nothing(folder: Path) -> None:
     assert not builder(folder).correct(corrections).published
 
 
-def test_a_line_may_be_for_one_passage_or_document(folder: Path) -> None:
-    builder(folder).build([Document(id="c", text="Uranus | is | a star")])
-    correct(folder, {**DROP, "document": "c"})
-    assert [triple for triple in triples(folder) if "star" in triple] == ["a#0: Uranus is a star"]
-    correct(folder, {**DROP, "passage": "a#0"})
-    assert [triple for triple in triples(folder) if "star" in triple] == ["c#0: Uranus is a star"]
+@pytest.mark.parametrize(
+    ("text", "rows", "about", "expected"),
+    [
+        pytest.param(
+            "Uranus | is | a star", [{**DROP, "document": "c"}], "star", ["a#0: Uranus is a star"], id="document"
+        ),
+        pytest.param(
+            "Uranus | is | a star", [{**DROP, "passage": "a#0"}], "star", ["c#0: Uranus is a star"], id="passage"
+        ),
+        pytest.param(
+            "W. Herschel | met | Haydn\nWilliam Herschel | met | Haydn",
+            [MERGE],
+            "Haydn",
+            ["c#0: William Herschel met Haydn"],
+            id="triples that merging makes the same are one",
+        ),
+        pytest.param("", [DROP, ADD], "Uranus is", ["a#0: Uranus is a planet"], id="what a line adds no line drops"),
+        pytest.param(
+            "",
+            [MERGE, {"drop": ["w herschel", "lived in", "Bath"]}],
+            "",
+            ["a#0: William Herschel found Uranus", "a#0: Uranus is a star"],
+            id="a drop may use any name of a merged entity",
+        ),
+    ],
+)
+def test_what_lines_do(folder: Path, text: str, rows: list[dict[str, Any]], about: str, expected: list[str]) -> None:
+    builder(folder).build([Document(id="c", text=text)] if text else [])
+    correct(folder, *rows)
+    assert [triple for triple in triples(folder) if about in triple] == expected
 
 
 def test_an_added_triple_goes_to_the_passage_with_most_of_its_words(tmp_path: Path) -> None:
@@ -162,22 +186,6 @@ def test_an_added_triple_goes_to_the_passage_with_most_of_its_words(tmp_path: Pa
     passage = Snapshot.open(tmp_path).passages[found.partition(":")[0]]
     assert "Ceres" in passage.text
     assert passage.position > 0
-
-
-def test_triples_that_merging_makes_the_same_are_one(folder: Path) -> None:
-    builder(folder).build([Document(id="c", text="W. Herschel | met | Haydn\nWilliam Herschel | met | Haydn")])
-    correct(folder, MERGE)
-    assert triples(folder).count("c#0: William Herschel met Haydn") == 1
-
-
-def test_what_a_line_adds_no_line_drops(folder: Path) -> None:
-    correct(folder, DROP, ADD)
-    assert "a#0: Uranus is a planet" in triples(folder)
-
-
-def test_a_drop_may_use_any_name_of_a_merged_entity(folder: Path) -> None:
-    correct(folder, MERGE, {"drop": ["w herschel", "lived in", "Bath"]})
-    assert triples(folder) == ["a#0: William Herschel found Uranus", "a#0: Uranus is a star"]
 
 
 def test_lines_follow_a_renamed_file(tmp_path: Path) -> None:

@@ -1,9 +1,13 @@
-"""Damage that leaves a file's size alone: it is noticed, named, and repaired from what is not damaged."""
+"""Damage that leaves a file's size alone is noticed, named, and repaired from what is not damaged. An index of another
+format is neither read nor written: one sentence says to index again.
+"""
 
+import json
 import os
 import random
 import shutil
 import sqlite3
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
@@ -11,15 +15,14 @@ import pytest
 
 from small_world import TRIPLES, TableExtractor, WordEmbedder, world_documents
 from triplebeam.assemble import Context, IndexReader
-from triplebeam.errors import IndexDamagedError
+from triplebeam.errors import IndexDamagedError, IndexFormatError
 from triplebeam.index.build.build import IndexBuilder
-from triplebeam.index.build.checking import check_index
-from triplebeam.index.build.purge import purge
+from triplebeam.index.build.maintenance import check_index, purge
 from triplebeam.index.build.writing import set_share
 from triplebeam.index.folder import manifest
-from triplebeam.index.folder.manifest import generation_folder, read_manifest
+from triplebeam.index.folder.manifest import MANIFEST, generation_folder, read_manifest
 from triplebeam.index.folder.snapshot import Snapshot
-from triplebeam.index.manifest import Manifest
+from triplebeam.index.manifest import FORMAT, Manifest
 from triplebeam.passage import Document
 from triplebeam.settings import Settings
 
@@ -33,6 +36,15 @@ def folder(world: Snapshot, tmp_path: Path) -> Path:
 
 def builder(folder: Path) -> IndexBuilder:
     return IndexBuilder(folder=folder, embedder=WordEmbedder(), extractor=TableExtractor(TRIPLES))
+
+
+#: What an index of another format refuses.
+USES: tuple[Callable[[Path], object], ...] = (
+    Snapshot.open,
+    lambda folder: builder(folder).build(world_documents()[:1]),
+    lambda folder: builder(folder).repair(),
+)
+AGAIN = "this Triplebeam reads format 1: index the documents again into a new folder"
 
 
 def files(folder: Path) -> dict[str, bytes]:
@@ -228,3 +240,27 @@ def test_a_store_restored_from_a_copy_is_not_taken_for_the_published_one(folder:
     documents = Snapshot.open(folder).passages.document_ids
     assert "c" in documents
     assert "b" not in documents
+
+
+def test_the_format_starts_at_one(world: Snapshot) -> None:
+    assert world.manifest.format == FORMAT == 1
+
+
+@pytest.mark.parametrize("number", [0, 6, 99])
+@pytest.mark.parametrize("use", USES)
+def test_a_manifest_of_another_format(folder: Path, number: int, use: Callable[[Path], object]) -> None:
+    manifest = json.loads((folder / MANIFEST).read_text())
+    (folder / MANIFEST).write_text(json.dumps(manifest | {"format": number}))
+    before = (folder / MANIFEST).read_bytes()
+    with pytest.raises(IndexFormatError, match=rf"manifest\.json has format {number}, {AGAIN}"):
+        use(folder)
+    assert (folder / MANIFEST).read_bytes() == before
+
+
+@pytest.mark.parametrize("use", USES[1:])
+def test_a_store_of_another_format(folder: Path, use: Callable[[Path], object]) -> None:
+    with closing(sqlite3.connect(folder / "store.sqlite")) as db:
+        db.execute("PRAGMA user_version = 4")
+    with pytest.raises(IndexFormatError, match=rf"store\.sqlite has format 4, {AGAIN}"):
+        use(folder)
+    assert len(Snapshot.open(folder).passages) == 6, "it can still be searched"

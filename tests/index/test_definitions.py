@@ -9,8 +9,14 @@ from small_world import TRIPLES, WORLD, TableExtractor, WordEmbedder
 from tables import read_table
 from triplebeam.extract.extractor import Extraction
 from triplebeam.index.build.build import IndexBuilder
-from triplebeam.index.content.definitions import MAX_PASSAGES, find_defined_terms, find_definitions, parse_heading_terms
-from triplebeam.index.content.references import LINK, find_references
+from triplebeam.index.content.definitions import (
+    LINK,
+    MAX_PASSAGES,
+    find_defined_terms,
+    find_definitions,
+    find_references,
+    parse_heading_terms,
+)
 from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.passage import Document, Heading, Link, Passage
 from triplebeam.triple import Triple

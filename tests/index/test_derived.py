@@ -10,8 +10,8 @@ from scipy.sparse import csr_array
 from triplebeam.assemble.context import Context
 from triplebeam.assemble.retrievers import blend
 from triplebeam.embed.embedder import Embedder
+from triplebeam.index.arrays.array_set import SortedNames
 from triplebeam.index.arrays.folder_arrays import FolderArrays
-from triplebeam.index.arrays.names import SortedNames
 from triplebeam.index.folder.manifest import generation_folder
 from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.index.folder.synonyms import MIN_COSINE

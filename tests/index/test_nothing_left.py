@@ -3,7 +3,7 @@
 import json
 import os
 import sqlite3
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import ClassVar
@@ -16,12 +16,12 @@ from triplebeam.errors import IndexDamagedError
 from triplebeam.extract.extractor import Extraction
 from triplebeam.extract.llm import LLMExtractor
 from triplebeam.generate.completion_cache import Cached, CompletionStore
-from triplebeam.generate.concurrency import Concurrent
+from triplebeam.generate.connect import Concurrent
 from triplebeam.generate.language_model import Completion, Prompt
-from triplebeam.index.arrays.keys import hash_texts
 from triplebeam.index.arrays.quantize import INT8, INT16, quantize
+from triplebeam.index.arrays.rows import hash_texts
 from triplebeam.index.build.build import IndexBuilder
-from triplebeam.index.build.purge import purge
+from triplebeam.index.build.maintenance import purge
 from triplebeam.index.build.writing import open_for_write
 from triplebeam.index.location import Folder
 from triplebeam.index.store.store import Store
@@ -74,6 +74,13 @@ def sync(index: Index) -> None:
     extracting(index, lambda extractor: index.sync(docs, docs / "bath.md", extractor=extractor))
 
 
+def remove(index: Index, name: str) -> list[str]:
+    """Remove the document of a file; returns its id."""
+    found = [id_ for id_ in index.passages.document_ids if id_.endswith(name)]
+    index.remove(*found)
+    return found
+
+
 def traces(index: Index) -> list[str]:
     """Where words and vectors of the secret, and the keys of its texts, are found."""
     embedder = HashedWords(64)
@@ -101,12 +108,12 @@ def test_it_is_found_while_it_is_there(index: Index) -> None:
 
 
 def test_nothing_is_left_of_a_removed_document(index: Index) -> None:
-    (removed,) = [id_ for id_ in index.passages.document_ids if id_.endswith("vexmoor.md")]
-    index.remove(removed)
+    remove(index, "vexmoor.md")
     done = index.purge()
     assert done.completions_removed == 1
     assert done.bytes_after <= done.bytes_before
     assert traces(index) == []
+    assert completions(index) == 1, "replies about other documents stay"
     assert len(index.search("river Avon", method="bm25")) == 1
 
 
@@ -132,13 +139,10 @@ def killed(*_: object) -> None:
 
 
 def test_nothing_is_left_of_what_was_encoded_and_never_published(index: Index, monkeypatch: pytest.MonkeyPatch) -> None:
-    (removed,) = [id_ for id_ in index.passages.document_ids if id_.endswith("vexmoor.md")]
-    index.remove(removed)
+    [removed] = remove(index, "vexmoor.md")
     builder = IndexBuilder(folder=index.location.state, embedder=HashedWords(64))
     with monkeypatch.context() as patched:
-        patched.setattr(
-            "triplebeam.index.stores.publish_generation", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt)
-        )
+        patched.setattr("triplebeam.index.folder.publish.FolderPublisher.publish", killed)
         with pytest.raises(KeyboardInterrupt):
             builder.sync(FolderFiles.of([index.location.state.parent / "docs"], SourceNames({})))
     assert (index.location.state / "encoded.sqlite").is_file()
@@ -151,17 +155,9 @@ def test_a_generation_that_was_left_behind_goes(index: Index) -> None:
     old = index.location.state / "generations" / "000000"
     old.mkdir()
     (old / "passage_texts.utf8").write_text(SECRET)
-    index.remove(*[id_ for id_ in index.passages.document_ids if id_.endswith("vexmoor.md")])
+    remove(index, "vexmoor.md")
     index.purge()
     assert traces(index) == []
-
-
-def test_replies_about_other_documents_stay(index: Index) -> None:
-    index.remove(*[id_ for id_ in index.passages.document_ids if id_.endswith("vexmoor.md")])
-    index.purge()
-    assert index.settings.completions
-    with CompletionStore(index.settings.completions) as store:
-        assert store.count() == 1
 
 
 def test_a_damaged_index_is_refused_and_keeps_what_is_whole(index: Index) -> None:
@@ -190,7 +186,7 @@ def test_what_the_new_version_or_another_document_still_has_is_not_forgotten(ind
     (docs / "avon.md").write_text("The river Avon flows through Bath.\n\nIt is 134 km long.")
     (docs / "vexmoor.md").write_text(SECRET.replace("His sister", "His aunt"))
     sync(index)
-    index.remove(*[id_ for id_ in index.passages.document_ids if id_.endswith("avon.md")])
+    remove(index, "avon.md")
     gone = forgotten(index)
     first, _, second = SECRET.splitlines()
     assert line_numbers([second, "It is 134 km long."]) <= gone
@@ -201,7 +197,7 @@ def test_a_reply_about_an_unchanged_text_stays(index: Index) -> None:
     docs = index.location.state.parent / "docs"
     (docs / "copy.md").write_text(HARMLESS)
     sync(index)
-    index.remove(*[id_ for id_ in index.passages.document_ids if id_.endswith("copy.md")])
+    remove(index, "copy.md")
     before = completions(index)
     assert index.purge().completions_removed == before - 2  # the copy's own prompt had its title
     assert completions(index) == 2
@@ -271,7 +267,7 @@ def test_nothing_is_left_of_what_an_agent_repeated_from_an_earlier_reading(index
         assert asking.ask("Who hid violins near Vexmoor?", method="gear:bm25").text == "the Quarkwright man"
     with closing(sqlite3.connect(index.settings.completions)) as db:
         assert ("published/reason",) in db.execute("SELECT template FROM completion").fetchall()
-    index.remove(*[id_ for id_ in index.passages.document_ids if id_.endswith("vexmoor.md")])
+    remove(index, "vexmoor.md")
     index.purge()
     assert traces(index) == []
     assert completions(index) == 1
@@ -281,8 +277,54 @@ def test_of_two_documents_with_the_same_text_the_last_takes_the_replies_with_it(
     other = Document(id="other", title="vexmoor", text=SECRET)
     extracting(index, lambda extractor: index.add_documents([other], extractor=extractor))
     assert completions(index) == 2  # the prompts are the same
-    index.remove(*[id_ for id_ in index.passages.document_ids if id_.endswith("vexmoor.md")])
+    remove(index, "vexmoor.md")
     assert index.purge().completions_removed == 0
     index.remove("other")
     assert index.purge().completions_removed == 1
     assert traces(index) == []
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    with closing(Store(tmp_path / "store.sqlite")) as store:
+        yield store
+
+
+def put(store: Store, text: str, tokens: int = 200) -> int:
+    """The number of passages of a document with that text."""
+    document = Document(id="x", text=text)
+    passages = split(document, tokens)
+    with store.transaction():
+        store.put_document(document, passages)
+    return len(passages)
+
+
+def remove_from(store: Store) -> set[int]:
+    with store.transaction():
+        store.remove_documents(["x", "unknown"])
+    return set(store.forgotten.lines())
+
+
+def test_lines_of_all_passages_and_facts_are_noted(store: Store) -> None:
+    assert put(store, "Ada wrote a café guide.\n\nBob reads many books.", tokens=6) > 1
+    (number, _), *_ = store.passages()
+    fact = Triple("Ada", "wrote", "a guide")
+    with store.transaction():
+        store.extractions.put(number, Extraction(passage_id="x#0", triples=(fact,)), "counting:1")
+    expected = line_numbers([*(passage.text for _, passage in store.passages()), "Ada wrote a guide"])
+    assert remove_from(store) == expected
+
+
+def test_lines_after_a_nul_are_noted(store: Store) -> None:
+    put(store, "One.\0Two.\nThe third line.")
+    assert line_numbers(["The third line."]) <= remove_from(store)
+
+
+def test_a_text_is_fetched_once_however_many_passages_it_has(store: Store) -> None:
+    assert put(store, "\n\n".join(f"Item {number} is near a café." for number in range(60)), tokens=10) > 20
+    asked: list[str] = []
+    store.db.set_trace_callback(asked.append)
+    remove_from(store)
+    store.db.set_trace_callback(None)
+    assert not [query for query in asked if "substr" in query]
+    assert len([query for query in asked if "text FROM document WHERE id = 'x'" in query]) == 1

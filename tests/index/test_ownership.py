@@ -11,7 +11,7 @@ from small_world import TRIPLES, TableExtractor, world_documents
 from triplebeam.embed.embedder import Embedder
 from triplebeam.index.build.build import IndexBuilder
 from triplebeam.index.build.writing import set_share
-from triplebeam.index.content.topics import Topics
+from triplebeam.index.content.entities import Topics
 from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.index.manifest import Ownership
 from triplebeam.passage import Document

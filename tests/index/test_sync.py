@@ -77,10 +77,6 @@ def world(tmp_path: Path) -> World:
     return world
 
 
-def test_what_is_there_is_added(world: World) -> None:
-    assert world.documents == {"docs/a.md", "docs/b.md"}
-
-
 def test_nothing_changed_nothing_is_read(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Path, "read_bytes", lambda path: pytest.fail(f"{path} was read"))
     report = world.sync()

@@ -9,11 +9,10 @@ from hypothesis import strategies as st
 from trials import examples
 from triplebeam.embed.embedder import Embedder
 from triplebeam.index.arrays.array_set import MemoryArrays
-from triplebeam.index.arrays.keys import hash_texts, pack_keys
+from triplebeam.index.arrays.rows import hash_texts, pack_keys
 from triplebeam.index.build.build import IndexBuilder
 from triplebeam.index.folder.snapshot import Snapshot
-from triplebeam.index.folder.term_writing import write_terms
-from triplebeam.index.folder.terms import TermIndex
+from triplebeam.index.folder.terms import TermIndex, write_terms
 from triplebeam.passage import Document
 from triplebeam.retrieve.bases import BM25
 from triplebeam.testing import toy

@@ -14,7 +14,7 @@ from triplebeam.embed.embedder import Span
 from triplebeam.errors import EmbedderMismatchError
 from triplebeam.index.build.build import IndexBuilder
 from triplebeam.index.build.encoding import find_spans
-from triplebeam.index.build.purge import purge
+from triplebeam.index.build.maintenance import purge
 from triplebeam.index.build.report import BuildReport
 from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.triple import Triple
@@ -88,7 +88,7 @@ def test_passages_are_read_once_and_give_the_vectors_of_their_triples(tmp_path: 
     snapshot = Snapshot.open(tmp_path)
     assert report.manifest
     assert report.manifest.embedder.triples_in_context
-    texts = [passage.embedded() for passage in snapshot.passages]
+    texts = [passage.format_for_embedding() for passage in snapshot.passages]
     assert sorted(embedder.read) == sorted(texts)
     assert report.texts_encoded == len(texts) + len(snapshot.entities)
     every = range(len(snapshot.triples))

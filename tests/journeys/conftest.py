@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from embed.tiny_model import CONFIG, random_weights, tokenizer
+from embed.tiny_model import write_model
 from journeys.command_line import Quick, Run, runner
 from triplebeam.errors import TriplebeamError
 from triplebeam.serve.cli.app import app
@@ -15,13 +15,7 @@ from triplebeam.serve.cli.app import app
 @pytest.fixture(scope="session")
 def tiny_model(tmp_path_factory: pytest.TempPathFactory) -> str:
     """The folder of a BERT with random weights: an embedder without a download."""
-    from safetensors.numpy import save_file
-
-    folder = tmp_path_factory.mktemp("tiny-model")
-    save_file(random_weights(), folder / "model.safetensors")
-    tokenizer().save(str(folder / "tokenizer.json"))
-    (folder / "config.json").write_text(json.dumps(CONFIG), encoding="utf-8")
-    return str(folder)
+    return str(write_model(tmp_path_factory.mktemp("tiny-model")))
 
 
 @pytest.fixture

@@ -218,6 +218,22 @@ def test_help_imports_no_command(tmp_path: Path, home: Path) -> None:
     assert not loaded & {*COMMANDS, "options", "numpy", "rich"}
 
 
+def test_a_command_loads_no_part_of_numpy_that_nothing_uses() -> None:
+    """SciPy looks them up while it is imported; whoever uses one has it."""
+    code = """
+import sys
+from triplebeam.serve.cli.app import load_command
+load_command("search")
+import scipy.sparse, numpy
+print("numpy.f2py.crackfortran" in sys.modules, "unittest" in sys.modules)
+print(numpy.f2py.get_include(), numpy.testing.assert_allclose(1, 1))
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=SECONDS)
+    first, second = done.stdout.splitlines()
+    assert first == "False False"
+    assert second.endswith("None")
+
+
 @pytest.mark.parametrize(
     ("name", "instead"),
     [

@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 from journeys.command_line import Quick
 from triplebeam.serve import cli
 from triplebeam.serve.cli.app import app
-from triplebeam.serve.cli.language_names import not_parsed
+from triplebeam.serve.cli.build_report import not_parsed
 from triplebeam.serve.cli.options import complete_ask_method, complete_extractor, complete_index, complete_search_method
 
 

@@ -35,7 +35,7 @@ def test_changes_that_are_not_published_are_named(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
-        patched.setattr("triplebeam.index.stores.publish_generation", killed)
+        patched.setattr("triplebeam.index.folder.publish.FolderPublisher.publish", killed)
         quick("remove", small_index, "elbe")
     stdout = quick("status", small_index)[1]
     assert "store  2 documents" in stdout

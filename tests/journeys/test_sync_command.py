@@ -90,7 +90,7 @@ def test_a_dry_run_waits_for_nobody_and_says_what_is_not_published(
         def killed(*_: object) -> None:
             raise KeyboardInterrupt
 
-        patched.setattr("triplebeam.index.stores.publish_generation", killed)
+        patched.setattr("triplebeam.index.folder.publish.FolderPublisher.publish", killed)
         quick("sync", "my.index", docs, "--extractor", "none")
     assert synced(quick, "my.index", docs, "--dry-run")["unpublished"] is True
     assert "interrupted before it published its changes" in quick("sync", "my.index", docs, "--dry-run")[2]

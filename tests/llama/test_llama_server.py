@@ -15,14 +15,13 @@ from triplebeam.extract.llm import LLMExtractor
 from triplebeam.generate.accounting import Accounted, account
 from triplebeam.generate.ask import ask
 from triplebeam.generate.completion_cache import CompletionStore
-from triplebeam.generate.concurrency import Concurrent
-from triplebeam.generate.connect import connect
+from triplebeam.generate.connect import Concurrent, connect
 from triplebeam.generate.language_model import Prompt, PromptRefusedError
 from triplebeam.generate.openai_compatible import OpenAICompatible
 from triplebeam.generate.parse import UnusableReplyError
 from triplebeam.generate.prompts import read_template
 from triplebeam.passage import Passage
-from triplebeam.system.endpoint_faults import TransientError
+from triplebeam.system.endpoint import TransientError
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("llama")]
 

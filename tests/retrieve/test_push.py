@@ -7,8 +7,7 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
 from trials import examples
-from triplebeam.index.arrays.array_set import MemoryArrays
-from triplebeam.index.arrays.names import read_numbers, write_numbers
+from triplebeam.index.arrays.array_set import MemoryArrays, read_numbers, write_numbers
 from triplebeam.index.folder.open_graph import OpenGraph
 from triplebeam.retrieve.personalized_pagerank import PersonalizedPageRank, Reset, push
 from triplebeam.retrieve.question_parts import VerbatimNames

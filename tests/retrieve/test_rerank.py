@@ -164,6 +164,16 @@ def test_without_weight_the_order_of_the_base_stays(toy: Snapshot, words: Embedd
     assert not any(hit.hops for hit in ranking[: len(base)])
 
 
+def test_the_reader_counts_more_where_passages_have_topics_of_their_own(toy: Snapshot, words: Embedder) -> None:
+    def gain(share: float) -> float:
+        found = rerank(toy, words, share=share).retrieve(QUESTION, 5)
+        before = rerank(toy, words, share=share, weight=0.0).retrieve(QUESTION, 5)
+        scores = {hit.passage_id: hit.score for hit in before}
+        return max(hit.score - scores[hit.passage_id] for hit in found if hit.passage_id in scores)
+
+    assert gain(1.0) == pytest.approx(gain(0.0) * 8 / 3, rel=1e-4)
+
+
 def test_what_the_tail_put_in_the_tenth_place_does_not_fall_below_it() -> None:
     rows = list(range(12))
     total = {row: 1.0 - row / 100 for row in rows} | {9: 0.1}

@@ -8,7 +8,7 @@ import pytest
 from triplebeam.answer import Answer, Evidence, Span
 from triplebeam.passage import Passage
 from triplebeam.serve.answer_shapes import answer_json
-from triplebeam.serve.http.openai_api.reply import Reply, reply_of_answer, reply_of_search
+from triplebeam.serve.http.openai_reply import Reply, reply_of_answer, reply_of_search
 from triplebeam.serve.shapes import place_json
 from triplebeam.triple import Triple
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from triplebeam.serve.cli.progress_display import progress_lines, shown_progress
+from triplebeam.serve.cli.output import progress_lines, shown_progress
 from triplebeam.system.progress import Progress
 
 

@@ -51,7 +51,7 @@ async def at_once(runner: Runner, asked: Sequence[tuple[Library, str, str | None
         )
         for library, question, where in asked
     ]
-    while runner.searches_waiting < len(asked) and not all(search.done() for search in searches):
+    while runner.counts["searches waiting"] < len(asked) and not all(search.done() for search in searches):
         await asyncio.sleep(0.001)
     busy.set()
     found = await asyncio.gather(*searches, return_exceptions=True)

@@ -10,7 +10,7 @@ from safetensors.numpy import load_file
 
 from triplebeam.embed.model_folder import ModelFolder
 from triplebeam.errors import ModelMissingError
-from triplebeam.weights.hmsemb import unpack
+from triplebeam.weights.sources import unpack_container
 
 TOKENIZER = b'{"version": "1.0"}'
 META = {"pooling": "cls", "max_length": 10}
@@ -44,7 +44,7 @@ def test_groups_of_integers_become_floats_under_the_names_of_checkpoints(tmp_pat
         ({"name": "word_emb", "dtype": "i8", "shape": [4, 4], "group": 8}, values.tobytes() + scales.tobytes()),
         ({"name": "l0.qkv.b", "dtype": "f32", "shape": [12], "group": 0}, joined.tobytes()),
     ]
-    unpack(write(tmp_path / "model.hmsemb", tensors), tmp_path)
+    unpack_container(write(tmp_path / "model.hmsemb", tensors), tmp_path)
     read = load_file(tmp_path / "model.safetensors")
     expected = np.concatenate([values[:8] * 0.5, values[8:] * 2.0]).reshape(4, 4)
     assert np.array_equal(read["embeddings.word_embeddings.weight"], expected)
@@ -57,4 +57,4 @@ def test_groups_of_integers_become_floats_under_the_names_of_checkpoints(tmp_pat
 def test_another_file_is_refused(tmp_path: Path) -> None:
     (tmp_path / "model.hmsemb").write_bytes(b"PK\x03\x04 something else")
     with pytest.raises(ModelMissingError, match="does not begin with HMSEMB01"):
-        unpack(tmp_path / "model.hmsemb", tmp_path)
+        unpack_container(tmp_path / "model.hmsemb", tmp_path)

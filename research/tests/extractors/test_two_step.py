@@ -9,7 +9,7 @@ import pytest
 from triplebeam.errors import EndpointError
 from triplebeam.extract.extractor import Extraction, Extractor
 from triplebeam.generate.accounting import Accounted, account
-from triplebeam.generate.concurrency import Concurrent
+from triplebeam.generate.connect import Concurrent
 from triplebeam.generate.language_model import Completion, Prompt, PromptRefusedError
 from triplebeam.passage import Passage
 from triplebeam.testing.contracts import ExtractorContract

@@ -1,6 +1,6 @@
 """Methods side by side: names become methods, methods are asked, results are kept; and tuning by one's own questions.
 
-An index measures itself how much the default search relies on walks (`triplebeam.index.content.topics`). Questions with
+An index measures itself how much the default search relies on walks (`index.content.entities`). Questions with
 gold passages know better, if there are enough of them: a share is chosen on one half and measured on the other, and the
 other way round. Only where that is better than the index's own share beyond chance, the best share over all questions
 takes its place.

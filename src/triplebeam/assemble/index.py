@@ -20,7 +20,7 @@ from triplebeam.settings import Settings, read_settings
 from triplebeam.system.progress import Progress, ignore_progress
 
 if TYPE_CHECKING:
-    from triplebeam.index.build.purge import PurgeReport
+    from triplebeam.index.build.maintenance import PurgeReport
     from triplebeam.index.build.report import BuildReport
     from triplebeam.index.content.corrected import LineMatches
     from triplebeam.ingest import Reading, SourceNames

@@ -27,8 +27,8 @@ from triplebeam.extract.extractor import Extractor
 from triplebeam.generate.accounting import Account, compute_cost, find_price
 from triplebeam.generate.completion_cache import CompletionStore
 from triplebeam.index.build.build import IndexBuilder
-from triplebeam.index.build.extraction import Budget
-from triplebeam.index.build.purge import PurgeReport, purge
+from triplebeam.index.build.extraction import Budget, OverwritePolicy
+from triplebeam.index.build.maintenance import PurgeReport, purge
 from triplebeam.index.build.writing import open_store_copy, require_index, set_share
 from triplebeam.index.content.content import Content
 from triplebeam.index.content.corrected import LineMatches
@@ -36,7 +36,6 @@ from triplebeam.index.location import Cluster, Location, parse_location
 from triplebeam.index.protocols import PassageLookup
 from triplebeam.index.store.corrections import Corrections
 from triplebeam.index.store.lookup import read_embedder, read_source_files, read_source_names
-from triplebeam.index.store.policy import OverwritePolicy
 from triplebeam.index.stores import publisher_of
 from triplebeam.ingest import (
     Reading,

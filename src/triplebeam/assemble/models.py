@@ -10,9 +10,9 @@ from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError, ModelMissingError, nearest
 from triplebeam.extract.extractor import KEYWORDS_MARK, Extractor
 from triplebeam.generate.language_model import LanguageModel
+from triplebeam.index.build.extraction import kind_of
 from triplebeam.index.location import Location
 from triplebeam.index.store.lookup import read_extractor
-from triplebeam.index.store.policy import kind_of
 from triplebeam.plugins import require_plugin
 from triplebeam.settings import Settings
 from triplebeam.system.progress import Progress, ignore_progress

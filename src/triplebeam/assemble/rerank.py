@@ -21,4 +21,5 @@ def rerank(context: Context, below: Retriever) -> Rerank:
         rare=Rerank.follow_over(index.passage_terms, index.passages),
         vectors=index.passage_vectors,
         embedder=context.embedder,
+        share=index.manifest.share,
     )

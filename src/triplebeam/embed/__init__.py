@@ -53,7 +53,7 @@ def load_embedder(
     from triplebeam.embed.onnx_embedder import OnnxEmbedder
 
     folder, known_as = find_model_folder(name, home, offline=offline, progress=progress)
-    return OnnxEmbedder.from_folder(folder, name=known_as, precision=precision, on_gpu=on_gpu)
+    return OnnxEmbedder(folder, name=known_as, precision=precision, on_gpu=on_gpu)
 
 
 def find_model_folder(name: str, home: Path, *, offline: bool, progress: Progress) -> tuple[Path, str]:

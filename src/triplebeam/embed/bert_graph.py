@@ -14,6 +14,7 @@ quantization has one scale per batch, and costs a cosine of 0.04 where this cost
 """
 
 import hashlib
+import math
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -22,7 +23,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from triplebeam.embed.mpnet import BIAS, MPNET, position_bias, rename_to_bert
 from triplebeam.errors import BadInputError
 from triplebeam.system.durable import replace_file
 
@@ -34,6 +34,17 @@ _WEIGHT_STEPS = 63
 _ZERO_POINT = 128
 _MIN_STEP = 1e-12
 _DIGEST_BYTES = 32
+MPNET = "mpnet"
+_BIAS = "encoder.relative_attention_bias.weight"
+_MAX_DISTANCE = 128
+#: MPNet has the same layers as BERT under other names, no segments, and a bias for how far apart two tokens are.
+_MPNET_NAMES = {
+    "attention.attn.q.": "attention.self.query.",
+    "attention.attn.k.": "attention.self.key.",
+    "attention.attn.v.": "attention.self.value.",
+    "attention.attn.o.": "attention.output.dense.",
+    "attention.LayerNorm.": "attention.output.LayerNorm.",
+}
 #: The multilingual one differs by its vocabulary alone.
 _ROBERTA = ("roberta", "xlm-roberta")
 _PREFIXES = ("bert.", "roberta.", "question_encoder.bert_model.", "ctx_encoder.bert_model.")
@@ -68,7 +79,7 @@ def assemble(
         hidden = drawing.layer(hidden, f"encoder.layer.{number}.")
     dimension = config["hidden_size"]
     if projection is not None:
-        hidden, dimension = drawing.project(hidden, projection), len(tensors[f"{projection}.weight"])
+        hidden, dimension = drawing.linear(hidden, projection), len(tensors[f"{projection}.weight"])
     places = {name: place for name in drawing.weights if (place := drawing.place(name, cache))}
     graph = drawing.serialize(hidden, dimension, cache, places)
     return AssembledGraph(graph, {name: array for name, array in drawing.weights.items() if name not in places})
@@ -138,27 +149,21 @@ class _Drawing:
         used = self._node("Slice", [positions, first, length, first])
         total = self._node("Add", [self._node("Gather", [words, "input_ids"]), used])
         self._mask = self._node("Cast", ["attention_mask"], to=6)  # 6 is int32, which the fused attention wants
-        self._nearness = self._position_bias(longest, length)
+        # MPNet's position bias, for as many tokens as the texts have; other models have none.
+        self._nearness: list[str] = []
+        if _BIAS in self._tensors:
+            every = self._weight("position_bias", position_bias(self._tensors[_BIAS], longest))
+            begin, axes = (self._node("Constant", [], value_ints=pair) for pair in ([0, 0], [2, 3]))
+            ends = self._node("Concat", [length, length], axis=0)
+            self._nearness = [self._node("Slice", [every, begin, ends, axes])]
         return self._node("LayerNormalization", [total, *self._norm("embeddings.")], axis=-1, epsilon=self._epsilon)
-
-    def _position_bias(self, longest: int, length: str) -> list[str]:
-        """Return MPNet's position bias, for as many tokens as the texts have; other models have none."""
-        if BIAS not in self._tensors:
-            return []
-        every = self._weight("position_bias", position_bias(self._tensors[BIAS], longest))
-        begin, axes = self._node("Constant", [], value_ints=[0, 0]), self._node("Constant", [], value_ints=[2, 3])
-        return [self._node("Slice", [every, begin, self._node("Concat", [length, length], axis=0), axes])]
 
     def layer(self, hidden: str, at: str) -> str:
         """Add one encoder layer: attention, then the two-step feed-forward network, each with its skip connection."""
         attended = self._add_and_normalise(self._attention(hidden, f"{at}attention.self."), hidden, f"{at}attention.")
-        wide = self._linear(attended, f"{at}intermediate.dense")
+        wide = self.linear(attended, f"{at}intermediate.dense")
         active = self._node("BiasGelu", [wide, self._bias(f"{at}intermediate.dense")], domain=_FUSED)
         return self._add_and_normalise(active, attended, at)
-
-    def project(self, hidden: str, at: str) -> str:
-        """Add a linear layer without a bias."""
-        return self._linear(hidden, at)
 
     def place(self, name: str, folder: Path | None) -> _Place | None:
         """Return where a weight is, if it is mapped as it is from a file of the folder."""
@@ -187,24 +192,18 @@ class _Drawing:
     def _attention(self, hidden: str, at: str) -> str:
         parts = ("query", "key", "value")
         bias = self._node("Concat", [self._tensor(f"{at}{part}.bias") for part in parts], axis=0)
-        if self._int8:
-            inputs = [*(self._linear(hidden, f"{at}{part}") for part in parts), bias, self._mask, *self._nearness]
-            return self._node("MultiHeadAttention", inputs, domain=_FUSED, num_heads=self._heads)
-        joined = self._node("Concat", [self._tensor(f"{at}{part}.weight") for part in parts], axis=0)
-        weight = self._node("Transpose", [joined])
-        past = [""] if self._nearness else []  # an input between, of decoders alone
-        inputs = [hidden, weight, bias, self._mask, *past, *self._nearness]
-        return self._node("Attention", inputs, domain=_FUSED, num_heads=self._heads)
+        inputs = [*(self.linear(hidden, f"{at}{part}") for part in parts), bias, self._mask, *self._nearness]
+        return self._node("MultiHeadAttention", inputs, domain=_FUSED, num_heads=self._heads)
 
     def _add_and_normalise(self, inner: str, skipped: str, at: str) -> str:
-        projected = self._linear(inner, f"{at}output.dense")
+        projected = self.linear(inner, f"{at}output.dense")
         inputs = [projected, skipped, *self._norm(f"{at}output."), self._bias(f"{at}output.dense")]
         return self._node("SkipLayerNormalization", inputs, domain=_FUSED, epsilon=self._epsilon)
 
-    def _linear(self, inputs: str, at: str) -> str:
+    def linear(self, inputs: str, at: str) -> str:
         """Multiply by the layer's weights; its bias is added by the fused operator that follows."""
         if not self._int8:
-            return self._node("MatMul", [inputs, self._node("Transpose", [self._tensor(f"{at}.weight")])])
+            return self._node("FusedMatMul", [inputs, self._tensor(f"{at}.weight")], domain=_FUSED, transB=1)
         weight = self._tensors[f"{at}.weight"]
         scales = np.abs(weight).max(axis=1) / _WEIGHT_STEPS
         rounded = self._weight(f"{at}.weight", np.round(weight / np.maximum(scales, _MIN_STEP)[:, None]).T, np.int8)
@@ -232,7 +231,7 @@ class _Drawing:
         return [self._tensor(f"{at}LayerNorm.weight"), self._tensor(f"{at}LayerNorm.bias")]
 
     def _tensor(self, name: str) -> str:
-        """Name one of the model's tensors as it is: what is joined or transposed, is so once, when a session opens."""
+        """Name one of the model's tensors as it is: joining or transposing it would take time at every start."""
         return self._weight(name, self._tensors[name])
 
     def _weight(self, name: str, array: NDArray[Any], dtype: DTypeLike = np.float32) -> str:
@@ -281,3 +280,30 @@ def _serialize(
     model = helper.make_model(graph, opset_imports=versions, ir_version=8)
     serialized: bytes = model.SerializeToString()
     return serialized
+
+
+def rename_to_bert(tensors: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+    """Rename MPNet's weights to BERT's names, with a segment of zeros."""
+    named = {}
+    for name, tensor in tensors.items():
+        for theirs, berts in _MPNET_NAMES.items():
+            name = name.replace(theirs, berts)
+        named[name.removeprefix(f"{MPNET}.")] = tensor
+    width = named["embeddings.word_embeddings.weight"].shape[1]
+    return {**named, "embeddings.token_type_embeddings.weight": np.zeros((1, width), np.float32)}
+
+
+def position_bias(table: NDArray[Any], length: int) -> NDArray[Any]:
+    """Return what MPNet adds to the attention of each pair of a text's tokens: texts (one), heads, from, to.
+
+    It is one number per head and bucket of distances, shared by all layers (T5's scheme): half of the buckets are for
+    tokens to the left, half for those to the right; of each the first eight are single distances, others ever wider.
+    """
+    steps_right = np.arange(length)[None, :] - np.arange(length)[:, None]
+    of_each_side = len(table) // 2
+    single, distance = of_each_side // 2, np.abs(steps_right)
+    wider = np.log(np.maximum(distance, single) / single) / math.log(_MAX_DISTANCE / single) * (of_each_side - single)
+    wide = np.minimum(single + wider.astype(np.int64), of_each_side - 1)
+    buckets = np.where(steps_right > 0, of_each_side, 0) + np.where(distance < single, distance, wide)
+    bias: NDArray[Any] = np.moveaxis(table[buckets], -1, 0)[None]
+    return bias

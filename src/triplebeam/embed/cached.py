@@ -44,27 +44,17 @@ class CachedEmbedder:
         """Return one unit row per text, in order; queries seen before are not encoded again."""
         if kind != "query":
             return require_finite(self._embedder.embed(texts, kind), self)
-        known = self._get_cached(texts)
-        missing = list(dict.fromkeys(text for text in texts if text not in known))
-        if missing:
-            # Outside the lock: two threads may encode the same query, but none waits for another's.
-            vectors = require_finite(self._embedder.embed(missing, kind), self)
-            fresh = dict(zip(missing, vectors, strict=True))
-            self._keep(fresh)
-            known |= fresh
-        return np.array([known[text] for text in texts], dtype=np.float32).reshape(len(texts), self.dimension)
-
-    def _get_cached(self, texts: Sequence[str]) -> dict[str, NDArray[np.float32]]:
         with self._lock:
             known = {text: self._vectors[text] for text in texts if text in self._vectors}
-            for text in known:
-                self._vectors.move_to_end(text)
-            return known
-
-    def _keep(self, fresh: dict[str, NDArray[np.float32]]) -> None:
+        # Outside the lock: two threads may encode the same query, but none waits for another's.
+        if missing := list(dict.fromkeys(text for text in texts if text not in known)):
+            vectors = require_finite(self._embedder.embed(missing, kind), self)
+            # Copies: a view would keep its whole batch alive.
+            known |= {text: vector.copy() for text, vector in zip(missing, vectors, strict=True)}
         with self._lock:
-            for text, vector in fresh.items():
-                self._vectors[text] = vector.copy()  # not a view that would keep its whole batch alive
+            for text, vector in known.items():
+                self._vectors[text] = vector
                 self._vectors.move_to_end(text)
             while len(self._vectors) > self._size:
                 self._vectors.popitem(last=False)
+        return np.array([known[text] for text in texts], dtype=np.float32).reshape(len(texts), self.dimension)

@@ -4,7 +4,7 @@ length.
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol, TypeAlias, TypeGuard, runtime_checkable
+from typing import Literal, Protocol, TypeAlias, TypeGuard, cast, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -95,14 +95,42 @@ def embed_window(embedder: Embedder, window: Window) -> NDArray[np.float32]:
     """Return a row per text, then a row per group of spans."""
     if not window.spans:
         return embedder.embed(window.texts)
-    vectors, of_spans = _span_embedder(embedder).embed_spans(window.texts, window.spans)
+    if not has_token_vectors(embedder):
+        raise EmbedderMismatchError(
+            "the triples of this index are encoded in the context of their passages, and the embedder"
+            f" {embedder.name!r} has no vectors of tokens: use the one the index was built with, or index into a new"
+            " folder."
+        )
+    vectors, of_spans = embedder.embed_spans(window.texts, window.spans)
     return np.concatenate([vectors, *of_spans])
 
 
-def _span_embedder(embedder: Embedder) -> SpanEmbedder:
-    if has_token_vectors(embedder):
-        return embedder
-    raise EmbedderMismatchError(
-        f"the triples of this index are encoded in the context of their passages, and the embedder {embedder.name!r}"
-        " has no vectors of tokens: use the one the index was built with, or index into a new folder."
-    )
+@dataclass(frozen=True)
+class LazyEmbedder:
+    """An embedder that is loaded when it is first needed: bm25 needs none."""
+
+    load: Callable[[], Embedder]
+
+    @property
+    def name(self) -> str:
+        return self.load().name
+
+    @property
+    def fingerprint(self) -> str:
+        return self.load().fingerprint
+
+    @property
+    def dimension(self) -> int:
+        return self.load().dimension
+
+    @property
+    def reads_tokens(self) -> bool:
+        return has_token_vectors(self.load())
+
+    def embed(self, texts: Sequence[str], kind: Kind = "passage") -> NDArray[np.float32]:
+        return self.load().embed(texts, kind)
+
+    def embed_spans(
+        self, texts: Sequence[str], spans: Sequence[Sequence[Sequence[Span]]]
+    ) -> tuple[NDArray[np.float32], list[NDArray[np.float32]]]:
+        return cast("SpanEmbedder", self.load()).embed_spans(texts, spans)

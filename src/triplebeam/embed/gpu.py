@@ -33,7 +33,9 @@ def open_on_gpu(open_session: Callable[..., Any]) -> Any:
     try:
         session = open_session(providers=[(PROVIDER, _OPTIONS)], enable_fallback=0)
     except RuntimeError as error:  # errors about the model are of other classes
-        raise _make_gpu_error(_failure(str(error))) from error
+        # CUDA's own words, without the C++ around them.
+        _, found, words = str(error).rpartition("CUDA failure ")
+        raise _make_gpu_error((found + words).partition(" ;")[0].strip()) from error
     if PROVIDER not in session.get_providers():
         raise _make_gpu_error("the reason is in the log")
     return session
@@ -45,9 +47,3 @@ def _make_gpu_error(reason: str) -> BadInputError:
         f" its {PROVIDER} ({reason}): see that nvidia-smi lists the GPU, get the libraries with {INSTALL}, or set"
         " compute to 'fp32'."
     )
-
-
-def _failure(error: str) -> str:
-    """Return CUDA's own words, without the C++ around them."""
-    _, found, words = error.rpartition("CUDA failure ")
-    return (found + words).partition(" ;")[0].strip()

@@ -76,18 +76,14 @@ class ModelFolder:
     @property
     def longest(self) -> int:
         """Tokens a text may have; what is longer is cut."""
+        positions = self.config.get("max_position_embeddings")
         said = (
             self._json("sentence_bert_config.json", {}).get("max_seq_length"),
             self._json("tokenizer_config.json", {}).get("model_max_length"),
-            self._positions,
+            None if positions is None else positions - position_offset(self.config),
         )
         # A tokenizer without a limit states an astronomically large one.
         return next((int(tokens) for tokens in said if tokens is not None and tokens < 1_000_000), 512)
-
-    @property
-    def _positions(self) -> int | None:
-        positions = self.config.get("max_position_embeddings")
-        return None if positions is None else positions - position_offset(self.config)
 
     def read_config(self, name: str) -> dict[str, Any]:
         """Read a small JSON file of the folder; empty where there is none."""

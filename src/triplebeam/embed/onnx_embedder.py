@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Any, Literal, Self, TypeAlias, TypeVar
+from typing import Any, Literal, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,20 +38,20 @@ T = TypeVar("T")
 
 
 class OnnxEmbedder:
-    """An embedding model read from a folder. Safe to use from several threads at once."""
+    """An embedding model read from a folder; ``name`` is what an index records. Safe to use from several threads."""
 
     def __init__(
         self,
-        folder: ModelFolder,
+        folder: ModelFolder | Path,
         *,
-        name: str,
+        name: str | None = None,
         threads: int | None = None,
         precision: Precision = "fp32",
         on_gpu: bool = False,
         pooling: Pooling | None = None,
     ) -> None:
-        self._folder = folder
-        self._name = name
+        self._folder = folder = ModelFolder(folder) if isinstance(folder, Path) else folder
+        self._name = name or str(folder.path)
         self._on_gpu = on_gpu
         self._threads = threads or (_BATCHES_ON_GPU if on_gpu else processors())
         self._session = open_session(folder, precision, on_gpu=on_gpu)
@@ -62,19 +62,6 @@ class OnnxEmbedder:
         outputs = {output.name: output for output in self._session.get_outputs()}
         # Some exports pool inside the graph, under this name.
         self._output = outputs.get("sentence_embedding") or next(iter(outputs.values()))
-
-    @classmethod
-    def from_folder(
-        cls,
-        path: Path,
-        *,
-        name: str | None = None,
-        threads: int | None = None,
-        precision: Precision = "fp32",
-        on_gpu: bool = False,
-    ) -> Self:
-        """Read the model in ``path``; ``name`` is what an index records."""
-        return cls(ModelFolder(path), name=name or str(path), threads=threads, precision=precision, on_gpu=on_gpu)
 
     def __repr__(self) -> str:
         return f"OnnxEmbedder(name={self._name!r})"
@@ -108,7 +95,9 @@ class OnnxEmbedder:
     ) -> NDArray[np.float32]:
         vectors = np.empty((len(texts), self.dimension), dtype=np.float32)
         for start in range(0, len(texts), _SLICE_ROWS):
-            tokens = self._tokenise(texts[start : start + _SLICE_ROWS], kind)
+            chosen = [self._prompts[kind] + text for text in texts[start : start + _SLICE_ROWS]]
+            # A tokenizer that adds no marks leaves nothing of an empty text: one padding token represents it.
+            tokens = [encoding.ids or [0] for encoding in self._tokenizer.encode_batch_fast(chosen)]
             for rows, found in self._run_all(run, tokens):
                 vectors[start + rows] = found
         return vectors
@@ -151,12 +140,6 @@ class OnnxEmbedder:
                 yield from _stop_if_cancelled(zip(chosen, workers.map(run, inputs), strict=True))
             finally:
                 workers.shutdown(wait=False, cancel_futures=True)
-
-    def _tokenise(self, texts: Sequence[str], kind: Kind) -> list[list[int]]:
-        prompt = self._prompts[kind]
-        encodings = self._tokenizer.encode_batch_fast([prompt + text for text in texts])
-        # A tokenizer that adds no marks of its own leaves nothing of an empty text: one padding token represents it.
-        return [encoding.ids or [0] for encoding in encodings]
 
     def _run(self, tokens: Sequence[Sequence[int]]) -> NDArray[np.float32]:
         return unit_rows(_pool_tokens(*self._compute_hidden(tokens), self._pooling))

@@ -12,9 +12,7 @@ from numpy.typing import NDArray
 
 from triplebeam.embed.embedder import Kind
 from triplebeam.errors import BadInputError, EndpointError
-from triplebeam.system.endpoint import OPENAI, Endpoint
-from triplebeam.system.endpoint_faults import connection_fault, status_fault
-from triplebeam.system.retries import Retries
+from triplebeam.system.endpoint import OPENAI, Endpoint, Retries, connection_fault, status_fault
 
 if TYPE_CHECKING:
     from openai import OpenAI

@@ -13,12 +13,11 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BaseModel
 
-from triplebeam.generate.accounting import account
+from triplebeam.generate.accounting import UNKNOWN_ORIGIN, account, follow_run
 from triplebeam.generate.ask import ask
 from triplebeam.generate.language_model import LanguageModel, PromptFailedError, Usage
 from triplebeam.generate.parse import Text
 from triplebeam.generate.prompts import load
-from triplebeam.generate.provenance import UNKNOWN_ORIGIN, follow_run
 from triplebeam.text.characters import replace_unstorable
 
 _TURNS_SHOWN = 6
@@ -49,8 +48,8 @@ class FollowUp:
     usage: Usage = field(default_factory=Usage)
 
 
-def _question(text: str) -> str:
-    """A question must have words; one that is pages long is no question."""
+def _check_question(text: str) -> str:
+    """Refuse a question without words, and one that is pages long."""
     question = _LABEL.sub("", text.strip())
     if not 0 < len(question) <= _LONGEST_QUESTION:
         raise ValueError(f"must have 1 to {_LONGEST_QUESTION} characters")
@@ -58,16 +57,17 @@ def _question(text: str) -> str:
 
 
 class _SelfContained(BaseModel):
-    question: Annotated[Text, AfterValidator(_question)]
+    question: Annotated[Text, AfterValidator(_check_question)]
 
 
 def follow_up(model: LanguageModel | None, message: str, earlier: Sequence[Turn]) -> FollowUp | None:
-    """What a message means after the earlier turns; None for one that is asked as it is and costs no call."""
+    """Find what a message means after the earlier turns; None for one that is asked as it is and costs no call."""
     if not any(turn.role == "user" for turn in earlier) or len(message) > _LONGEST_MESSAGE:
         return None
     if model is None:
         return FollowUp(asked=message, question=message, problem=_NO_MODEL)
-    prompt = load("self_contained").fill(conversation=_shown(earlier), message=message)
+    turns = (f"{turn.role.title()}: {_shorten(turn.content)}" for turn in earlier[-_TURNS_SHOWN:])
+    prompt = load("self_contained").fill(conversation="\n".join(turns), message=message)
     with account() as spent:
         try:
             question, problem = ask(model, prompt, _SelfContained).question, ""
@@ -81,11 +81,6 @@ def follow_conversation(earlier: Sequence[Turn]) -> AbstractContextManager[None]
     return follow_run({UNKNOWN_ORIGIN} if earlier else set())
 
 
-def _shown(earlier: Sequence[Turn]) -> str:
-    """The last turns, each on a line."""
-    return "\n".join(f"{turn.role.title()}: {_shortened(turn.content)}" for turn in earlier[-_TURNS_SHOWN:])
-
-
-def _shortened(content: str) -> str:
+def _shorten(content: str) -> str:
     text = " ".join(replace_unstorable(content).split())
     return text if len(text) <= _CHARACTERS_SHOWN else f"{text[:_CHARACTERS_SHOWN]} …"

@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from triplebeam.index.content.definitions import find_defined_terms, is_code
-from triplebeam.index.content.references import LINK
+from triplebeam.index.content.definitions import LINK, find_defined_terms, is_code
 from triplebeam.index.folder.passages import title_keys
 from triplebeam.passage import Passage
 from triplebeam.text.names import entity_key
@@ -37,7 +36,7 @@ class CrossReferences:
     hits: Sequence[Passage] = field(repr=False)
 
     def chains(self, place: int) -> tuple[Chain, ...]:
-        """What explains the hit at a place: a term of the question, else a reference between it and the first hit."""
+        """Find what explains a hit: a term of the question, else a reference between it and the first hit."""
         passage, first = self.hits[place], self.hits[0]
         found = chain(self._asked_for(passage), self._refers(first, passage), self._refers(passage, first))
         return tuple(islice(found, 1))
@@ -45,10 +44,10 @@ class CrossReferences:
     def _asked_for(self, passage: Passage) -> Iterator[Chain]:
         for term in find_defined_terms(passage):
             if entity_key(term) in self.graph.entities.numbers and self._is_asked(term):
-                yield (Triple(term, DESCRIBED_IN, called(passage)),)
+                yield (Triple(term, DESCRIBED_IN, name_passage(passage)),)
 
     def _is_asked(self, term: str) -> bool:
-        """A name in code must be written as it is: *force* is not ``--force``."""
+        """Return whether a term is asked for. A name in code must be written as it is: *force* is not ``--force``."""
         if is_code(term):
             return _bare(term) in self._asked_code
         return f" {entity_key(term)} " in f" {entity_key(self.question)} "
@@ -60,16 +59,14 @@ class CrossReferences:
     def _refers(self, source: Passage, target: Passage) -> Iterator[Chain]:
         for term in self._terms_between(*self.graph.passages.rows((source.id, target.id))):
             if term == LINK:
-                yield (Triple(called(source), LINKS_TO, called(target)),)
-            elif self._fits(name := self.graph.entities.names[term]):
-                yield Triple(called(source), MENTIONS, name), Triple(name, DESCRIBED_IN, called(target))
-
-    def _fits(self, term: str) -> bool:
-        """Where the question names an option or the like, a reference to another says nothing."""
-        return not self._asked_code or self._is_asked(term)
+                yield (Triple(name_passage(source), LINKS_TO, name_passage(target)),)
+            # Where the question names an option or the like, a reference to another says nothing.
+            elif not self._asked_code or self._is_asked(self.graph.entities.names[term]):
+                name = self.graph.entities.names[term]
+                yield Triple(name_passage(source), MENTIONS, name), Triple(name, DESCRIBED_IN, name_passage(target))
 
     def _terms_between(self, here: int, there: int) -> list[int]:
-        """The terms of the references from one row to another."""
+        """Find the terms of the references from one row to another."""
         references = self.graph.references
         start, end = np.searchsorted(references[:, 0], [here, here + 1])
         terms: list[int] = references[start:end][references[start:end, 1] == there, 2].tolist()
@@ -77,13 +74,13 @@ class CrossReferences:
 
 
 def _bare(word: str) -> str:
-    """Without the punctuation of the sentence it is in."""
+    """Strip the punctuation of the sentence it is in."""
     bare = word.casefold().lstrip("`'\"“‘([").rstrip("`'\"”’].,;:!?")
     return bare if bare.endswith("()") else bare.rstrip(")")
 
 
 def telling_facts(chains: Iterable[Chain]) -> Iterator[Triple]:
-    """What of chains the passage found may say itself: their last facts; of a reference, the term without headings."""
+    """Yield what of chains the passage may say itself: their last facts; of a reference, the term without headings."""
     for *_, last in chains:
         if last.predicate == DESCRIBED_IN:
             yield last._replace(object="")
@@ -92,9 +89,9 @@ def telling_facts(chains: Iterable[Chain]) -> Iterator[Triple]:
 
 
 def is_made_by(passage: Passage, fact: Triple) -> bool:
-    """Does a fact say of a passage what it refers to, or what it describes?"""
+    """Return whether a fact says of a passage what it refers to, or what it describes."""
     own = fact.object if fact.predicate == DESCRIBED_IN else fact.subject
-    return fact.predicate in (MENTIONS, DESCRIBED_IN, LINKS_TO) and own == called(passage)
+    return fact.predicate in (MENTIONS, DESCRIBED_IN, LINKS_TO) and own == name_passage(passage)
 
 
 def describe_hop(passage: Passage, chains: Iterable[Chain], own: Container[Triple]) -> str:
@@ -112,7 +109,7 @@ def describe_hop(passage: Passage, chains: Iterable[Chain], own: Container[Tripl
     return ""
 
 
-def called(passage: Passage) -> str:
-    """Title and section, without the name of the whole manual that some titles end with: ``borg init — Borg 1.2``."""
+def name_passage(passage: Passage) -> str:
+    """Write title and section, without the name of the manual that some titles end with: ``borg init — Borg 1.2``."""
     title, _, _ = passage.title.partition(" — ")
     return " › ".join(filter(None, (title or passage.id, passage.section)))

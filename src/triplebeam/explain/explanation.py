@@ -16,17 +16,19 @@ reason: from which passage it starts, and through which name it leads.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from triplebeam.explain.cross_references import DESCRIBED_IN, MENTIONS, called
-from triplebeam.explain.snippet import wanted_words
+from triplebeam.explain.cross_references import DESCRIBED_IN, MENTIONS, CrossReferences, name_passage, telling_facts
+from triplebeam.explain.passages import first_alike
+from triplebeam.explain.snippet import Snippet, snippet, wanted_words
 from triplebeam.index.folder.passages import title_keys
+from triplebeam.index.protocols import Source
 from triplebeam.passage import Passage
 from triplebeam.ranking import Hit
 from triplebeam.text.names import entity_key
@@ -54,11 +56,11 @@ class Explanation:
     _names: dict[str, bool] = field(default_factory=dict, init=False, repr=False)
 
     def chains(self, hit: Hit, passage: Passage) -> tuple[Chain, ...]:
-        """Those of a hit that are shown, in their order."""
+        """Return those of a hit that are shown, in their order."""
         return tuple(chain for chain in hit.chains if self._explains(chain, passage.document_id))
 
     def links(self, hit: Hit, passage: Passage) -> tuple[Chain, ...]:
-        """The link that was followed to a hit: the fact about its start, else what the start mentions."""
+        """Find the link that was followed to a hit: the fact about its start, else what the start mentions."""
         ranks = dict(hit.found_by)
         linked = min((rank for part, rank in hit.found_by if part in _LINKS), default=0)
         if not hit.hops or ranks.get("plain", linked + 1) <= linked:
@@ -67,22 +69,24 @@ class Explanation:
         for chain in hit.chains:
             if len(chain) == 1 and self._says_something(chain[0]) and _is_between(chain[0], name, sender.title):
                 return (chain,)
-        mention = Triple(called(sender), MENTIONS, name)
+        mention = Triple(name_passage(sender), MENTIONS, name)
         if entity_key(name) in title_keys(passage.title):
             return ((mention,),)
-        return ((mention, Triple(name, DESCRIBED_IN, called(passage))),)
+        return ((mention, Triple(name, DESCRIBED_IN, name_passage(passage))),)
 
     def _explains(self, chain: Chain, document: str) -> bool:
         if not (
             self._wanted & words_in(" ".join(map(str, chain)))
             and all(map(self._says_something, chain))
-            and all(self._joined(*pair) for pair in pairwise(chain))
+            and all(self._join(*pair) for pair in pairwise(chain))
         ):
             return False
         from_elsewhere = [document not in self._documents(fact) for fact in chain]
         if any(from_elsewhere):
-            return not all(from_elsewhere) or any(self._is_title(end, document) for end in _ends(chain[-1]))
-        return len(chain) == 1 and any(map(self._in_question, _ends(chain[0])))
+            titles = (end for end in _ends(chain[-1]) if document in self._find_titled(end))
+            return not all(from_elsewhere) or any(map(self._is_name, titles))
+        asked = (end for end in _ends(chain[0]) if f" {entity_key(end)} " in self._asked)
+        return len(chain) == 1 and any(map(self._is_name, asked))
 
     def _says_something(self, fact: Triple) -> bool:
         keys = entity_key(fact.predicate).split()
@@ -90,12 +94,9 @@ class Explanation:
             return all(map(self._is_name, _ends(fact)))
         return bool(keys) and words_in(fact.predicate) != _MENTION
 
-    def _joined(self, before: Triple, after: Triple) -> bool:
+    def _join(self, before: Triple, after: Triple) -> bool:
         keys = set(map(entity_key, _ends(before)))
         return any(entity_key(end) in keys and self._is_name(end) for end in _ends(after))
-
-    def _in_question(self, entity: str) -> bool:
-        return f" {entity_key(entity)} " in self._asked and self._is_name(entity)
 
     @cached_property
     def _wanted(self) -> frozenset[str]:
@@ -111,37 +112,31 @@ class Explanation:
         return self._names[entity]
 
     def _looks_like_a_name(self, entity: str) -> bool:
-        """The entity is written like a name, or is the title of one document; a number alone is none.
+        """Return whether the entity is written like a name, or is the title of one document; a number alone is none.
 
         Scripts without capitals are in doubt, and pass.
         """
-        titled = self._titled(entity)
+        titled = self._find_titled(entity)
         files = {self.graph.passages.read_row(row).metadata.get("path", "") for row in titled.values()}
         if not any(map(str.isalpha, entity)) or len(files) > 1:
             return False
         cased = entity == entity.upper() or entity != entity.lower()
         return cased or bool(titled) or bool(_LIKE_A_NAME.search(entity))
 
-    def _is_title(self, entity: str, document: str) -> bool:
-        return document in self._titled(entity) and self._is_name(entity)
-
-    def _titled(self, entity: str) -> dict[str, int]:
-        """The documents of that title, each with a row of its passages."""
+    def _find_titled(self, entity: str) -> dict[str, int]:
+        """Find the documents of that title, each with a row of its passages."""
         passages = self.graph.passages
         return {passages.documents[row]: row for row in passages.rows_by_title.get(entity_key(entity), ())}
 
     def _documents(self, fact: Triple) -> set[str]:
-        """The documents that state a fact."""
-        return {self.graph.passages.documents[row] for row in self._rows(fact)}
-
-    def _rows(self, fact: Triple) -> Iterator[int]:
+        """Find the documents that state a fact."""
         triples, numbers = self.graph.triples, self.graph.entities.numbers
         subject, object_ = (numbers.get(entity_key(end)) for end in _ends(fact))
         if subject is None or object_ is None:  # read by a model, and not in the index
-            return
-        for triple_id in np.intersect1d(triples.of_entity(subject), triples.of_entity(object_)).tolist():
-            if triples.triple(triple_id) == fact:
-                yield int(triples.triple_passages[triple_id])
+            return set()
+        both = np.intersect1d(triples.of_entity(subject), triples.of_entity(object_)).tolist()
+        rows = [int(triples.triple_passages[number]) for number in both if triples.triple(number) == fact]
+        return {self.graph.passages.documents[row] for row in rows}
 
 
 def _ends(fact: Triple) -> tuple[str, str]:
@@ -149,7 +144,40 @@ def _ends(fact: Triple) -> tuple[str, str]:
 
 
 def _is_between(fact: Triple, name: str, title: str) -> bool:
-    """One end of the fact is the name, the other is what the title names."""
+    """Return whether one end of the fact is the name, and the other what the title names."""
     here, there = map(entity_key, _ends(fact))
     key, titles = entity_key(name), title_keys(title)
     return (here == key and there in titles) or (there == key and here in titles)
+
+
+class Explained(NamedTuple):
+    """What explains a result."""
+
+    chains: tuple[Chain, ...]
+    snippet: Snippet
+    stemmer: str
+    like: str | None
+
+
+def explain_hits(source: Source, question: str, hits: Sequence[Hit], passages: Sequence[Passage]) -> list[Explained]:
+    """Explain the hits of a question, whose passages are given."""
+    if not hits:
+        return []
+    starts = (hop.passage_id for hit in hits for hop in hit.hops[:1])
+    graph = source.graph(passages=[*(hit.passage_id for hit in hits), *starts])
+    explanation, references = Explanation(graph, question), CrossReferences(graph, question, passages)
+    stemmers = find_stemmers(graph, [passage.id for passage in passages])
+    alike = first_alike([each.text for each in passages])
+    explained = []
+    for place, (hit, passage) in enumerate(zip(hits, passages, strict=True)):
+        chains = explanation.chains(hit, passage) or references.chains(place) or explanation.links(hit, passage)
+        stemmer, first = stemmers[passage.id], alike[place]
+        shown = snippet(passage, question, telling_facts(chains), stemmer)
+        explained.append(Explained(chains, shown, stemmer, None if first is None else passages[first].id))
+    return explained
+
+
+def find_stemmers(source: Source, passage_ids: Sequence[str]) -> dict[str, str]:
+    """Return the stemmer of each of these passages, by id, as its words were indexed."""
+    rows = source.passages.rows(passage_ids)
+    return dict(zip(passage_ids, source.passage_terms.stemmers_of(rows), strict=True))

@@ -1,7 +1,6 @@
 """Around an entity or a passage in the graph of triples: what to draw, and chains of facts to follow."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from pydantic import BaseModel, Field
 
@@ -46,17 +45,8 @@ class Neighbourhood(BaseModel):
     truncated: bool = Field(description="There are more triples than `limit`.")
 
 
-@dataclass(frozen=True)
-class ScoredChain:
-    """Triples, each sharing an entity with the one before it, and the passage of each."""
-
-    chain: Chain
-    passage_ids: Sequence[str]
-    score: float
-
-
 def around_entity(source: Source, embedder: Embedder, entity: str, limit: int) -> Neighbourhood:
-    """The triples an entity is subject or object of; of a defined term without any, the passages that name it."""
+    """Draw the triples an entity is subject or object of; of a defined term without any, the passages that name it."""
     graph = source.graph(entities=[entity])
     number = find_entity(graph, embedder, entity)
     node = _entity(graph.entities.names[number])
@@ -70,15 +60,18 @@ def around_entity(source: Source, embedder: Embedder, entity: str, limit: int) -
 
 
 def around_passage(source: Source, passage_id: str, limit: int) -> Neighbourhood:
-    """The triples extracted from a passage."""
+    """Draw the triples extracted from a passage."""
     graph = source.graph(passages=[passage_id])
     return _neighbourhood(graph, graph.triples.triples_of([passage_id]).tolist(), _passage(graph, passage_id), limit)
 
 
 def follow(
     graph: Snapshot, embedder: Embedder, entity: int, question: str, length: int, limit: int
-) -> list[ScoredChain]:
-    """Chains that begin at an entity, found by GeAR's beam search, most similar to the question first."""
+) -> list[tuple[Chain, list[str], float]]:
+    """Find chains that begin at an entity by GeAR's beam search, most similar to the question first.
+
+    Each comes with the passages of its triples and its score.
+    """
     check_text("question", question)
     triples = graph.triples
     search = DiverseTripleBeamSearch(
@@ -90,13 +83,13 @@ def follow(
     (query,) = embedder.embed([question], kind="query")
     beams = search.search(query, triples.of_entity(entity))
     return [
-        ScoredChain(tuple(map(triples.triple, chain)), triples.passage_of(chain), score)
+        (tuple(map(triples.triple, chain)), list(triples.passage_of(chain)), score)
         for chain, score in zip(beams.chains.tolist(), beams.scores.tolist(), strict=True)
     ]
 
 
 def find_entity(graph: Snapshot, embedder: Embedder, name: str) -> int:
-    """The number of an entity by its name; the error for an unknown one suggests those nearest in meaning."""
+    """Find the number of an entity by its name; the error for an unknown one suggests those nearest in meaning."""
     if not name.strip():
         raise BadInputError("the entity is empty: name one, such as a person or a place.")
     check_text("entity", name)
@@ -115,7 +108,7 @@ def find_entity(graph: Snapshot, embedder: Embedder, name: str) -> int:
 
 
 def _neighbourhood(graph: Snapshot, triples: Sequence[int], first: Node, limit: int) -> Neighbourhood:
-    """The first triples up to the limit, with their entities and passages; ``first`` is the node in the middle."""
+    """Draw the first triples up to the limit, with their entities and passages; ``first`` is the node in the middle."""
     nodes = {first.id: first}
     edges: dict[tuple[str | None, ...], Edge] = {}
     shown = list(triples[:limit])

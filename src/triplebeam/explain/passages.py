@@ -24,17 +24,17 @@ def place_dict(passage: Passage) -> dict[str, object]:
 
 
 def path_of(passage: Passage) -> str:
-    """The file a passage comes from; of a row, the id of its document."""
+    """Return the file a passage comes from; of a row, the id of its document."""
     return passage.metadata.get("path") or passage.document_id
 
 
 def heading(passage: Passage) -> str:
-    """Title and section, as in ``Handbook › Options``."""
+    """Write title and section, as in ``Handbook › Options``."""
     return " › ".join(filter(None, (passage.title or passage.id, passage.section)))
 
 
 def headings(passages: Iterable[Passage]) -> list[str]:
-    """The heading of each; where several have the same, also file or position."""
+    """Write the heading of each; where several have the same, also file or position."""
     passages = list(passages)
     places = Counter((heading(passage), passage.document_id) for passage in passages)
     documents = Counter(written for written, _ in places)
@@ -48,7 +48,7 @@ def headings(passages: Iterable[Passage]) -> list[str]:
 
 
 def first_alike(texts: Sequence[str]) -> list[int | None]:
-    """For each text, the place of the first one before it that is nearly the same; None where there is none.
+    """Find for each text the place of the first one before it that is nearly the same; None where there is none.
 
     Two texts are nearly the same if of all runs of three words in either, nine tenths are in both.
     """

@@ -4,7 +4,7 @@ What explains a result (its chains, its snippet) takes about a quarter of the ti
 results together, when it is first read.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, overload
 
@@ -15,7 +15,7 @@ from triplebeam.text.terms import query_stems, query_words, text_words
 from triplebeam.triple import Chain
 
 if TYPE_CHECKING:
-    from triplebeam.explain.hits import Explained
+    from triplebeam.explain.explanation import Explained
     from triplebeam.explain.snippet import Snippet
 
 
@@ -28,7 +28,7 @@ class Explanations:
 
     def compute(self) -> "list[Explained]":
         """Return one per hit."""
-        from triplebeam.explain.hits import explain_hits  # imported when it is needed
+        from triplebeam.explain.explanation import explain_hits  # imported when it is needed
 
         if hits := self._hits:
             self._explained = explain_hits(*hits)
@@ -156,9 +156,6 @@ class SearchResults(Sequence[SearchResult]):
     def __len__(self) -> int:
         return len(self._results)
 
-    def __iter__(self) -> Iterator[SearchResult]:
-        return iter(self._results)
-
     def __eq__(self, other: object) -> bool:
         return isinstance(other, SearchResults) and self._results == other._results
 
@@ -170,6 +167,6 @@ class SearchResults(Sequence[SearchResult]):
 
 
 def _has_word(question: str, passage: Passage, stemmer: str) -> bool:
-    """Do they share a word, as the term index compares them?"""
+    """Return whether they share a word, as the term index compares them?"""
     wanted = {stem for stems in query_stems(question, [stemmer]) for stem in stems.values()}
     return not wanted.isdisjoint(text_words(passage.term_text, stemmer))

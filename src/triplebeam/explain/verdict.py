@@ -7,7 +7,7 @@ _READ = "read the passages before you rely on it."
 
 
 def verdict(answer: Answer) -> str:
-    """The sentence for an answer."""
+    """Write the sentence for an answer."""
     if answer.outcome == "model_failed":
         return answer.failure
     if answer.outcome == "not_in_documents":
@@ -20,7 +20,7 @@ def verdict(answer: Answer) -> str:
 
 
 def remarks(answer: Answer) -> list[str]:
-    """What else to know of an answer, a sentence each: parts without a fact, further items, and contradictions."""
+    """Say what else to know of an answer, a sentence each: parts without a fact, further items, and contradictions."""
     said = [f"No fact states this part: {part.text}." for part in answer.parts if not part.supported]
     said = said if len(answer.parts) > 1 and answer.outcome == "answered" else []
     if answer.may_be_incomplete and answer.text:
@@ -31,13 +31,13 @@ def remarks(answer: Answer) -> list[str]:
 
 
 def describe_fact(fact: Evidence) -> str:
-    """A fact with its speaker and its date in brackets."""
+    """Write a fact with its speaker and its date in brackets."""
     source = ", ".join(filter(None, (fact.speaker and f"said by {fact.speaker}", fact.date)))
     return f"{fact.text} ({source})" if source else fact.text
 
 
 def _doubt(answer: Answer) -> str:
-    """Why an answer is not supported, the worst first."""
+    """Say why an answer is not supported, the worst first."""
     if not answer.evidence:
         return f"No fact was quoted for it: {_READ}"
     if not (answer.agreed and all(part.supported for part in answer.parts)):

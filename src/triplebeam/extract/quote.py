@@ -8,8 +8,7 @@ from typing import NamedTuple
 
 from triplebeam.extract.extractor import Extraction
 from triplebeam.extract.llm import LLMExtractor
-from triplebeam.generate.language_model import Completion, Prompt, Usage
-from triplebeam.generate.outcomes import Outcome, Wrapper, completions, outcomes_of
+from triplebeam.generate.language_model import BatchWrapper, Completion, Outcome, Prompt, Usage, outcomes_of
 from triplebeam.passage import Passage
 
 
@@ -53,7 +52,7 @@ def extract_sample(extractor: LLMExtractor, passages: Sequence[Passage]) -> Samp
 
 
 @dataclass(frozen=True)
-class _Watched(Wrapper):
+class _Watched(BatchWrapper):
     """A model that records what the prompts of each passage cost; a correction has the same user part as the first."""
 
     usages: dict[str, Usage] = field(default_factory=dict)
@@ -65,6 +64,3 @@ class _Watched(Wrapper):
             usage = outcome.usage if isinstance(outcome, Completion) else Usage()
             self.usages[prompt.user] = self.usages.get(prompt.user, Usage()) + usage
         return outcomes
-
-    def complete(self, prompts: Sequence[Prompt]) -> list[Completion]:
-        return completions(self.outcomes(prompts))

@@ -3,6 +3,9 @@
 A retriever returns a ranking and nothing else, yet its reader may have called a model. An agent opens an account for a
 step; models wrapped in `Accounted` charge their usage to it, and code that had to go on without a model's reply notes
 that there. `compute_cost` turns usage into US dollars, where the model's price is known.
+
+A later prompt of an agent may repeat what an earlier reply said of a document, in words that no document has. So
+`follow_run` notes the replies of a run: a reply is cached with the numbers of those before it, and forgotten with any.
 """
 
 import re
@@ -15,8 +18,7 @@ from functools import cache
 from importlib import resources
 from typing import NamedTuple
 
-from triplebeam.generate.language_model import Completion, Prompt, Usage
-from triplebeam.generate.outcomes import Outcome, Wrapper, completions, outcomes_of
+from triplebeam.generate.language_model import BatchWrapper, Completion, Outcome, Prompt, Usage, outcomes_of
 from triplebeam.system.cancellation import check_cancelled
 
 
@@ -64,20 +66,46 @@ def note_last_reply(failure: str = "") -> None:
         opened.failure = failure
 
 
-class Accounted(Wrapper):
+class Accounted(BatchWrapper):
     """A model whose calls count towards the open accounts; it is not called once the caller's thread is cancelled."""
 
-    def complete(self, prompts: Sequence[Prompt]) -> list[Completion]:
-        """Return the wrapped model's completions; they are charged even if another prompt of the batch fails."""
-        return completions(self.outcomes(prompts))
-
     def outcomes(self, prompts: Sequence[Prompt]) -> list[Outcome]:
-        """Return the outcome of each prompt."""
+        """Return the outcome of each prompt; completions are charged even if another prompt of the batch fails."""
         check_cancelled()
         outcomes = outcomes_of(self.model, prompts)
         for opened in _OPEN.get():
             opened.usage = sum((each.usage for each in outcomes if isinstance(each, Completion)), opened.usage)
         return outcomes
+
+
+#: The number of an earlier reply that nobody knows: one of a conversation, say. What follows it is forgotten whenever
+#: anything is.
+UNKNOWN_ORIGIN = 0
+
+_SHOWN: ContextVar[set[int] | None] = ContextVar("replies_shown", default=None)
+
+
+@contextmanager
+def follow_run(shown: set[int]) -> Iterator[None]:
+    """Note replies in ``shown``, and count these as shown to the prompts inside. A run within a run is a part of it."""
+    token = _SHOWN.set(shown) if _SHOWN.get() is None else None
+    try:
+        yield
+    finally:
+        if token:
+            _SHOWN.reset(token)
+
+
+def replies_shown() -> frozenset[int]:
+    """Return the numbers of the replies that a prompt may repeat now."""
+    return frozenset(_SHOWN.get() or ())
+
+
+def note_reply(number: int) -> None:
+    """Note that later prompts of the run may repeat a reply."""
+    shown = _SHOWN.get()
+    if shown is not None and UNKNOWN_ORIGIN not in shown:
+        shown.add(number)
 
 
 class Price(NamedTuple):

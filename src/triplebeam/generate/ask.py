@@ -12,11 +12,13 @@ from triplebeam.generate.language_model import (
     Completion,
     Correction,
     LanguageModel,
+    Outcome,
     Prompt,
     PromptFailedError,
     TokenLogProbability,
+    drop_replies,
+    outcomes_of,
 )
-from triplebeam.generate.outcomes import Outcome, drop_replies, outcomes_of
 from triplebeam.generate.parse import ReplyType, UnusableReplyError, parse
 
 _MAX_CHARACTERS_SHOWN = 6000

@@ -4,18 +4,17 @@ Endpoints that call themselves compatible leave out and add fields, so only what
 """
 
 import json
-from collections.abc import Sequence
+from itertools import accumulate
 from typing import Annotated, TypeAlias
 
 from pydantic import BaseModel, BeforeValidator, Field
 
 from triplebeam.generate.language_model import Completion, Prompt, TokenLogProbability, Usage, estimate_tokens
+from triplebeam.generate.parse import THOUGHTS_END, strip_thoughts
 from triplebeam.text.characters import replace_unstorable
 
 #: Gateways pass on other vendors' words for a reply that was cut off.
 _CUT = ("length", "max_tokens", "MAX_TOKENS", "model_length")
-#: Where some "thinking" models write their thoughts into the reply.
-_OPEN, _CLOSE = "<think>", "</think>"
 
 
 def _count(value: object) -> int | None:
@@ -86,19 +85,14 @@ def completion_from(body: str, prompt: Prompt) -> Completion:
     text, thought = strip_thoughts(whole)
     details = usage.completion_tokens_details or _Details()
     apart = choice.message.reasoning_content or choice.message.reasoning or details.reasoning_tokens
+    finished = "length" if choice.finish_reason in _CUT else choice.finish_reason or "stop"
     return Completion(
         text=text,
         usage=_usage(usage, prompt, whole),
-        finish_reason=_finish_reason(choice),
+        finish_reason="refusal" if choice.message.refusal else finished,
         log_probabilities=_log_probabilities(choice.logprobs),
         thought=thought or bool(apart),
     )
-
-
-def _finish_reason(choice: _Choice) -> str:
-    if choice.message.refusal:
-        return "refusal"
-    return "length" if choice.finish_reason in _CUT else choice.finish_reason or "stop"
 
 
 def _usage(counted: _Usage, prompt: Prompt, text: str) -> Usage:
@@ -111,32 +105,9 @@ def _usage(counted: _Usage, prompt: Prompt, text: str) -> Usage:
 def _log_probabilities(found: _LogProbabilities | None) -> tuple[TokenLogProbability, ...] | None:
     if found is None or not found.content:
         return None
-    return tokens_without_thoughts(
-        [TokenLogProbability(replace_unstorable(token.token), token.logprob) for token in found.content]
-    )
-
-
-def strip_thoughts(text: str) -> tuple[str, bool]:
-    """Return the reply without its thoughts, and whether it had any.
-
-    Some chat templates open the thoughts themselves, so that only their end is seen. Thoughts that do not end were cut
-    off at the limit of tokens: nothing is said then.
-    """
-    _, close, said = text.rpartition(_CLOSE)
-    if close:
-        return said.lstrip(), True
-    if text.lstrip().startswith(_OPEN):
-        return "", True
-    return text, False
-
-
-def tokens_without_thoughts(tokens: Sequence[TokenLogProbability]) -> tuple[TokenLogProbability, ...]:
-    """Return the tokens after the thoughts: how sure a model was of its reply, not of its musings."""
+    tokens = [TokenLogProbability(replace_unstorable(token.token), token.logprob) for token in found.content]
     text = "".join(token.token for token in tokens)
-    start = text.rfind(_CLOSE) + len(_CLOSE) if _CLOSE in text else 0
-    kept, position = [], 0
-    for token in tokens:
-        if position >= start:
-            kept.append(token)
-        position += len(token.token)
-    return tuple(kept)
+    # How sure a model was of its reply, not of its musings.
+    start = text.rfind(THOUGHTS_END) + len(THOUGHTS_END) if THOUGHTS_END in text else 0
+    begins = accumulate((len(token.token) for token in tokens), initial=0)
+    return tuple(token for token, begin in zip(tokens, begins, strict=False) if begin >= start)

@@ -2,7 +2,7 @@
 
 The file holds replies, and prompts and addresses only as hashes: no prompt, no address, no key. The lines of a prompt
 are hashed one by one, too, so that the replies to prompts that quoted a document can be forgotten with it, and with
-these the replies of the same run that came after them (see `triplebeam.generate.provenance`).
+these the replies of the same run that came after them (see `triplebeam.generate.accounting`).
 
 Hashes of lines, not ids of documents: a fact that was extracted again, a correction that was taken back and a line that
 was changed are forgotten, while the replies about the rest of the same document, which were paid for, stay.
@@ -11,20 +11,23 @@ was changed are forgotten, while the replies about the rest of the same document
 import json
 import sqlite3
 import threading
+import tomllib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import cache
 from hashlib import blake2b
+from importlib import resources
+from importlib.resources.abc import Traversable
 from pathlib import Path
-from types import TracebackType
 
 from filelock import FileLock
 
 from triplebeam.errors import BadInputError
-from triplebeam.generate.boilerplate_lines import load_boilerplate_lines
-from triplebeam.generate.language_model import Completion, Prompt, TokenLogProbability, Usage
-from triplebeam.generate.outcomes import Wrapper
-from triplebeam.generate.provenance import UNKNOWN_ORIGIN, note_reply, replies_shown
+from triplebeam.generate.accounting import UNKNOWN_ORIGIN, note_reply, replies_shown
+from triplebeam.generate.language_model import Completion, Prompt, TokenLogProbability, Usage, Wrapper
+from triplebeam.generate.prompts import NOTED, read_template
+from triplebeam.plugins import load_plugins
 from triplebeam.system.database import open_database, rewrite, transaction
 from triplebeam.system.durable import make_folder
 from triplebeam.text.lines import line_numbers
@@ -43,7 +46,9 @@ _UPGRADES = (
     f"{_LINES} INSERT INTO line SELECT {UNKNOWN_ORIGIN}, key FROM completion;",
     f"INSERT OR IGNORE INTO line SELECT {UNKNOWN_ORIGIN}, key FROM completion WHERE template NOT LIKE 'extract%';",
 )
-_QUOTING = "SELECT key FROM line WHERE number = ?"
+#: How prompts write that there is nothing to show.
+_FILLED_IN = ("", "(none)", "(nothing)", "(not found in the passages)")
+_WRITTEN_IN_CODE = (NOTED, "Example passages:")
 
 
 def completion_key(model: str, prompt: Prompt, endpoint: str = "") -> bytes:
@@ -115,7 +120,8 @@ class CompletionStore:
 
     def _find_keys(self, numbers: Iterable[int]) -> set[bytes]:
         """Return the keys of prompts with any of these lines, or after any of these replies."""
-        return {key for number in numbers for (key,) in self._db.execute(_QUOTING, (number,))}
+        quoting = "SELECT key FROM line WHERE number = ?"
+        return {key for number in numbers for (key,) in self._db.execute(quoting, (number,))}
 
     def _add_later_replies(self, keys: set[bytes]) -> list[tuple[bytes]]:
         """Return keys, and those of all replies that came after them in a run."""
@@ -138,9 +144,7 @@ class CompletionStore:
     def __enter__(self) -> "CompletionStore":
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     @contextmanager
@@ -170,7 +174,7 @@ class Cached(Wrapper):
 
     def complete_one(self, prompt: Prompt) -> Completion:
         """Return the completion; the usage of a cached one says so."""
-        key = self._key(prompt)
+        key = completion_key(self.name, prompt, self.endpoint)
         with self._turns.turn(key):
             known = None if self.refresh else self.store.get(key)
             if known is None:
@@ -183,10 +187,7 @@ class Cached(Wrapper):
 
     def drop_reply(self, prompt: Prompt) -> None:
         """Remove the reply to this prompt from the store."""
-        self.store.drop(self._key(prompt))
-
-    def _key(self, prompt: Prompt) -> bytes:
-        return completion_key(self.name, prompt, self.endpoint)
+        self.store.drop(completion_key(self.name, prompt, self.endpoint))
 
 
 class _Turns:
@@ -213,26 +214,49 @@ class _Turns:
 
 def _write(completion: Completion) -> str:
     usage = completion.usage
-    tokens = completion.log_probabilities
-    return json.dumps(
-        {
-            "text": completion.text,
-            "finish_reason": completion.finish_reason,
-            "thought": completion.thought,
-            "usage": [usage.calls, usage.tokens_in, usage.tokens_out, usage.estimated],
-            "log_probabilities": [list(token) for token in tokens] if tokens is not None else None,
-        }
-    )
+    fields = {name: getattr(completion, name) for name in ("text", "finish_reason", "thought")}
+    counts = [usage.calls, usage.tokens_in, usage.tokens_out, usage.estimated]
+    return json.dumps({**fields, "usage": counts, "log_probabilities": completion.log_probabilities})
 
 
 def _read(text: str) -> Completion:
     kept = json.loads(text)
-    calls, tokens_in, tokens_out, estimated = kept["usage"]
-    tokens = kept["log_probabilities"]
-    return Completion(
-        text=kept["text"],
-        finish_reason=kept["finish_reason"],
-        thought=kept["thought"],
-        usage=Usage(calls=calls, tokens_in=tokens_in, tokens_out=tokens_out, estimated=estimated),
-        log_probabilities=tuple(TokenLogProbability(*token) for token in tokens) if tokens is not None else None,
-    )
+    calls, tokens_in, tokens_out, estimated = kept.pop("usage")
+    usage = Usage(calls=calls, tokens_in=tokens_in, tokens_out=tokens_out, estimated=estimated)
+    tokens = kept.pop("log_probabilities")
+    logs = None if tokens is None else tuple(TokenLogProbability(*token) for token in tokens)
+    return Completion(**kept, usage=usage, log_probabilities=logs)
+
+
+@cache
+def load_boilerplate_lines() -> frozenset[int]:
+    """Load the numbers of lines that every prompt of a template has, whatever it quotes: they say nothing of documents.
+
+    They are those of all prompts of this package and its plugins, and of their worked examples.
+    """
+    packages = ("triplebeam.generate", *load_plugins("prompts"))
+    texts = (text for package in packages for text in _texts(resources.files(package).joinpath("prompts")))
+    return frozenset(line_numbers([*_FILLED_IN, *_WRITTEN_IN_CODE, *texts]))
+
+
+def _texts(folder: Traversable) -> Iterator[str]:
+    for file in folder.iterdir():
+        if file.is_dir():
+            yield from _texts(file)
+        elif file.name.endswith(".md"):
+            template = read_template(file.name, file.read_text(encoding="utf-8"))
+            for nothing in _FILLED_IN:
+                yield template.fill(**dict.fromkeys(template.variables, nothing)).user
+        elif file.name.endswith(".toml"):
+            yield from _words(tomllib.loads(file.read_text(encoding="utf-8")))
+
+
+def _words(value: object) -> Iterator[str]:
+    """Yield every text in a value of TOML."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        yield from _words(list(value.values()))
+    elif isinstance(value, list):
+        for each in value:
+            yield from _words(each)

@@ -1,8 +1,9 @@
-"""What is asked of a language model, what comes back, and what every language model offers."""
+"""What is asked of a language model, what comes back, what every language model offers, and what wrappers share."""
 
-from collections.abc import Mapping, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, TypeAlias
 
 from triplebeam.errors import EndpointError
 
@@ -72,15 +73,8 @@ class Usage:
     cached_tokens_out: int = 0
 
     def __add__(self, other: "Usage") -> "Usage":
-        return Usage(
-            calls=self.calls + other.calls,
-            tokens_in=self.tokens_in + other.tokens_in,
-            tokens_out=self.tokens_out + other.tokens_out,
-            estimated=self.estimated or other.estimated,
-            cached_calls=self.cached_calls + other.cached_calls,
-            cached_tokens_in=self.cached_tokens_in + other.cached_tokens_in,
-            cached_tokens_out=self.cached_tokens_out + other.cached_tokens_out,
-        )
+        sums = {name: getattr(self, name) + getattr(other, name) for name in self.__slots__}
+        return Usage(**{**sums, "estimated": self.estimated or other.estimated})
 
     @property
     def all_calls(self) -> int:
@@ -136,3 +130,77 @@ class LanguageModel(Protocol):
         Raises PromptRefusedError when a prompt is refused, EndpointError when the endpoint cannot be used.
         """
         ...
+
+
+#: What became of a prompt of a batch: a completion, or why there is none.
+Outcome: TypeAlias = Completion | EndpointError
+
+
+def outcomes_of(model: LanguageModel, prompts: Sequence[Prompt]) -> list[Outcome]:
+    """Return one outcome per prompt, in order, of any model.
+
+    A model that only completes whole batches does not say which prompt failed, so each is then asked alone.
+    """
+    if isinstance(model, BatchWrapper):
+        return model.outcomes(prompts)
+    try:
+        return list(model.complete(prompts))
+    except PromptFailedError as failure:
+        if len(prompts) == 1:
+            return [failure]
+        return [outcome for prompt in prompts for outcome in outcomes_of(model, [prompt])]
+    except EndpointError as error:
+        return [error] * len(prompts)
+
+
+def drop_replies(model: LanguageModel, prompts: Iterable[Prompt]) -> None:
+    """Make a model keep its replies to these prompts no longer, since they could not be used."""
+    if isinstance(model, Wrapper):
+        for prompt in prompts:
+            model.drop_reply(prompt)
+
+
+def completions(outcomes: Iterable[Outcome]) -> list[Completion]:
+    """Return all completions; raises the first error among the outcomes."""
+    done = []
+    for outcome in outcomes:
+        if isinstance(outcome, EndpointError):
+            raise outcome
+        done.append(outcome)
+    return done
+
+
+@dataclass(frozen=True)
+class Wrapper:
+    """A wrapper around a model that works on one prompt after the other."""
+
+    model: LanguageModel
+
+    @property
+    def name(self) -> str:
+        """The name of the wrapped model."""
+        return self.model.name
+
+    def complete(self, prompts: Sequence[Prompt]) -> list[Completion]:
+        """Return one completion per prompt, in order; the first error ends the batch."""
+        return [self.complete_one(prompt) for prompt in prompts]
+
+    def complete_one(self, prompt: Prompt) -> Completion:
+        """Return the wrapped model's completion."""
+        return self.model.complete([prompt])[0]
+
+    def drop_reply(self, prompt: Prompt) -> None:
+        """Keep the reply to this prompt no longer, wherever below it is kept."""
+        drop_replies(self.model, [prompt])
+
+
+class BatchWrapper(Wrapper, ABC):
+    """A wrapper that works on whole batches, and reports the outcome of each prompt."""
+
+    @abstractmethod
+    def outcomes(self, prompts: Sequence[Prompt]) -> list[Outcome]:
+        """Return one completion or error per prompt, in order."""
+
+    def complete(self, prompts: Sequence[Prompt]) -> list[Completion]:
+        """Return one completion per prompt, in order; the first error in order is raised when the batch is done."""
+        return completions(self.outcomes(prompts))

@@ -5,12 +5,12 @@ or a number where a schema asks for a text needs no correction.
 """
 
 import json
+import re
+from dataclasses import dataclass
 from typing import Annotated, TypeAlias, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ValidationError, WithJsonSchema
 
-from triplebeam.generate.chat_completion import strip_thoughts
-from triplebeam.generate.cut_off import drop_cut_item
 from triplebeam.generate.language_model import Completion, PromptFailedError
 from triplebeam.text.characters import replace_unstorable
 
@@ -101,6 +101,8 @@ def require_whole_text(completion: Completion) -> str:
     return text
 
 
+#: Where some "thinking" models write their thoughts into the reply.
+_THOUGHTS_BEGIN, THOUGHTS_END = "<think>", "</think>"
 #: No useful reply is longer; a model that loops may write megabytes.
 _MAX_CHARACTERS = 100_000
 
@@ -122,6 +124,20 @@ def read_object(text: str) -> dict[str, object]:
     return value
 
 
+def strip_thoughts(text: str) -> tuple[str, bool]:
+    """Return the reply without its thoughts, and whether it had any.
+
+    Some chat templates open the thoughts themselves, so that only their end is seen. Thoughts that do not end were cut
+    off at the limit of tokens: nothing is said then.
+    """
+    _, close, said = text.rpartition(THOUGHTS_END)
+    if close:
+        return said.lstrip(), True
+    if text.lstrip().startswith(_THOUGHTS_BEGIN):
+        return "", True
+    return text, False
+
+
 def _decode(text: str) -> object:
     from json_repair import repair_json
 
@@ -136,3 +152,55 @@ def _decode(text: str) -> object:
 
 def _make_unusable_error(problem: str, text: str) -> UnusableReplyError:
     return UnusableReplyError(problem, "ask again or use a stronger model", text, repairable=True)
+
+
+_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*+(?P<closed>"?)|[\[\]{},]', re.DOTALL)
+#: The end of an object that prose follows. A brace inside a text seldom follows a quotation mark or a bracket, and
+#: what follows one inside an object is a comma or another bracket.
+_CLOSED = re.compile(r"""(?:(?<!\\)["'](?:\s*+:\s*+[\w.+-]++)?|\])(?:\s*+\})++(?=\s*+[^\s,\]{"])""")
+#: The object, one of its lists, and the items of that.
+_ITEM_DEPTH = 2
+
+
+@dataclass(slots=True)
+class _Level:
+    """An open bracket, and where the item that is being written in it begins."""
+
+    bracket: str
+    item: int
+
+    def is_whole(self, text: str) -> bool:
+        """Return whether the item ends where the text does. A number may go on, and a field has more than its name."""
+        has_value = self.bracket == "[" or ":" in text[self.item :]
+        return text.endswith(('"', "]", "}")) and has_value
+
+
+def drop_cut_item(text: str) -> str:
+    """Return the text up to its last whole item; as it is where its brackets are closed.
+
+    Some endpoints let a reply end early and do not say so. Repairing it would take half a name or half a year for a
+    whole one, so the item that was not finished goes: the triple of a list, the name of a list, the field of an object.
+    A quotation mark too many turns texts and brackets inside out, so an end before prose is looked for first.
+    """
+    text = text.rstrip("` \n")
+    if text.endswith("}"):
+        return text
+    if end := _CLOSED.search(text):
+        return text[: end.end()]
+    levels: list[_Level] = []
+    closed = True
+    for token in _TOKEN.finditer(text):
+        sign = token[0][0]
+        if sign in "[{":
+            levels.append(_Level(sign, token.end()))
+        elif sign in "]}" and levels:
+            levels.pop()
+            if not levels:  # what follows is prose
+                return text
+        elif sign == "," and levels:
+            levels[-1].item = token.end()
+        elif sign == '"':
+            closed = bool(token["closed"])
+    if len(levels) > _ITEM_DEPTH:
+        return text[: levels[_ITEM_DEPTH - 1].item]
+    return text if not levels or (closed and levels[-1].is_whole(text)) else text[: levels[-1].item]

@@ -41,7 +41,6 @@ class Location(ABC):
     @abstractmethod
     def state(self) -> Path:
         """The local folder with the documents, extracted triples and vectors."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -112,16 +111,13 @@ class Cluster(Location):
             replace_file(self.state / _FILE, json.dumps({"address": f"{self}?{query}"}) + "\n")
 
 
-def is_address(place: object) -> bool:
-    """Return whether this is an address, and not a folder. An unknown scheme is none, but may have passwords, too."""
-    return isinstance(place, str) and "://" in place
-
-
 def parse_location(place: "str | Path | Location", state: Path) -> Location:
     """Read a path or an address that the user typed; ``state`` is the state folder of the settings."""
     if isinstance(place, Location):
         return place
-    return Cluster.parse(str(place), state) if is_address(place) else find_location(Path(place))
+    # An unknown scheme is no folder: it may have passwords, too.
+    is_address = isinstance(place, str) and "://" in place
+    return Cluster.parse(str(place), state) if is_address else find_location(Path(place))
 
 
 def find_location(folder: Path) -> Location:
@@ -135,8 +131,10 @@ def find_location(folder: Path) -> Location:
         raise IndexDamagedError(
             f"{folder / _FILE} cannot be read: remove it, and name the index by its address ({_FORM})."
         ) from error
-    own = found.state.resolve() == folder.resolve() and folder.resolve().is_relative_to(_find_state().resolve())
-    if not own:
+    # The user's own state folder. A `triplebeam.toml` may be somebody else's, so it has no say in this.
+    chosen = os.environ.get(_STATE)
+    state = Path(chosen).expanduser() if chosen else platformdirs.user_data_path("triplebeam")
+    if found.state.resolve() != folder.resolve() or not folder.resolve().is_relative_to(state.resolve()):
         raise BadInputError(
             f"{folder} refers to a cluster and is not in your state folder, so no request is sent there: if you"
             f" trust it, name the index by its address, {found}, or set {_STATE}."
@@ -201,12 +199,6 @@ def _parse_credentials(text: str) -> tuple[str, str] | None:
 
 def _read_environment() -> tuple[str, str]:
     return os.environ.get(_USER, ""), os.environ.get(_PASSWORD, "")
-
-
-def _find_state() -> Path:
-    """Find the user's own state folder. A `triplebeam.toml` may be somebody else's, so it has no say in this."""
-    chosen = os.environ.get(_STATE)
-    return Path(chosen).expanduser() if chosen else platformdirs.user_data_path("triplebeam")
 
 
 def _is_loopback(host: str) -> bool:

@@ -51,10 +51,10 @@ class GraphStatistics(BaseModel):
     model_config = ConfigDict(frozen=True)
 
     nodes: int
-    edges: int
-    """An edge of several kinds counts once."""
-    edges_by_kind: dict[str, int]
-    nodes_without_edges: int
+    edges: int = 0
+    """An edge of several kinds counts once; without any they were not counted, as on a cluster."""
+    edges_by_kind: dict[str, int] = {}
+    nodes_without_edges: int = 0
 
     @computed_field  # type: ignore[prop-decorator]
     @property

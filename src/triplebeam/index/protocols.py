@@ -52,34 +52,27 @@ class PassageLookup(Protocol):
 
     def rows(self, passage_ids: Iterable[str]) -> list[int]:
         """Return the numbers of these passages, which must be there."""
-        ...
 
     def ids(self, rows: Iterable[int] | NDArray[np.int64]) -> list[str]:
         """Return the ids of the passages of these numbers."""
-        ...
 
     @property
     def documents(self) -> Sequence[str]:
         """The document of every passage."""
-        ...
 
     @property
     def titles(self) -> Sequence[str]:
         """The title of every passage."""
-        ...
 
     @property
     def document_ids(self) -> Mapping[str, None]:
         """The ids of the documents, in their order."""
-        ...
 
     def of_document(self, document_id: str) -> list[Passage]:
         """Return the passages of a document, in their order."""
-        ...
 
     def fields(self) -> Iterator[dict[str, str]]:
         """Return what filters compare, of every passage."""
-        ...
 
 
 class TermSearch(Protocol):
@@ -89,11 +82,9 @@ class TermSearch(Protocol):
 
     def search(self, query: str, k: int) -> Found:
         """Return the best k and their scores."""
-        ...
 
     def stemmers_of(self, rows: Sequence[int]) -> list[str]:
         """Return the stemmers of these texts, those of their languages."""
-        ...
 
 
 class VectorSearch(Protocol):
@@ -103,11 +94,9 @@ class VectorSearch(Protocol):
 
     def nearest(self, vector: NDArray[np.float32], k: int) -> Found:
         """Return the k of highest cosine, and their cosines."""
-        ...
 
     def nearest_many(self, vectors: NDArray[np.float32], k: int) -> Sequence[Found]:
         """Return the same for each of several vectors."""
-        ...
 
 
 class TripleStore(Protocol):
@@ -115,27 +104,21 @@ class TripleStore(Protocol):
 
     def triples_of(self, passage_ids: Sequence[str]) -> NDArray[np.int64]:
         """Return the triples of these passages: passages in this order, triples in the order of extraction."""
-        ...
 
     def passage_of(self, triple_ids: Numbers) -> list[str]:
         """Return the passage of each triple."""
-        ...
 
     def neighbours(self, triple_ids: Numbers, query: NDArray[np.float32], limit: int) -> list[NDArray[np.int64]]:
         """Return for each triple the ``limit`` others that share an end and are most similar to the query."""
-        ...
 
     def nearest(self, vectors: NDArray[np.float32], k: int) -> NDArray[np.int64]:
         """Return for each vector the k triples nearest to it, best first: an array of one row per vector."""
-        ...
 
     def vectors(self, triple_ids: Numbers) -> NDArray[np.float32]:
         """Return the stored unit vector of each triple."""
-        ...
 
     def triple(self, triple_id: int) -> Triple:
         """Return the triple itself."""
-        ...
 
 
 class SourceTriples(TripleStore, Protocol):
@@ -145,7 +128,6 @@ class SourceTriples(TripleStore, Protocol):
 
     def search(self, vector: NDArray[np.float32], k: int) -> Found:
         """Return the k triples nearest to one vector, with their cosines."""
-        ...
 
 
 class Source(Protocol):
@@ -154,41 +136,33 @@ class Source(Protocol):
     @property
     def location(self) -> Location:
         """Where it is."""
-        ...
 
     @property
     def manifest(self) -> "Manifest":
         """What is in it."""
-        ...
 
     @property
     def passages(self) -> PassageLookup:
         """Its passages."""
-        ...
 
     @property
     def triples(self) -> SourceTriples:
         """Its triples."""
-        ...
 
     @property
     def passage_terms(self) -> TermSearch:
         """BM25 over passages."""
-        ...
 
     @property
     def triple_terms(self) -> TermSearch:
         """BM25 over triples."""
-        ...
 
     @property
     def passage_vectors(self) -> VectorSearch:
         """The vectors of passages."""
-        ...
 
     def filter(self, where: Where) -> "Source":
         """Return the passages for which a filter holds, and what is tied to them; there must be one."""
-        ...
 
     def graph(
         self, query: Query | None = None, *, passages: Sequence[str] = (), entities: Sequence[str] = ()
@@ -196,12 +170,9 @@ class Source(Protocol):
         """Return the graphs: the whole where it is in memory or mapped, else what is near a query, or near passages and
         the entities of some names.
         """
-        ...
 
     def triples_about(self, name: str) -> NDArray[np.int64]:
         """Return the triples with an entity, by its name, in the order of their passages."""
-        ...
 
     def suggest_entity(self, name: str) -> str:
         """Return the end of an error message about a name that no entity has; empty where that is not known."""
-        ...

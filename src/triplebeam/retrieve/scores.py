@@ -129,4 +129,6 @@ def add_chains(ranking: Ranking, passages: PassageTable, reasons: Reasons) -> Ra
     """Give each hit its chains."""
     rows = [passages.row(passage_id) for passage_id in ranking.ids]
     chains = reasons(rows)
-    return ranking.replaced(hit._replace(chains=chains.get(row, ())) for hit, row in zip(ranking, rows, strict=True))
+    return ranking.replace_hits(
+        hit._replace(chains=chains.get(row, ())) for hit, row in zip(ranking, rows, strict=True)
+    )

@@ -1,7 +1,7 @@
-"""Answers as JSON: the same over HTTP and on the command line."""
+"""Answers as JSON, the same over HTTP and on the command line; and what is answered where the model failed."""
 
-from collections.abc import Mapping
-from dataclasses import asdict
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Annotated, NotRequired, cast
 
 from pydantic import Field
@@ -12,6 +12,7 @@ from triplebeam.answer import Answer, Evidence, Outcome, Step
 from triplebeam.explain.snippet import snippet
 from triplebeam.explain.verdict import remarks, verdict
 from triplebeam.generate.accounting import compute_cost
+from triplebeam.generate.language_model import Usage
 from triplebeam.passage import Passage, Passages
 from triplebeam.ranking import Hit
 from triplebeam.serve.shapes import (
@@ -21,13 +22,14 @@ from triplebeam.serve.shapes import (
     UsageShape,
     follow_up_json,
     place_json,
-    snippet_json,
-    usage_json,
 )
 from triplebeam.text.terms import ENGLISH
 
 if TYPE_CHECKING:
     from triplebeam.explain.conversation import FollowUp
+
+#: How a command ends that a model failed.
+MODEL_FAILED_EXIT_CODE = 3
 
 
 class ReadFactShape(TypedDict):
@@ -143,33 +145,30 @@ def answer_json(
     price: float | None = None,
     follow_up: "FollowUp | None" = None,
 ) -> AnswerShape:
-    """The whole answer. ``stemmers`` are those of its passages (`found.stemmers`). ``price`` is in US dollars, and is
-    left out where it is not known.
+    """Return the whole answer. ``stemmers`` are those of its passages (`found.stemmers`). ``price`` is in US dollars,
+    and is left out where it is not known.
     """
-    core: dict[str, object] = {
+    written: dict[str, object] = {
         "question": answer.question,
         **conclusion_json(answer),
         "verdict": verdict(answer),
         "loop_answer": answer.loop_text,
-        "evidence": [_evidence(fact) for fact in answer.evidence],
+        "evidence": [_evidence_json(fact) for fact in answer.evidence],
         "passages": [
-            _ranked_passage(hit, answer, passages[hit.passage_id], (stemmers or {}).get(hit.passage_id, ENGLISH))
+            _ranked_passage_json(hit, answer, passages[hit.passage_id], (stemmers or {}).get(hit.passage_id, ENGLISH))
             for hit in answer.ranking
         ],
         "steps": [step_json(step) for step in answer.steps],
-        "usage": usage_json(answer.usage),
+        "usage": asdict(answer.usage),
+        **({"follow_up": follow_up_json(follow_up)} if follow_up else {}),
+        **({} if price is None else {"price": price}),
     }
-    written = cast("AnswerShape", core)
-    if follow_up:
-        written["follow_up"] = follow_up_json(follow_up)
-    if price is not None:
-        written["price"] = price
-    return written
+    return cast("AnswerShape", written)
 
 
 def conclusion_json(answer: Answer) -> ConclusionShape:
-    """An answer by itself."""
-    written: ConclusionShape = {
+    """Return an answer by itself."""
+    written: dict[str, object] = {
         "outcome": answer.outcome,
         "answer": answer.text,
         "sentence": answer.sentence,
@@ -180,74 +179,89 @@ def conclusion_json(answer: Answer) -> ConclusionShape:
         "supported": answer.supported,
         "ending": answer.ending,
     }
-    if answer.premise:
-        written["premise"] = answer.premise
-    if answer.contradicting:
-        written["contradicting"] = [_evidence(fact) for fact in answer.contradicting]
-    if answer.as_of:
-        written["as_of"] = answer.as_of
-    if answer.may_be_incomplete:
-        written["may_be_incomplete"] = True
-    return written
+    more: dict[str, object] = {
+        "premise": answer.premise,
+        "contradicting": [_evidence_json(fact) for fact in answer.contradicting],
+        "as_of": answer.as_of,
+        "may_be_incomplete": answer.may_be_incomplete,
+    }
+    return cast("ConclusionShape", written | _drop_empty(more))
 
 
 def thought_json(step: Step) -> ThoughtShape:
-    """What a step looked for, and what it made of it."""
+    """Return what a step looked for, and what it made of it."""
     return {"number": step.number, "query": step.query, "thought": step.thought}
 
 
 def step_json(step: Step) -> StepShape:
-    """A step, on its own or in its answer."""
-    core: dict[str, object] = {
+    """Return a step, on its own or in its answer."""
+    written: dict[str, object] = {
         **thought_json(step),
-        "facts": [_read_fact(fact) for fact in step.facts],
+        "facts": [_read_fact_json(fact) for fact in step.facts],
         "problems": list(step.problems),
         "passages": step.ranking.ids,
-        "usage": usage_json(step.usage),
+        "usage": asdict(step.usage),
         "seconds": step.seconds,
     }
-    written = cast("StepShape", core)
-    if step.picture:
-        written["picture"] = step.picture
-    return written
+    return cast("StepShape", written | _drop_empty({"picture": step.picture}))
 
 
 def price_of_answer(answer: Answer, index: "assemble.IndexReader") -> float | None:
-    """US dollars; None where the model's price is not known.
+    """Compute US dollars; None where the model's price is not known.
 
     A usage does not say which model's tokens it counts, so an answer by two models has no price.
     """
-    if assemble.context_of(index).model.name != assemble.context_of(index).reading_model.name:
+    context = assemble.context_of(index)
+    if context.model.name != context.reading_model.name:
         return None
-    return compute_cost(answer.usage, assemble.context_of(index).model.name, index.settings.prices)
+    return compute_cost(answer.usage, context.model.name, index.settings.prices)
 
 
-def _ranked_passage(hit: Hit, answer: Answer, passage: Passage, stemmer: str) -> RankedPassageShape:
+def _ranked_passage_json(hit: Hit, answer: Answer, passage: Passage, stemmer: str) -> RankedPassageShape:
     facts = (fact.triple for fact in answer.evidence if fact.span and fact.span.passage_id == passage.id)
-    shown = snippet(passage, answer.question, facts, stemmer)
-    return {**place_json(passage), "score": hit.score, "snippet": snippet_json(shown)}
+    text, highlights = snippet(passage, answer.question, facts, stemmer)
+    return {**place_json(passage), "score": hit.score, "snippet": {"text": text, "highlights": list(highlights)}}
 
 
-def _evidence(fact: Evidence) -> EvidenceShape:
-    span = cast("SpanShape", asdict(fact.span)) if fact.span else None
-    written: EvidenceShape = {"triple": fact.triple, "span": span, "from_memory": fact.from_memory}
-    if fact.statement:
-        written["fact"] = fact.statement
-    if fact.date:
-        written["date"] = fact.date
-    if fact.speaker:
-        written["speaker"] = fact.speaker
-    if fact.note:
-        written["note"] = fact.note
-    return written
+def _evidence_json(fact: Evidence) -> EvidenceShape:
+    span = asdict(fact.span) if fact.span else None
+    written = {"triple": fact.triple, "span": span, "from_memory": fact.from_memory}
+    more = {"fact": fact.statement, "date": fact.date, "speaker": fact.speaker, "note": fact.note}
+    return cast("EvidenceShape", written | _drop_empty(more))
 
 
-def _read_fact(fact: Evidence) -> ReadFactShape:
-    passage_id, quotation = (fact.span.passage_id, fact.span.text) if fact.span else (None, None)
+def _read_fact_json(fact: Evidence) -> ReadFactShape:
     return {
         "fact": fact.text,
         "triple": fact.triple,
-        "passage_id": passage_id,
-        "quotation": quotation,
+        "passage_id": fact.span.passage_id if fact.span else None,
+        "quotation": fact.span.text if fact.span else None,
         "from_memory": fact.from_memory,
     }
+
+
+def _drop_empty(fields: Mapping[str, object]) -> dict[str, object]:
+    """Leave out what is empty, of fields that may be missing."""
+    return {name: value for name, value in fields.items() if value}
+
+
+def make_failed_answer(
+    index: "assemble.IndexReader", question: str, failure: str, steps: Sequence[Step] = ()
+) -> Answer:
+    """Make the answer where the endpoint is gone, with the steps that were taken before."""
+    answer = Answer(
+        question=question,
+        text="",
+        failure=failure,
+        steps=tuple(steps),
+        usage=sum((step.usage for step in steps), Usage()),
+        ending="the model's endpoint cannot be used",
+    )
+    return add_passages(index, answer)
+
+
+def add_passages(index: "assemble.IndexReader", answer: Answer) -> Answer:
+    """Return the answer, with the passages of one search where the model failed before the agent had found any."""
+    if answer.outcome != "model_failed" or answer.ranking:
+        return answer
+    return replace(answer, ranking=index.retriever().retrieve(answer.question))

@@ -15,8 +15,7 @@ from pathlib import Path
 from secrets import token_hex
 
 from triplebeam.assemble import Context, IndexReader, context_of, make_embedder
-from triplebeam.embed.embedder import Embedder
-from triplebeam.embed.lazy import LazyEmbedder
+from triplebeam.embed.embedder import Embedder, LazyEmbedder
 from triplebeam.errors import (
     BadInputError,
     IndexChangedError,
@@ -32,14 +31,18 @@ from triplebeam.index.location import Folder, Location, find_location
 from triplebeam.index.manifest import Manifest
 from triplebeam.index.protocols import Source
 from triplebeam.index.stores import Watch, open_source, watch
-from triplebeam.serve.index_folders import ENDING, check_files_are_here, check_name, indexes_and_data_folders, is_name
-from triplebeam.serve.library_errors import (
+from triplebeam.serve.index_folders import (
+    ENDING,
     CannotCreateError,
     CannotDeleteError,
     EmptyIndexError,
     IndexExistsError,
     NothingVisibleError,
     UnknownIndexError,
+    check_files_are_here,
+    check_name,
+    indexes_and_data_folders,
+    is_name,
 )
 from triplebeam.settings import Settings
 from triplebeam.system.durable import explain_disk_errors, flush, make_folder
@@ -69,13 +72,9 @@ class _Opened:
 
     @cached_property
     def documents(self) -> dict[str, DocumentRow]:
-        return _documents(self.index)
-
-
-def _documents(index: IndexReader) -> dict[str, DocumentRow]:
-    passages = index.passages
-    titles = dict(zip(passages.documents, passages.titles, strict=True))
-    return {id_: DocumentRow(id_, titles[id_], count) for id_, count in Counter(passages.documents).items()}
+        passages = self.index.passages
+        titles = dict(zip(passages.documents, passages.titles, strict=True))
+        return {id_: DocumentRow(id_, titles[id_], count) for id_, count in Counter(passages.documents).items()}
 
 
 class Library:
@@ -98,7 +97,9 @@ class Library:
         self.given_extractor = extractor
         self._given_embedder = embedder
         self._given_model = model
-        self._single, self._data = indexes_and_data_folders(list(map(_absolute, places)))
+        locations = [find_location(place) if isinstance(place, Path) else place for place in places]
+        absolute = [Folder(each.path.absolute()) if isinstance(each, Folder) else each for each in locations]
+        self._single, self._data = indexes_and_data_folders(absolute)
         self._opened: dict[str, _Opened] = {}
         self._watches: dict[Location, Watch] = {}
         self._opening: defaultdict[str, threading.Lock] = defaultdict(threading.Lock)
@@ -108,15 +109,10 @@ class Library:
         self._where: str | None = None
 
     def seen_with(self, index: str | None, where: str | None) -> "Library":
-        """The same indexes, as far as they may be seen: one of them, and the passages for which a filter holds."""
+        """Return the same indexes as far as they may be seen: one of them, and passages for which a filter holds."""
         seen = copy(self)  # what is open is shared
         seen._only, seen._where = index, where
         return seen
-
-    @property
-    def bounds(self) -> tuple[str | None, str | None]:
-        """The only index and the filter that it is bound to."""
-        return self._only, self._where
 
     @property
     def can_create(self) -> bool:
@@ -126,7 +122,7 @@ class Library:
     @property
     def is_bound(self) -> bool:
         """Is there anything that is not seen?"""
-        return self.bounds != (None, None)
+        return (self._only, self._where) != (None, None)
 
     @property
     def can_ask(self) -> bool:
@@ -159,17 +155,17 @@ class Library:
 
     def is_published(self, name: str) -> bool:
         """Has an index documents to search?"""
-        return self._watch(self.location(name)).version() is not None
+        return self._watch(self.location(name))() is not None
 
     def manifest(self, name: str) -> Manifest:
-        """What is in an index, as far as it may be seen."""
+        """Return what is in an index, as far as it may be seen."""
         location = self.location(name)
         if self.is_bound or not isinstance(location, Folder):
             return self.index(name).status
         return retry_on_publish(location.path, lambda: read_manifest(location.path))
 
     def index(self, name: str, where: str | None = None) -> IndexReader:
-        """The index of that name, of the generation that is published now; or a view of it."""
+        """Open the index of that name, of the generation that is published now; or a view of it."""
         for _ in range(_RETRIES):
             with suppress(IndexChangedError):  # published between opening and filtering
                 return self._view(name, where)
@@ -178,17 +174,13 @@ class Library:
     def _view(self, name: str, where: str | None) -> IndexReader:
         index = self._open(name).index
         if self._where is not None:
-            index = self._visible(name, index, self._where)
+            try:
+                index = index.filter(self._where)
+            except BadInputError:  # which would name fields and values that are not to be seen
+                raise NothingVisibleError(
+                    f"nothing of the index {name!r} may be seen here: ask whoever runs this server."
+                ) from None
         return index if where is None else index.filter(where)
-
-    def _visible(self, name: str, index: IndexReader, where: str) -> IndexReader:
-        """What is wrong with the filter must not be said: it would name fields and values that are not to be seen."""
-        try:
-            return index.filter(where)
-        except BadInputError:
-            raise NothingVisibleError(
-                f"nothing of the index {name!r} may be seen here: ask whoever runs this server."
-            ) from None
 
     def open_all(self) -> None:
         """Open every published index; there must be one."""
@@ -200,10 +192,11 @@ class Library:
             self.index(name)
 
     def documents(self, name: str) -> dict[str, DocumentRow]:
-        """An index's documents by id, in the order in which they were first indexed."""
+        """List an index's documents by id, in the order in which they were first indexed."""
         if not self.is_published(name):
             return {}
-        return self._open(name).documents if self._where is None else _documents(self.index(name))
+        opened = self._open(name) if self._where is None else _Opened(None, self.index(name))
+        return opened.documents
 
     def create(self, name: str) -> None:
         """Create an empty index."""
@@ -240,14 +233,14 @@ class Library:
                     shutil.rmtree(left, ignore_errors=True)
 
     def embedder(self, name: str) -> Embedder:
-        """The embedder of that name, loaded once for all indexes and builds."""
+        """Return the embedder of that name, loaded once for all indexes and builds."""
         with self._loading:
             if name not in self._embedders:
                 self._embedders[name] = self._given_embedder or make_embedder(name, self.settings)
             return self._embedders[name]
 
     def redact(self, text: str) -> str:
-        """A message without the paths of the library's folders and weights, and without the hosts of clusters."""
+        """Remove the paths of the library's folders and weights, and the hosts of clusters, from a message."""
         home = self.settings.home
         if home.is_absolute() and home != Path(home.anchor):
             text = text.replace(str(home), "the server's folder of weights")
@@ -257,7 +250,7 @@ class Library:
         return _HOSTS.sub("", text)
 
     def _places(self) -> dict[str, Path | Location]:
-        """Listed at each call: `triplebeam index` may create indexes while a server runs."""
+        """List the indexes, at each call: `triplebeam index` may create some while a server runs."""
         found: dict[str, Path | Location] = dict(self._single)
         for data in self._data:
             for path in sorted(data.glob(f"*{ENDING}")):
@@ -269,7 +262,7 @@ class Library:
     def _open(self, name: str) -> _Opened:
         location = self.location(name)
         with self._opening[name]:
-            version = self._watch(location).version()
+            version = self._watch(location)()
             if version is None:
                 raise EmptyIndexError(f"the index {name!r} has no documents yet: add some first.")
             known = self._opened.get(name)
@@ -295,8 +288,3 @@ class Library:
         del known
         gc.collect()
         return open_source(location)
-
-
-def _absolute(place: Path | Location) -> Location:
-    location = find_location(place) if isinstance(place, Path) else place
-    return Folder(location.path.absolute()) if isinstance(location, Folder) else location

@@ -2,13 +2,11 @@
 
 import math
 import sys
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from triplebeam.assemble import Method
-from triplebeam.assemble.method import Part
 from triplebeam.errors import BadInputError, check_question
 from triplebeam.methods.gear import Cascade
 
@@ -19,19 +17,10 @@ _LARGEST_NUMBER = 1000
 _LARGEST = {"length": 10, "layers": 20, "damping": 0.99, "paths": 100, "samples": 100, "tokens": 100_000, "seed": 2**31}
 _SMALLEST = {"tolerance": 1e-8}
 #: Triples in all chains that walks score, and in those that they encode, at about two milliseconds of processor time.
-_MOST_SCORED, _MOST_ENCODED = 100_000, 2000
+_MAX_SCORED, _MAX_ENCODED = 100_000, 2000
 #: A model may be called as often as these say, multiplied.
-_CALLS = (
-    "max_steps",
-    "max_rounds",
-    "attempts",
-    "max_sentences",
-    "paths",
-    "samples",
-    "seeds",
-    "branches",
-)
-_MOST_CALLS = 1000
+_CALLS = ("max_steps", "max_rounds", "attempts", "max_sentences", "paths", "samples", "seeds", "branches")
+_MAX_CALLS = 1000
 
 
 class QuestionTooLongError(BadInputError):
@@ -54,7 +43,7 @@ class Limits:
     """Searches running at once; more of them wait."""
 
     def check(self, question: str, method: str) -> Method:
-        """The method, parsed. Refuse a question that is empty or too long, and a method that asks for too much."""
+        """Parse the method. Refuse a question that is empty or too long, and a method that asks for too much."""
         self.check_length(question)
         check_question(question)
         if len(method) > _METHOD_CHARACTERS:
@@ -75,16 +64,12 @@ class Limits:
 #: For a process that its own user started and that only this user reaches. A method names no file there either: the
 #: one who writes it is a model.
 UNLIMITED = Limits(
-    question_characters=sys.maxsize,
-    search_seconds=math.inf,
-    ask_seconds=math.inf,
-    agents=32,
-    searches=32,
+    question_characters=sys.maxsize, search_seconds=math.inf, ask_seconds=math.inf, agents=32, searches=32
 )
 
 
 def _check_method(method: Method) -> None:
-    """A method must not read the server's files, nor ask for more work than a few seconds of processor time."""
+    """Refuse a method that reads the server's files, or asks for more work than a few seconds of processor time."""
     if method.run:
         raise BadInputError(f"{method.text!r} names a file, which a server does not read.")
     if len(method.parts) > _METHOD_PARTS:
@@ -108,40 +93,25 @@ def _check_parameter(method: str, name: str, value: object) -> None:
 
 
 def _check_work(method: Method) -> None:
-    """Parameters that are multiplied: each may be large, but not all at once, nor in each of several parts."""
-    parts = [_numbers(part) for part in method.every_part()]
-    walks = [_Walk.of(values) for values in parts if "neighbours" in values]
+    """Multiply parameters: each may be large, but not all at once, nor in each of several parts."""
+    scored, encoded, calls = 0, 0, 0
+    for part in method.every_part():
+        default = {name: each.default for name, each in part.row.parameters.items() if each.default is not None}
+        values: dict[str, Any] = {"shortlist": Cascade.shortlist, **default, **part.values}
+        factors = [values[name] for name in _CALLS if isinstance(values.get(name), int)]
+        calls += math.prod(factors) if factors else 0
+        if "neighbours" in values:
+            # Each chain of two triples or more, at every step: 2 + 3 + … + length triples for each neighbour.
+            length, neighbours = values["length"], values["neighbours"]
+            triples = values["width"] * (length * (length + 1) // 2 - 1)
+            shortlists = {"exact": neighbours, "cascade": min(neighbours, values["shortlist"]), "pooled": 0}
+            scored += triples * neighbours
+            encoded += triples * shortlists[values["scorer"]]
     work = {
-        "triples to score": (sum(walk.scored for walk in walks), _MOST_SCORED),
-        "triples to encode": (sum(walk.encoded for walk in walks), _MOST_ENCODED),
-        "calls of a model": (sum(_product(values, _CALLS) for values in parts), _MOST_CALLS),
+        "triples to score": (scored, _MAX_SCORED),
+        "triples to encode": (encoded, _MAX_ENCODED),
+        "calls of a model": (calls, _MAX_CALLS),
     }
     for what, (amount, most) in work.items():
         if amount > most:
             raise BadInputError(f"{method.text!r} means {amount:,} {what}: a server accepts at most {most:,}.")
-
-
-class _Walk(NamedTuple):
-    """What a walk along triples costs at most: how many triples are in the chains that it scores and encodes."""
-
-    scored: int
-    encoded: int
-
-    @classmethod
-    def of(cls, values: Mapping[str, Any]) -> "_Walk":
-        """Count each chain of two triples or more, at every step: 2 + 3 + … + length triples for each neighbour."""
-        length, neighbours = values["length"], values["neighbours"]
-        triples = values["width"] * (length * (length + 1) // 2 - 1)
-        encoded = {"exact": neighbours, "cascade": min(neighbours, values["shortlist"]), "pooled": 0}
-        return cls(triples * neighbours, triples * encoded[values["scorer"]])
-
-
-def _numbers(part: Part) -> dict[str, Any]:
-    """The parameters with a value, given or by default."""
-    default = {name: each.default for name, each in part.row.parameters.items() if each.default is not None}
-    return {"shortlist": Cascade.shortlist, **default, **part.values}
-
-
-def _product(values: Mapping[str, Any], names: Sequence[str]) -> int:
-    factors = [values[name] for name in names if isinstance(values.get(name), int)]
-    return math.prod(factors) if factors else 0

@@ -7,14 +7,17 @@ had not started never will.
 
 import asyncio
 import contextvars
+import os
 import threading
 import time
 from collections import Counter
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from copy import copy
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cache, partial
+from importlib.util import find_spec
 from typing import ParamSpec, TypeVar
 
 from triplebeam.answer import Agent, Answer, Step
@@ -22,15 +25,16 @@ from triplebeam.assemble import IndexReader, Method, context_of
 from triplebeam.errors import EndpointError, TriplebeamError
 from triplebeam.explain.conversation import FollowUp, Turn, follow_conversation, follow_up
 from triplebeam.explain.search_results import SearchResults
+from triplebeam.generate.language_model import Usage
+from triplebeam.serve.answer_shapes import add_passages, make_failed_answer
+from triplebeam.serve.index_folders import message_of
 from triplebeam.serve.library import Library
-from triplebeam.serve.library_errors import message_of
 from triplebeam.serve.limits import Limits
-from triplebeam.serve.model_failure import add_passages, make_failed_answer
-from triplebeam.serve.tracing import span
 from triplebeam.system.cancellation import WorkCancelledError, cancel_on
 
 T = TypeVar("T")
 P = ParamSpec("P")
+_TRACING_SWITCH = "TRIPLEBEAM_TRACING"
 
 
 class TimeLimitError(TriplebeamError):
@@ -46,10 +50,8 @@ class TooManyAgentsError(TriplebeamError):
 
 @dataclass(frozen=True)
 class Searched:
-    """The result of a search, and how long it took."""
+    """The result of a search, how long it took, and the follow-up that was rewritten for it."""
 
-    question: str
-    """What was searched for; a follow-up of a conversation is rewritten first."""
     results: SearchResults
     seconds: float
     follow_up: FollowUp | None = None
@@ -73,7 +75,7 @@ class AgentRun:
         self._late = False
 
     def start(self, future: "Future[Answer]") -> None:
-        """The future of ``work``, in whichever thread."""
+        """Take the future of ``work``, in whichever thread it runs."""
         self._future = future
         future.add_done_callback(lambda _: self._put(None))
 
@@ -94,19 +96,15 @@ class AgentRun:
 
     def _ask(self, agent: Agent, question: str, earlier: Sequence[Turn]) -> Answer:
         self.follow_up = follow_up(context_of(self.index).model, question, earlier)
-        if self.follow_up is None:
-            return self._answer(agent, question)
-        self._put(self.follow_up)
-        answer = self._answer(agent, self.follow_up.question)
-        return replace(answer, usage=self.follow_up.usage + answer.usage)
-
-    def _answer(self, agent: Agent, question: str) -> Answer:
-        run = agent.run(question)
+        if self.follow_up:
+            self._put(self.follow_up)
+        run = agent.run(self.follow_up.question if self.follow_up else question)
         while not self._stop.is_set():
             with span("step"):
                 step = next(run.steps, None)
             if step is None:
-                return run.answer
+                spent = self.follow_up.usage if self.follow_up else Usage()
+                return replace(run.answer, usage=spent + run.answer.usage)
             self._steps.append(step)
             self._put(step)
         run.close()
@@ -117,7 +115,7 @@ class AgentRun:
         self._stop.set()
 
     async def progress(self) -> AsyncGenerator[FollowUp | Step, None]:
-        """A follow-up once it is rewritten, then the steps as they are done.
+        """Yield a follow-up once it is rewritten, then the steps as they are done.
 
         They end with the answer, an error or the time limit: see ``error``.
         """
@@ -157,40 +155,20 @@ class Runner:
     def __init__(self, library: Library, limits: Limits) -> None:
         self.library = library
         self.limits = limits
+        self.counts: Counter[str] = Counter()
+        """Of agents running, searches running and searches waiting for a thread."""
         self._searches = ThreadPoolExecutor(limits.searches, thread_name_prefix="search")
         self._agents = ThreadPoolExecutor(limits.agents, thread_name_prefix="agent")
         self._counting = threading.Lock()
-        self._counts: Counter[str] = Counter()
 
     def over(self, library: Library) -> "Runner":
-        """The same threads and limits, over other indexes or parts of them."""
+        """Return the same threads and limits, over other indexes or parts of them."""
         other = copy(self)
         other.library = library
         return other
 
-    @property
-    def agents_running(self) -> int:
-        """How many agents are at work."""
-        return self._counts["agents running"]
-
-    @property
-    def searches_running(self) -> int:
-        """How many searches are at work."""
-        return self._counts["searches running"]
-
-    @property
-    def searches_waiting(self) -> int:
-        """How many searches wait for a thread."""
-        return self._counts["searches waiting"]
-
     async def search(
-        self,
-        name: str,
-        question: str,
-        method: str,
-        k: int,
-        earlier: Sequence[Turn] = (),
-        where: str | None = None,
+        self, name: str, question: str, method: str, k: int, earlier: Sequence[Turn] = (), where: str | None = None
     ) -> Searched:
         """Search an index. What calls a language model (a method, a follow-up) runs among the agents: it is as slow."""
         parsed = self.limits.check(question, method)
@@ -242,11 +220,12 @@ class Runner:
     def start_agent(self, function: Callable[[], T]) -> "Future[T]":
         """Run a function among the agents. It has to notice for itself when it is cancelled."""
         with self._counting:
-            if self.agents_running >= self.limits.agents:
+            running = self.counts["agents running"]
+            if running >= self.limits.agents:
                 raise TooManyAgentsError(
-                    f"{self.agents_running} questions are being answered, which is the limit: try again later."
+                    f"{running} questions are being answered, which is the limit: try again later."
                 )
-            self._counts["agents running"] += 1
+            self.counts["agents running"] += 1
         future = _submit(self._agents, function)
         future.add_done_callback(lambda _: self._count("agents running", -1))
         return future
@@ -254,7 +233,7 @@ class Runner:
     @property
     def busy(self) -> bool:
         """Is any thread still at work, whether or not anybody waits for it?"""
-        return self.agents_running > 0 or self.searches_running > 0
+        return self.counts["agents running"] > 0 or self.counts["searches running"] > 0
 
     def close(self) -> None:
         """Start nothing more; what is running runs to its end."""
@@ -274,11 +253,11 @@ class Runner:
                 results = index.search(question, k=k, method=method)
         seconds = time.perf_counter() - started
         results.explain()  # here, not on the event loop
-        return Searched(question, results, seconds, rewritten)
+        return Searched(results, seconds, rewritten)
 
     def _count(self, what: str, more: int) -> None:
         with self._counting:
-            self._counts[what] += more
+            self.counts[what] += more
 
 
 async def _within(seconds: float, future: "Future[T]", stop: threading.Event) -> T:
@@ -295,3 +274,24 @@ def _submit(pool: ThreadPoolExecutor, function: Callable[[], T]) -> "Future[T]":
     """Run in the caller's context, so that open spans and accounts apply there."""
     context = contextvars.copy_context()
     return pool.submit(context.run, function)
+
+
+@contextmanager
+def span(name: str, attributes: Mapping[str, str | int | float] | None = None) -> Iterator[None]:
+    """Open a span of OpenTelemetry around a block, where it is installed and TRIPLEBEAM_TRACING=1.
+
+    It is a ``search``, ``ask`` or ``step``. Attributes are names and counts, never texts.
+    """
+    if not is_tracing():
+        yield
+        return
+    from opentelemetry import trace
+
+    with trace.get_tracer("triplebeam").start_as_current_span(name, attributes=dict(attributes or {})):
+        yield
+
+
+@cache
+def is_tracing() -> bool:
+    """Return whether spans are wanted and can be made. The environment is read once."""
+    return os.environ.get(_TRACING_SWITCH) == "1" and find_spec("opentelemetry") is not None

@@ -13,10 +13,8 @@ from typing_extensions import TypedDict
 
 from triplebeam import assemble
 from triplebeam.explain.passages import place_dict
-from triplebeam.explain.search_results import SearchResults
-from triplebeam.explain.snippet import Snippet
-from triplebeam.generate.language_model import Usage
 from triplebeam.passage import Passage
+from triplebeam.triple import Triple
 
 if TYPE_CHECKING:
     from triplebeam.explain.conversation import FollowUp
@@ -110,21 +108,21 @@ class DocumentShape(TypedDict):
     passages: list[PassageShape]
 
 
-def search_json(results: SearchResults) -> SearchShape:
-    """The passages found, best first, with the chains of triples that explain each."""
-    return cast("SearchShape", results.to_dict())
-
-
 def passage_json(index: "assemble.IndexReader", passage: Passage) -> PassageShape:
-    """A passage with its triples."""
-    triples = assemble.context_of(index).triples.triples_of([passage.id]).tolist()
-    return {**place_json(passage), "triples": [assemble.context_of(index).triples.triple(id_) for id_ in triples]}
+    """Return a passage with its triples."""
+    return {**place_json(passage), "triples": [*own_triples(index, passage.id)]}
+
+
+def own_triples(index: "assemble.IndexReader", passage_id: str) -> list[Triple]:
+    """Return the triples of a passage."""
+    triples = assemble.context_of(index).triples
+    return [triples.triple(id_) for id_ in triples.triples_of([passage_id]).tolist()]
 
 
 def document_json(
     index: "assemble.IndexReader", document_id: str, offset: int = 0, limit: int | None = None
 ) -> DocumentShape:
-    """A document with its passages, from the one at ``offset`` on."""
+    """Return a document with its passages, from the one at ``offset`` on."""
     passages = index.passages.of_document(document_id)
     shown = passages[offset:] if limit is None else passages[offset : offset + limit]
     return {
@@ -136,7 +134,7 @@ def document_json(
 
 
 def follow_up_json(follow_up: "FollowUp") -> FollowUpShape:
-    """A message of a conversation, and what was made of it."""
+    """Return a message of a conversation, and what was made of it."""
     written = cast("FollowUpShape", asdict(follow_up))
     if not follow_up.problem:
         del written["problem"]
@@ -144,20 +142,10 @@ def follow_up_json(follow_up: "FollowUp") -> FollowUpShape:
 
 
 def text_json(passage: Passage) -> TextShape:
-    """A passage as it is read."""
+    """Return a passage as it is read."""
     return {"id": passage.id, "title": passage.title, "section": passage.section, "text": passage.text}
 
 
 def place_json(passage: Passage) -> PlaceShape:
-    """A passage and where it is."""
+    """Return a passage and where it is."""
     return cast("PlaceShape", place_dict(passage))
-
-
-def snippet_json(shown: Snippet) -> SnippetShape:
-    """The part of a passage that matches best."""
-    return {"text": shown.text, "highlights": list(shown.highlights)}
-
-
-def usage_json(usage: Usage) -> UsageShape:
-    """Calls and tokens."""
-    return cast("UsageShape", asdict(usage))

@@ -53,17 +53,13 @@ class BoundedClient(httpx2.Client):
                 reply.set_exception(error)
 
         Thread(target=read, daemon=True).start()
-        if wait([reply], min(_SECONDS_TO_ANNOUNCEMENT, self._seconds)).not_done:
-            self._announce_wait(request)
+        is_late = wait([reply], min(_SECONDS_TO_ANNOUNCEMENT, self._seconds)).not_done
+        if is_late and not self._wait_is_announced and self._seconds > _SECONDS_TO_ANNOUNCEMENT:
+            self._wait_is_announced = True
+            _LOG.warning("Waiting for %s: it may take %g seconds to reply.", _host(request), self._seconds)
         if wait([reply], max(0.0, deadline - time.monotonic())).not_done:
             raise self._make_timeout(request)
         return reply.result()
-
-    def _announce_wait(self, request: httpx2.Request) -> None:
-        """Say once what the caller waits for."""
-        if not self._wait_is_announced and self._seconds > _SECONDS_TO_ANNOUNCEMENT:
-            self._wait_is_announced = True
-            _LOG.warning("Waiting for %s: it may take %g seconds to reply.", _host(request), self._seconds)
 
     def _read(self, reply: httpx2.Response, deadline: float) -> httpx2.Response:
         """Read the reply with its body, decompressed."""

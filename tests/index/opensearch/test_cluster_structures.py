@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,15 +12,14 @@ from typer.testing import CliRunner
 from triplebeam.assemble import Context, IndexReader
 from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError, IndexChangedError, IndexDamagedError
-from triplebeam.explain.hits import find_stemmers
+from triplebeam.explain.explanation import find_stemmers
 from triplebeam.index.location import Cluster
 from triplebeam.index.manifest import GraphStatistics, Manifest, Ownership, VectorSpace
-from triplebeam.index.opensearch.documents import GRAPH, TOO_LONG, encode, entity, field_term, key, passage_number
-from triplebeam.index.opensearch.filters import condition_of
+from triplebeam.index.opensearch.documents import TOO_LONG, encode, entity, field_term, key, number_of
+from triplebeam.index.opensearch.fetched import ClusterPassages
 from triplebeam.index.opensearch.generation import Published
-from triplebeam.index.opensearch.passages import ClusterPassages
-from triplebeam.index.opensearch.source import ClusterSource
-from triplebeam.index.opensearch.triples import ClusterTriples
+from triplebeam.index.opensearch.search import ClusterTriples
+from triplebeam.index.opensearch.source import ClusterSource, condition_of
 from triplebeam.index.protocols import Query
 from triplebeam.passage import Passage
 from triplebeam.serve.cli.app import app
@@ -100,20 +98,6 @@ def test_a_value_that_is_too_long_to_be_compared_hides_its_passage(long: str) ->
     assert json.dumps(query["bool"]["filter"]).count("must_not") == 1
 
 
-def test_where_a_filtered_graph_finds_fewer_every_vector_is_compared() -> None:
-    def answer(kind: str, body: Json) -> Json:
-        [query] = body["query"]["bool"]["must"]
-        found = range(3 if "knn" not in query or query["knn"]["vector"]["vector"][0] else 2)
-        return hits(*({"_source": triple(number), "_score": 1.5, "sort": [1.5, number]} for number in found))
-
-    with_graph = replace(published(answer), layouts={"triples": GRAPH})
-    view = ClusterSource(with_graph.add_filter({"match_all": {}}))
-    vectors = np.array([[1, 0], [0, 1]], np.float32)
-    assert view.triples.nearest(vectors, 3).tolist() == [[0, 1, 2], [0, 1, 2]]
-    assert view.triples.nearest(vectors[:1], 3).tolist() == [[0, 1, 2]]
-    assert len(view.published.client.asked) == 2 + 2 + 1  # type: ignore[attr-defined]
-
-
 @pytest.mark.parametrize(("k", "size"), [(3, 13), (81_000, 100_000), (200_000, 100_000)])
 def test_no_more_triples_are_asked_for_than_a_search_returns(k: int, size: int) -> None:
     whole = ClusterSource(published(lambda kind, body: hits()))
@@ -133,8 +117,7 @@ def test_the_stemmers_of_passages_are_those_they_were_published_with() -> None:
 def test_the_stemmers_of_passages_cost_two_requests_however_many_they_are(words: Embedder) -> None:
     content = {"text": "text", "title": "", "start": 0, "end": 4, "metadata": {}, "section": ""}
     sources = [
-        {"id": each, "number": passage_number(each), "document": each, "position": 0, "content": content}
-        for each in "01234"
+        {"id": each, "number": number_of(each), "document": each, "position": 0, "content": content} for each in "01234"
     ]
     found = hits(*({"_id": key(each["id"]), "_source": {**each, "stemmer": "german"}} for each in sources))
     snapshot = ClusterSource(published(lambda kind, body: found))
@@ -158,15 +141,14 @@ def test_neighbours_are_ranked_by_exact_cosines() -> None:
     assert found.tolist() == [2]
 
 
-@pytest.mark.parametrize("layouts", [{}, {"triples": GRAPH}])
-def test_a_vector_of_zeros_is_compared_with_nothing(layouts: dict[str, str]) -> None:
+def test_a_vector_of_zeros_is_compared_with_nothing() -> None:
     """A cluster refuses to compare its angle."""
 
     def answer(kind: str, body: Json) -> Json:
         assert body["query"] == {"constant_score": {"filter": {"match_all": {}}}}
         return hits(*({"_source": triple(number)} for number in (2, 0, 1)))
 
-    whole = ClusterSource(replace(published(answer), layouts=layouts))
+    whole = ClusterSource(published(answer))
     numbers, cosines = whole.triples.search(np.zeros(2, np.float32), 2)
     assert (numbers.tolist(), cosines.tolist()) == ([0, 1], [0, 0])
 

@@ -10,7 +10,7 @@ from triplebeam.assemble.table import list_agents
 from triplebeam.embed.embedder import Embedder
 from triplebeam.generate.language_model import Completion, Prompt, PromptRefusedError
 from triplebeam.index.folder.snapshot import Snapshot
-from triplebeam.serve.model_failure import add_passages
+from triplebeam.serve.answer_shapes import add_passages
 
 QUESTION = "When did the director of Laughter in Hell die?"
 NONSENSE = Completion(text="I am a helpful assistant.")

@@ -81,7 +81,7 @@ def test_documents_are_paged(client: TestClient) -> None:
 )
 def test_names_that_lead_elsewhere_are_refused(client: TestClient, data: Path, tmp_path: Path, name: str) -> None:
     from triplebeam.serve.http.errors import HTTPProblem
-    from triplebeam.serve.http.indexing.uploads import clean_name
+    from triplebeam.serve.http.uploads import clean_name
 
     with pytest.raises(HTTPProblem):
         clean_name(name)

@@ -9,7 +9,7 @@ from fastapi.testclient import TestClient
 
 from patience import SECONDS
 from serve.http.small_server import Held, Make, add, error_of, ids, job_ended
-from triplebeam.serve.http.indexing.job_tasks import (
+from triplebeam.serve.http.job_tasks import (
     AddDocuments,
     Compact,
     CorrectTriples,

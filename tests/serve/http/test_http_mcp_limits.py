@@ -1,5 +1,6 @@
 """The tools of the Model Context Protocol keep the server's limits."""
 
+import sys
 import threading
 import time
 from pathlib import Path
@@ -90,7 +91,7 @@ def test_sessions_end_when_nobody_uses_them_and_there_is_a_limit(make: Make, mon
 
 
 def test_without_the_extra_a_client_learns_which_is_lacking(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(mcp_endpoint, "_installed", lambda: False)
+    monkeypatch.setitem(sys.modules, "triplebeam.serve.mcp", None)
     with make() as client:
         said = error_of(client.post("/mcp", json=OPEN, headers=HEADERS), 404)[1]
     assert said == "this server has no MCP tools: it lacks the extra 'mcp'."

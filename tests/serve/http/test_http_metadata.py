@@ -16,8 +16,8 @@ from serve.http.small_server import Make, error_of, job_ended
 from triplebeam.assemble.indexing import read_documents
 from triplebeam.ingest import read_sources
 from triplebeam.passage import Document
-from triplebeam.serve.http.indexing.uploads import keep_texts, read_kept
 from triplebeam.serve.http.keys import Keys
+from triplebeam.serve.http.uploads import keep_texts, read_kept
 
 URL = "/api/indexes/world/documents"
 _PLAIN = st.none() | st.booleans() | st.integers() | st.floats() | st.text(st.characters())

@@ -19,7 +19,7 @@ from triplebeam.errors import (
     ModelMissingError,
     TriplebeamError,
 )
-from triplebeam.serve import tracing
+from triplebeam.serve import running
 from triplebeam.serve.http.errors import problem_of
 from triplebeam.serve.library import Library
 from triplebeam.serve.limits import Limits
@@ -154,7 +154,7 @@ async def test_a_search_past_its_time_is_504_and_its_thread_is_accounted_for(dat
         await runner.run(print)
     assert problem_of(slow.value, str).status == 504
     assert runner.busy
-    assert runner.searches_waiting == 0
+    assert runner.counts["searches waiting"] == 0
     free.set()
     deadline = time.monotonic() + SECONDS
     while runner.busy:
@@ -175,11 +175,11 @@ def test_one_agent_too_many_is_429_until_one_has_ended(data: Path) -> None:
     running = runner.start_agent(free.wait)
     with pytest.raises(TooManyAgentsError) as refused:
         runner.start_agent(print)
-    assert (problem_of(refused.value, str).status, runner.agents_running) == (429, 1)
+    assert (problem_of(refused.value, str).status, runner.counts["agents running"]) == (429, 1)
     free.set()
     assert running.result(SECONDS)
     deadline = time.monotonic() + SECONDS
-    while runner.agents_running:
+    while runner.counts["agents running"]:
         assert time.monotonic() < deadline
         time.sleep(0.01)
     assert runner.start_agent(lambda: 2).result(SECONDS) == 2
@@ -210,17 +210,17 @@ def test_spans_are_made_where_they_are_wanted(monkeypatch: pytest.MonkeyPatch) -
     provider = TracerProvider()
     provider.add_span_processor(SimpleSpanProcessor(kept))
     monkeypatch.setattr(trace, "get_tracer", provider.get_tracer)
-    monkeypatch.delenv(tracing.SWITCH, raising=False)
-    tracing.is_on.cache_clear()
-    with tracing.span("search"):
+    monkeypatch.delenv("TRIPLEBEAM_TRACING", raising=False)
+    running.is_tracing.cache_clear()
+    with running.span("search"):
         pass
     assert kept.get_finished_spans() == ()
-    monkeypatch.setenv(tracing.SWITCH, "1")
-    tracing.is_on.cache_clear()
-    with tracing.span("search", {"method": "bm25", "k": 10}), tracing.span("step"):
+    monkeypatch.setenv("TRIPLEBEAM_TRACING", "1")
+    running.is_tracing.cache_clear()
+    with running.span("search", {"method": "bm25", "k": 10}), running.span("step"):
         pass
     step, search = kept.get_finished_spans()
     assert (step.name, search.name, search.attributes) == ("step", "search", {"method": "bm25", "k": 10})
     assert step.parent
     assert step.parent.span_id == search.context.span_id
-    tracing.is_on.cache_clear()
+    running.is_tracing.cache_clear()

@@ -10,7 +10,7 @@ from fastapi.testclient import TestClient
 from serve.http.small_server import Make, error_of, job_ended
 from triplebeam.assemble import context_of
 from triplebeam.index.store.corrections import Corrections, parse_corrections
-from triplebeam.serve.http.indexing import upkeep_routes
+from triplebeam.serve.http import index_routes
 from triplebeam.serve.http.keys import Keys
 from triplebeam.serve.library import Library
 
@@ -72,7 +72,7 @@ def test_a_long_file_is_not_parsed_where_requests_are_served(
         threads.append(threading.current_thread())
         return parse_corrections(text)
 
-    monkeypatch.setattr(upkeep_routes, "parse_corrections", noted)
+    monkeypatch.setattr(index_routes, "parse_corrections", noted)
     assert client.post(f"{CORRECTIONS}/preview", content='{"drop": ["x", "y", "z"]}').status_code == 200
     assert [thread.name for thread in threads] == ["AnyIO worker thread"]
     info = parse_corrections.cache_info()

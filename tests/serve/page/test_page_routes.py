@@ -8,7 +8,7 @@ from fastapi import FastAPI
 from fastapi.testclient import TestClient
 
 from triplebeam.serve.http.errors import add_handlers
-from triplebeam.serve.http.page_routes import router
+from triplebeam.serve.http.server_routes import page_router
 
 PAGE = files("triplebeam.serve.http").joinpath("page")
 
@@ -17,7 +17,7 @@ PAGE = files("triplebeam.serve.http").joinpath("page")
 def client() -> TestClient:
     app = FastAPI()
     add_handlers(app)
-    app.include_router(router)
+    app.include_router(page_router)
     return TestClient(app)
 
 

@@ -29,8 +29,7 @@ from functools import partial
 
 from triplebeam.answer import Answer, Step
 from triplebeam.generate.accounting import note_problem, note_warning
-from triplebeam.generate.language_model import PromptFailedError, TokenLogProbability
-from triplebeam.generate.outcomes import drop_replies
+from triplebeam.generate.language_model import PromptFailedError, TokenLogProbability, drop_replies
 from triplebeam.generate.parse import require_whole_text
 from triplebeam.generate.prompts import Template
 from triplebeam.methods.shared.loop import Loop

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from triplebeam.serve.cli.evaluation_display import Again, Limit
-from triplebeam.serve.cli.options import AsJson, Offline
+from triplebeam.serve.cli.options import Again, AsJson, Limit, Offline
 from triplebeam.serve.cli.output import Output
 
 if TYPE_CHECKING:
@@ -71,8 +70,8 @@ def experiment(
 
         triplebeam research experiment comparison.toml --parallel 32
     """
-    from triplebeam.serve.cli.evaluation_display import draw_evaluation
-    from triplebeam.serve.cli.progress_display import shown_progress
+    from triplebeam.serve.cli.bench import draw_evaluation
+    from triplebeam.serve.cli.output import shown_progress
     from triplebeam.settings import read_settings
     from triplebeam_research.experiments.dry_run import plan
     from triplebeam_research.experiments.evaluator import ExperimentEvaluator

@@ -81,7 +81,7 @@ def _make(
     from triplebeam.assemble.models import make_model
     from triplebeam.generate.accounting import account, compute_cost
     from triplebeam.index.folder.snapshot import Snapshot
-    from triplebeam.serve.cli.progress_display import shown_progress
+    from triplebeam.serve.cli.output import shown_progress
     from triplebeam_research.synthesize.synthesize import check_destination, synthesize, write_questions
 
     index = Snapshot.open(folder)
@@ -118,8 +118,7 @@ def _draw(
 ) -> None:
     from rich.markup import escape
 
-    from triplebeam.serve.cli.answer_display import usage_line
-    from triplebeam.serve.cli.display import draw_triple
+    from triplebeam.serve.cli.display import draw_triple, usage_line
 
     console = Output().console
     for each in written.questions[:_MAX_EXAMPLES]:

@@ -78,7 +78,7 @@ def train(
         triplebeam research train gnn_ret my.index questions.jsonl --folds 5 --layers 2
     """
     from triplebeam.assemble import open_index
-    from triplebeam.serve.cli.progress_display import shown_progress
+    from triplebeam.serve.cli.output import shown_progress
     from triplebeam.settings import read_settings
     from triplebeam_research.training.trainer import Trainer
     from triplebeam_research.training.weights import write_weights

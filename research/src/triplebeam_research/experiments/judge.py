@@ -11,11 +11,10 @@ from pydantic import BaseModel
 from triplebeam.evaluate.measures import pair_results
 from triplebeam.evaluate.questions import Question
 from triplebeam.evaluate.run import QuestionResult
-from triplebeam.generate.accounting import note_warning
+from triplebeam.generate.accounting import UNKNOWN_ORIGIN, follow_run, note_warning
 from triplebeam.generate.ask import Failed, Reply, ask_many
 from triplebeam.generate.language_model import LanguageModel, Prompt
 from triplebeam.generate.prompts import Template
-from triplebeam.generate.provenance import UNKNOWN_ORIGIN, follow_run
 from triplebeam.system.progress import Progress, ignore_progress
 from triplebeam_research.templates import load
 

@@ -23,12 +23,12 @@ from pydantic import BaseModel
 
 from triplebeam.errors import BadInputError, EndpointError
 from triplebeam.evaluate.questions import SYNTHETIC, Question
+from triplebeam.generate.accounting import UNKNOWN_ORIGIN, follow_run
 from triplebeam.generate.ask import Failed, ask_many
 from triplebeam.generate.language_model import LanguageModel, Prompt
 from triplebeam.generate.parse import ReplyType, Text
 from triplebeam.generate.prompts import format_passages
 from triplebeam.generate.prompts import load as load_shared
-from triplebeam.generate.provenance import UNKNOWN_ORIGIN, follow_run
 from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.passage import Passages
 from triplebeam.system.progress import Progress, ignore_progress

@@ -6,35 +6,37 @@ done twice.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from triplebeam.embed.embedder import Embedder, EncodeWindows, encode_here
-from triplebeam.errors import BadInputError
+from triplebeam.errors import BadInputError, TriplebeamError
 from triplebeam.extract.extractor import Extractor
-from triplebeam.index.build.checking import check_store
 from triplebeam.index.build.encoding import encode_missing
-from triplebeam.index.build.extraction import MAX_FAILURES, Budget, Numbered, extract_triples, passages_to_extract
-from triplebeam.index.build.intake import Intake
+from triplebeam.index.build.extraction import (
+    MAX_FAILURES,
+    Budget,
+    Numbered,
+    OverwritePolicy,
+    extract_triples,
+    kind_of,
+    passages_to_extract,
+)
+from triplebeam.index.build.intake import Differences, Intake
+from triplebeam.index.build.maintenance import check_store
 from triplebeam.index.build.report import BuildReport
-from triplebeam.index.build.sync import Differences
 from triplebeam.index.build.writing import open_for_write, open_store_copy, remove_failed_index, require_index
 from triplebeam.index.content.content import Content
 from triplebeam.index.content.vector_cache import VectorCache
-from triplebeam.index.folder.manifest import make_empty_error
-from triplebeam.index.folder.previous import find_damaged_files
+from triplebeam.index.folder.manifest import find_damaged_files, make_empty_error
+from triplebeam.index.folder.publish import FolderPublisher, Publisher
 from triplebeam.index.manifest import MAX_PASSAGES, VectorSpace
 from triplebeam.index.store.corrections import Corrections
-from triplebeam.index.store.policy import OverwritePolicy, kind_of
 from triplebeam.index.store.store import Store
-from triplebeam.index.stores import FolderPublisher, Publisher
 from triplebeam.ingest import FolderFiles, Reading, report_progress
 from triplebeam.passage import PASSAGE_TOKENS
 from triplebeam.system.progress import Progress, ignore_progress
-
-#: As many passages as a model is asked at a time by default, so that a run that goes wrong stops early.
-EXTRACTION_WINDOW = 16
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,7 +81,9 @@ class IndexBuilder:
             self._extract_from(store, document_ids, report)
             if whole and document_ids:
                 self._make_intake(store, report).remove_others(document_ids.keys())
-            self._finish(store, report)
+            reasons = "; ".join(report.list_unread()[:5]) or "they hold no files of a kind that is read"
+            empty = f"nothing could be read from the sources, so there is no index to make at {self.folder}: {reasons}."
+            self._finish(store, report, BadInputError(empty))
         return report
 
     def sync(self, folders: FolderFiles) -> BuildReport:
@@ -91,7 +95,7 @@ class IndexBuilder:
             self._remember(store)
             document_ids = self._compare(store, folders, report)
             self._extract_from(store, document_ids, report)
-            self._finish_or_withdraw(store, report)
+            self._finish(store, report)
         return report
 
     def preview(self, folders: FolderFiles) -> BuildReport:
@@ -110,7 +114,7 @@ class IndexBuilder:
             raise BadInputError("passages that failed can only be retried with an extractor: name one.")
         with self._open("nothing that failed") as (store, report):
             self._extract(store, self.extractor, list(store.passages_failed()), report)
-            self._finish_not_empty(store, report)
+            self._finish(store, report, make_empty_error(self.folder))
         return report
 
     def remove(self, document_ids: Iterable[str]) -> BuildReport:
@@ -122,7 +126,7 @@ class IndexBuilder:
             with store.transaction():
                 report.removed = store.remove_documents(document_ids)
             report.documents_changed = len(report.removed)
-            self._finish_or_withdraw(store, report)
+            self._finish(store, report)
         return report
 
     def correct(self, corrections: Corrections) -> BuildReport:
@@ -130,7 +134,7 @@ class IndexBuilder:
         with self._open("there is nothing to correct") as (store, report):
             with store.transaction():
                 store.correct(corrections)
-            self._finish_or_withdraw(store, report)
+            self._finish(store, report)
         return report
 
     def repair(self) -> BuildReport:
@@ -138,7 +142,7 @@ class IndexBuilder:
         with self._open("there is nothing to repair") as (store, report):
             check_store(store.db)
             report.damaged = find_damaged_files(self.folder)
-            self._finish_not_empty(store, report)
+            self._finish(store, report, make_empty_error(self.folder))
         return report
 
     def take_back(self, document_ids: Iterable[str]) -> None:
@@ -156,35 +160,24 @@ class IndexBuilder:
             self._check_embedder(store)
             yield store, BuildReport()
 
-    def _finish_or_withdraw(self, store: Store, report: BuildReport) -> None:
-        """Publish what is left after a removal; where nothing is, no removed text stays published."""
-        if _count_passages(store):
-            self._finish(store, report)
-        else:
-            self._publisher.withdraw()
-
-    def _finish_not_empty(self, store: Store, report: BuildReport) -> None:
-        """Publish what is there; no sources were read, so where nothing is there, the index is empty."""
-        self._finish_or_withdraw(store, report)
-        if not _count_passages(store):
-            raise make_empty_error(self.folder)
-
-    def _finish(self, store: Store, report: BuildReport) -> None:
-        """Encode what is not encoded yet, and publish if anything changed."""
-        report.failures = store.statistics.failures()
+    def _finish(self, store: Store, report: BuildReport, empty: TriplebeamError | None = None) -> None:
+        """Encode what is not encoded yet, and publish if anything changed. Where no passage is left, nothing stays
+        published, and ``empty`` is raised, if that is an error.
+        """
         publisher = self._publisher
+        if not _count_passages(store):
+            publisher.withdraw()
+            if empty:
+                raise empty
+            return
+        report.failures = store.statistics.failures()
         if current := publisher.read_current(store):
             report.manifest = current
             return
-        if not _count_passages(store):
-            publisher.withdraw()
-            reasons = "; ".join(report.list_unread()[:5]) or "they hold no files of a kind that is read"
-            raise BadInputError(
-                f"nothing could be read from the sources, so there is no index to make at {self.folder}: {reasons}."
-            )
         embedder, space = self.embedder, self._check_embedder(store)
         contents = Content.of(store, in_context=space.triples_in_context)
-        with VectorCache(self.folder, embedder.fingerprint, embedder.dimension, publisher.previous.arrays) as encoded:
+        previous = publisher.previous.arrays
+        with closing(VectorCache(self.folder, embedder.fingerprint, embedder.dimension, previous)) as encoded:
             report.texts_encoded = encode_missing(contents, encoded, embedder, self.progress, self.encode_windows)
             report.manifest = publisher.publish(store, contents, encoded, space, self.progress)
             report.published = True
@@ -199,7 +192,7 @@ class IndexBuilder:
         space = store.meta.embedder
         if space is None:
             space = VectorSpace.of(self.embedder, triples_in_context=self.triples_in_context)
-            store.meta.set_embedder(space)
+            store.meta.set("embedder", space.model_dump_json())
             store.meta.set("keyword_passages", str(self.keyword_passages))
         else:
             space.check(self.embedder)
@@ -239,18 +232,15 @@ class IndexBuilder:
             self._extract(store, self.extractor, waiting, report)
 
     def _extract(self, store: Store, extractor: Extractor, waiting: list[Numbered], report: BuildReport) -> None:
-        tally = extract_triples(
+        extract_triples(
             store,
             extractor,
             waiting,
+            report,
             max_failures=self.max_failures,
             budget=self.budget,
-            window=EXTRACTION_WINDOW,
             progress=self.progress,
         )
-        report.passages_extracted = tally.tried
-        report.passages_without_triples = tally.without_triples
-        report.passages_left = tally.left
 
 
 def _count_passages(store: Store) -> int:

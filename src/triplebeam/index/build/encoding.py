@@ -99,11 +99,8 @@ def find_spans(triples: Iterable[Triple], text: str) -> list[list[Span]]:
     elsewhere alone, such as a name that a pronoun refers to, counts where it occurs first.
     """
     places = _locate_words(text)
-    return [[span for _, span in _choose_spans(_split_words(str(triple)), places)] for triple in triples]
-
-
-def _split_words(text: str) -> set[str]:
-    return {found.group().casefold() for found in _WORD.finditer(text)}
+    words = ({found.group().casefold() for found in _WORD.finditer(str(triple))} for triple in triples)
+    return [[span for _, span in _choose_spans(each, places)] for each in words]
 
 
 def _locate_words(text: str) -> dict[str, list[tuple[int, Span]]]:

@@ -1,34 +1,97 @@
 """The extraction stage of a build: triples are extracted and kept, failures are quarantined with their reason.
 
 Two things end it early, and both keep what is done: too large a share of failures, which is an error, and a budget that
-is used up, which is not.
+is used up, which is not. Triples that were given or paid for are not replaced by accident: not by an update, not by a
+new version of a prompt, and by another extractor only on request.
 """
 
+import logging
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import NamedTuple, TypeAlias, TypeVar
 
 from triplebeam.errors import ExtractionError, TriplebeamError
-from triplebeam.extract.extractor import Extraction, Extractor
-from triplebeam.index.store.policy import OverwritePolicy, keep_existing, log_policy
+from triplebeam.extract.extractor import KEYWORDS_MARK, Extractor
+from triplebeam.index.build.report import BuildReport, Failure
 from triplebeam.index.store.store import Store
 from triplebeam.passage import Passage
-from triplebeam.system.progress import Progress, ignore_progress
+from triplebeam.system.progress import Progress
 
+_LOG = logging.getLogger("triplebeam")
 T = TypeVar("T")
 Numbered: TypeAlias = tuple[int, Passage]
-#: A passage's id, and why its extraction failed.
-Failure: TypeAlias = tuple[str, str]
-
 #: The share of extractions that may fail before a build stops.
 MAX_FAILURES = 0.05
 #: Fewer passages than this say nothing about the share that fails.
 _MIN_EXTRACTIONS = 20
-#: As many as the model is asked at a time; larger batches would overshoot a budget.
-_MAX_BATCH = 16
+#: As many passages as a model is asked at a time by default: a run that goes wrong stops early, and budgets are kept.
+EXTRACTION_WINDOW = 16
 _QUOTATION = "; it begins with "
 _NUMBER = re.compile(r"\d+")
+
+
+class OverwritePolicy(StrEnum):
+    """Which triples of other extractors an extractor replaces."""
+
+    SAME = "older"
+    """What an older version of the same extractor made: for an update that names no extractor."""
+    LOCAL = "free"
+    """Also what the local extractor made: for an extractor that is named."""
+    ALL = "all"
+
+
+def kind_of(name: str) -> str:
+    """Return an extractor's name without versions and models: local, llm, llm-two-step, given, or your own."""
+    return name.partition(KEYWORDS_MARK)[0].partition(":")[0]
+
+
+def is_paid(name: str) -> bool:
+    """Return whether an extractor of that name calls a language model."""
+    return kind_of(name).startswith("llm") or KEYWORDS_MARK in name
+
+
+def keep_existing(made_by: str, now: str, policy: OverwritePolicy) -> bool:
+    """Tell whether the triples of a passage, made by one extractor, stay when another comes to it."""
+    if policy == OverwritePolicy.ALL or kind_of(now) == "given":
+        return False
+    if now.startswith(made_by + KEYWORDS_MARK):  # the same triples, and keywords besides
+        return policy == OverwritePolicy.SAME
+    if kind_of(made_by) == kind_of(now):
+        return is_paid(made_by)
+    return policy == OverwritePolicy.SAME or kind_of(made_by) != "local" or is_paid(made_by)
+
+
+def log_policy(kept: Iterable[str], replaced: Iterable[str], waiting: int, now: str, policy: OverwritePolicy) -> None:
+    """Log, before the work starts, which triples stay and which are replaced; the names are those of extractors."""
+    stay = Counter(map(kind_of, kept))
+    go = Counter(kind_of(name) for name in replaced if keep_existing(name, now, OverwritePolicy.LOCAL))
+    if go:
+        _LOG.warning("The triples of %s are replaced: %s extracts them again.", _passages(go), kind_of(now))
+    if stay and policy == OverwritePolicy.LOCAL:
+        _LOG.warning(
+            "The triples of %s stay, because they were given or paid for: --replace-triples extracts them again with"
+            " %s.",
+            _passages(stay),
+            kind_of(now),
+        )
+    if stay["given"] and waiting and policy == OverwritePolicy.SAME:
+        _LOG.warning(
+            "The given triples of %s stay; extracting %s without any with %s.",
+            _count(stay["given"]),
+            _count(waiting),
+            kind_of(now),
+        )
+
+
+def _passages(kinds: Counter[str]) -> str:
+    return f"{_count(kinds.total())} ({', '.join(f'{kind}: {count:,}' for kind, count in kinds.most_common())})"
+
+
+def _count(passages: int) -> str:
+    return "1 passage" if passages == 1 else f"{passages:,} passages"
 
 
 class FailureGroup(NamedTuple):
@@ -56,60 +119,42 @@ class Budget:
     spent: Callable[[], float] = field(repr=False)
 
 
-@dataclass(slots=True)
-class Tally:
-    """What an extraction stage did."""
-
-    waiting: int
-    tried: int = 0
-    without_triples: int = 0
-    failures: list[Failure] = field(default_factory=list)
-
-    @property
-    def left(self) -> int:
-        """Passages that were not tried."""
-        return self.waiting - self.tried
-
-    def add(self, extractions: Iterable[Extraction]) -> None:
-        """Count some more."""
-        for extraction in extractions:
-            self.tried += 1
-            if extraction.failure is not None:
-                self.failures.append((extraction.passage_id, extraction.failure))
-            elif extraction.known and not extraction.triples:
-                self.without_triples += 1
-
-
 def extract_triples(
     store: Store,
     extractor: Extractor,
     waiting: Sequence[Numbered],
+    report: BuildReport,
     *,
-    max_failures: float = 1.0,
-    budget: Budget | None = None,
-    window: int = _MAX_BATCH,
-    progress: Progress = ignore_progress,
-) -> Tally:
-    """Extract the passages and keep the results, ``window`` passages per transaction.
+    max_failures: float,
+    budget: Budget | None,
+    progress: Progress,
+) -> None:
+    """Extract the passages and keep the results, a window of passages per transaction.
 
     Raises ExtractionError when a larger share than ``max_failures`` fails; of a few passages, when all of them fail and
     the index has no triple yet.
     """
-    name, tally = extractor.name, Tally(len(waiting))
+    failures: list[Failure] = []
+    report.passages_left = len(waiting)
     progress("extract", 0, len(waiting))
     for batch in split_by_budget(waiting, budget):
         extractions = zip(batch, extractor.extract(passage for _, passage in batch), strict=True)
-        for done in split_windows(extractions, window, keep_on_error=True):
+        for done in split_windows(extractions, EXTRACTION_WINDOW, keep_on_error=True):
             with store.transaction():
-                for (number, _), extraction in done:
-                    if extraction.known:
-                        store.extractions.put(number, extraction, name)
-            tally.add(extraction for _, extraction in done)
-            progress("extract", tally.tried, len(waiting))
-            _check_share(tally, max_failures)
-    if max_failures < 1 and tally.tried == len(tally.failures) > 0 and next(store.extractions.triples(), None) is None:
-        raise _make_failure_error(tally, max_failures)
-    return tally
+                for (number, _), each in done:
+                    if each.known:
+                        store.extractions.put(number, each, extractor.name)
+            report.passages_extracted += len(done)
+            report.passages_left -= len(done)
+            read = [each for _, each in done if each.known and each.failure is None]
+            report.passages_without_triples += sum(not each.triples for each in read)
+            failures += [(each.passage_id, each.failure) for _, each in done if each.failure is not None]
+            progress("extract", report.passages_extracted, len(waiting))
+            if (tried := report.passages_extracted) >= _MIN_EXTRACTIONS and len(failures) > max_failures * tried:
+                raise _make_failure_error(failures, tried, max_failures)
+    tried = report.passages_extracted
+    if max_failures < 1 and tried == len(failures) > 0 and next(store.extractions.triples(), None) is None:
+        raise _make_failure_error(failures, tried, max_failures)
 
 
 def passages_to_extract(
@@ -141,7 +186,7 @@ def split_by_budget(waiting: Sequence[T], budget: Budget | None) -> Iterator[Seq
     start, size, highest = 0, 1, 0.0
     while start < len(waiting) and (before := budget.spent()) < budget.limit:
         if highest:
-            size = min(2 * size, _MAX_BATCH, int((budget.limit - before) / highest))
+            size = min(2 * size, EXTRACTION_WINDOW, int((budget.limit - before) / highest))
         if not size:
             return
         yield waiting[start : start + size]
@@ -166,16 +211,11 @@ def split_windows(items: Iterable[T], size: int, *, keep_on_error: bool = False)
         yield window
 
 
-def _check_share(tally: Tally, max_failures: float) -> None:
-    if tally.tried >= _MIN_EXTRACTIONS and len(tally.failures) > max_failures * tally.tried:
-        raise _make_failure_error(tally, max_failures)
-
-
-def _make_failure_error(tally: Tally, max_failures: float) -> ExtractionError:
-    commonest = group_failures(tally.failures)[0]
+def _make_failure_error(failures: Sequence[Failure], tried: int, max_failures: float) -> ExtractionError:
+    commonest = group_failures(failures)[0]
     reason = " ".join(commonest.reason.split())
     return ExtractionError(
-        f"the extraction of {len(tally.failures)} of {tally.tried} passages failed, more than the {max_failures:.0%}"
+        f"the extraction of {len(failures)} of {tried} passages failed, more than the {max_failures:.0%}"
         f" allowed, so it was stopped; what is done is kept. Most common error ({len(commonest.passage_ids)}×):"
         f" {reason} Run `triplebeam doctor` to see what the model can do, then `triplebeam index INDEX --retry-failed`;"
         " or allow more with --max-failures."

@@ -1,18 +1,97 @@
-"""The first stage of a build: documents are cut into passages and put into the store."""
+"""The first stage of a build: documents are cut into passages and put into the store.
 
-from collections.abc import Iterable, Set
-from dataclasses import dataclass
+Where an index is kept in step with folders, only what differs from them is read.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence, Set
+from dataclasses import dataclass, field
 
 from triplebeam.errors import SourceError
 from triplebeam.index.build.extraction import split_windows
 from triplebeam.index.build.report import BuildReport
-from triplebeam.index.build.sync import Differences
-from triplebeam.index.store.store import Store
-from triplebeam.ingest import Reading, Skipped, Unreadable
+from triplebeam.index.store.store import Store, content_hash
+from triplebeam.ingest import FolderFiles, Reading, Skipped, SourceFile, Unreadable
 from triplebeam.ingest.split import split
-from triplebeam.passage import Document
+from triplebeam.passage import Document, Passage
 
 READING_WINDOW = 256
+
+
+@dataclass
+class Differences:
+    """Found by names, sizes and times; which documents a changed file still has is known when it was read."""
+
+    folders: FolderFiles
+    changed: list[SourceFile]
+    """Files that are new, or differ from when they were read."""
+    staying: set[str]
+    """Documents of other files, there and unchanged, or in no folder."""
+    in_step: list[str]
+    """Of those, the ones in the folders."""
+    missing: dict[str, str]
+    """Documents that were not met yet, in files that are gone or changed, with the names of their files."""
+    renamable: dict[bytes, str]
+    """Documents of files that are gone, by their content."""
+    known: frozenset[str]
+    """Every document there was."""
+    left_behind: frozenset[str]
+    """Files that were read once and are not in the folders now."""
+    _unreadable: set[str] = field(default_factory=set)
+    _read_in_part: set[str] = field(default_factory=set)
+    """Files with lines that are no documents: their other lines say which documents they have."""
+
+    @classmethod
+    def compare(cls, store: Store, folders: FolderFiles) -> "Differences":
+        """Compare the folders with what was read from them before."""
+        known = store.files.states()
+        changed = [file for file in folders.files if known.get(file.name) != file.state]
+        unchanged = {file.name for file in folders.files}.difference(file.name for file in changed)
+        sources = store.files.sources()
+        covered = {id_: source for id_, source in sources.items() if folders.has_source(source)}
+        missing = {id_: source for id_, source in covered.items() if source not in unchanged}
+        there = {file.name for file in folders.files}
+        gone = [id_ for id_, source in missing.items() if source not in there and not folders.is_unreadable(source)]
+        return cls(
+            folders,
+            changed,
+            staying=sources.keys() - missing.keys(),
+            in_step=[id_ for id_ in covered if id_ not in missing],
+            missing=missing,
+            renamable=store.contents(gone),
+            known=frozenset(sources),
+            left_behind=frozenset(name for name in known if name not in there and folders.has_source(name)),
+        )
+
+    def read(self) -> Iterator[Reading]:
+        """Read the documents of the files that changed."""
+        names = {str(file.path): file.name for file in self.changed}
+        for reading in self.folders.read(self.changed, set(self.staying)):
+            if isinstance(reading, Unreadable):
+                kind = self._unreadable if reading.line is None else self._read_in_part
+                kind.add(names[reading.source])
+            elif isinstance(reading, Document):
+                self.missing.pop(reading.id, None)
+            yield reading
+
+    def find_renamed(self, document: Document, passages: Sequence[Passage]) -> str | None:
+        """Find the id that this document had before its file was renamed."""
+        if not self.renamable or document.id in self.known:
+            return None
+        before = self.renamable.pop(content_hash(document, passages), None)
+        if before is not None:
+            self.missing.pop(before, None)
+        return before
+
+    def list_removed(self) -> list[str]:
+        """List documents that are no longer there. A file or folder that could not be read loses none."""
+        sources = {source for source in self.missing.values() if self.folders.is_unreadable(source)} | self._unreadable
+        return [id_ for id_, source in self.missing.items() if source not in sources]
+
+    def collect_file_states(self) -> dict[str, str | None]:
+        """Return the states to store: of files that were read whole, and None for removed ones."""
+        forgotten: dict[str, str | None] = dict.fromkeys((*self.left_behind, *self.missing.values()))
+        unfinished = self._unreadable | self._read_in_part
+        return forgotten | {file.name: file.state for file in self.changed if file.name not in unfinished}
 
 
 @dataclass(frozen=True)

@@ -1,10 +1,13 @@
 """What a build did, for whoever started it."""
 
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
-from triplebeam.index.build.extraction import Failure
 from triplebeam.index.manifest import Manifest
 from triplebeam.ingest import Skipped, Unreadable
+
+#: A passage's id, and why its extraction failed.
+Failure: TypeAlias = tuple[str, str]
 
 
 @dataclass(slots=True)

@@ -8,7 +8,6 @@ from tempfile import TemporaryDirectory
 from filelock import FileLock, Timeout
 
 from triplebeam.errors import BadInputError, IndexBusyError, IndexDamagedError, IndexMissingError
-from triplebeam.index.folder.generation_files import remove_generations
 from triplebeam.index.folder.manifest import (
     MANIFEST,
     WRITE_LOCK,
@@ -16,10 +15,11 @@ from triplebeam.index.folder.manifest import (
     is_index,
     publish_manifest,
     read_manifest,
+    remove_generations,
 )
 from triplebeam.index.store.lookup import has_store
-from triplebeam.index.store.schema import STORE
 from triplebeam.index.store.store import Store
+from triplebeam.index.store.tables import STORE
 from triplebeam.system.database import remove_database
 from triplebeam.system.durable import explain_disk_errors, make_folder
 
@@ -36,7 +36,11 @@ def open_for_write(folder: Path) -> Iterator[Store]:
             ) from error
         _check_is_ours(folder)
         with write_lock(folder):
-            _remove_unpublished(folder)
+            # What a process did not get to publish, or to remove, before it was killed. A manifest that cannot be read
+            # names no generation: all are kept.
+            manifest = find_manifest(folder, whole=False)
+            if manifest or not is_index(folder):
+                remove_generations(folder / "generations", keep=manifest.generation if manifest else "")
             with closing(Store(folder / STORE)) as store:
                 yield store
 
@@ -97,20 +101,8 @@ def set_share(folder: Path, share: float | None) -> None:
     """Set how much walks count in the default search, for this generation and those to come; None: as measured."""
     with open_for_write(folder) as store:
         with store.transaction():
-            store.meta.tune(share)
+            store.meta.set("tuned_share", "" if share is None else str(share))
         publish_manifest(folder, read_manifest(folder).model_copy(update={"tuned_share": share}))
-
-
-def _remove_unpublished(folder: Path) -> None:
-    """Remove what a process did not get to publish, or to remove, before it was killed."""
-    manifest = find_manifest(folder, whole=False)
-    if manifest or not is_index(folder):  # a manifest that cannot be read names no generation: all are kept
-        remove_generations(folder / "generations", keep=manifest.generation if manifest else "")
-
-
-def _has_content(store: Path) -> bool:
-    """Return whether there is anything in the file, or in the log that a killed process left beside it."""
-    return any(path.exists() and path.stat().st_size for path in (store, store.with_name(f"{store.name}-wal")))
 
 
 def _check_is_ours(folder: Path) -> None:
@@ -119,7 +111,9 @@ def _check_is_ours(folder: Path) -> None:
     """
     find_manifest(folder)
     there = (folder / STORE).exists()
-    if (folder / MANIFEST).exists() and (folder / "generations").is_dir() and not _has_content(folder / STORE):
+    # A killed process may have left everything in the log beside the file.
+    written = any(path.exists() and path.stat().st_size for path in (folder / STORE, folder / f"{STORE}-wal"))
+    if (folder / MANIFEST).exists() and (folder / "generations").is_dir() and not written:
         raise IndexDamagedError(
             f"{folder / STORE} is {'empty' if there else 'missing'}, so the index can be searched but not added to:"
             " restore the file from a copy, or index into a new folder."

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import groupby
+from operator import itemgetter
 from typing import Annotated
 
 from pydantic import Field
@@ -12,9 +13,7 @@ from pydantic import Field
 from triplebeam.errors import nearest
 from triplebeam.index.content.definitions import Definition
 from triplebeam.index.manifest import CorrectionCounts, Kind
-from triplebeam.index.store.correction_line import ANY, Correction
-from triplebeam.index.store.corrections import Corrections
-from triplebeam.index.store.extractions import StoredTriple
+from triplebeam.index.store.corrections import ANY, Correction, Corrections
 from triplebeam.passage import Passage
 from triplebeam.text.names import entity_key
 from triplebeam.triple import Triple
@@ -41,7 +40,7 @@ class CorrectionApplier:
     line adds, no line drops.
     """
 
-    corrections: Corrections
+    corrections: Corrections = field(default_factory=Corrections)
     passages: Mapping[int, Passage] = field(default_factory=dict, repr=False)
     """By number, in their order."""
     matches: Counter[int] = field(default_factory=Counter)
@@ -49,18 +48,18 @@ class CorrectionApplier:
     named: set[int] = field(default_factory=set)
     """Lines that merge names which are in no triple."""
 
-    def correct_triples(self, stored: Iterable[StoredTriple]) -> Iterator[StoredTriple]:
+    def correct_triples(self, stored: Iterable[tuple[int, Triple]]) -> Iterator[tuple[int, Triple]]:
         """Yield the corrected triples, in the order of their passages; added ones come last in theirs."""
         if not self.corrections.lines:
             yield from stored
             return
-        extracted = {number: [entry.triple for entry in group] for number, group in groupby(stored, _get_passage)}
+        extracted = {number: [triple for _, triple in group] for number, group in groupby(stored, itemgetter(0))}
         for number, passage in self.passages.items():
             before = extracted.get(number, [])
             after = [*self._filter_triples(before, passage), *self._added.get(number, ())]
             # Merging may make two triples of a passage the same.
             for triple in after if after == before else dict.fromkeys(after):
-                yield StoredTriple(number, triple)
+                yield number, triple
 
     def correct_name(self, name: str) -> str:
         """Return the name that an entity has in the index."""
@@ -95,17 +94,12 @@ class CorrectionApplier:
     def match_lines(self) -> list[LineMatches]:
         """Return what each line matched, once everything is corrected."""
         written, unmatched = self.corrections.text.split("\n"), set(self.list_unmatched())
-        return [
-            LineMatches(
-                line.line,
-                line.kind,
-                written[line.line - 1],
-                self.matches[line.line],
-                line.line not in unmatched,
-                self._describe_problem(line) if line.line in unmatched else "",
-            )
-            for line in self.corrections.lines
-        ]
+        found = []
+        for line in self.corrections.lines:
+            at, matches = line.line, line.line not in unmatched
+            problem = "" if matches else self._describe_problem(line)
+            found.append(LineMatches(at, line.kind, written[at - 1], self.matches[at], matches, problem))
+        return found
 
     def list_unmatched(self) -> list[int]:
         """List the numbers of the lines that match nothing."""
@@ -121,19 +115,15 @@ class CorrectionApplier:
     def _filter_triples(self, triples: Iterable[Triple], passage: Passage) -> Iterator[Triple]:
         for triple in triples:
             merged = self.corrections.merge_triple(triple)
-            if drops := [line for line in self._find_drops(merged) if line.applies_to(passage.id, passage.document_id)]:
+            patterns = ((lines, _make_pattern(merged, named)) for named, lines in self._drops.items())
+            found = (line for lines, pattern in patterns for line in lines.get(pattern, ()))
+            if drops := [line for line in found if line.applies_to(passage.id, passage.document_id)]:
                 self.matches.update(line.line for line in drops)
                 continue
             if merged != triple:
-                self.matches.update({self.corrections.merges[key].line for key in self._find_merged_keys(triple)})
+                keys = {entity_key(triple.subject), entity_key(triple.object)} & self.corrections.merges.keys()
+                self.matches.update({self.corrections.merges[key].line for key in keys})
             yield merged
-
-    def _find_merged_keys(self, triple: Triple) -> set[str]:
-        return {entity_key(triple.subject), entity_key(triple.object)} & self.corrections.merges.keys()
-
-    def _find_drops(self, triple: Triple) -> Iterator[Correction]:
-        for named, lines in self._drops.items():
-            yield from lines.get(_make_pattern(triple, named), ())
 
     @cached_property
     def _drops(self) -> dict[tuple[bool, ...], dict[tuple[str, ...], list[Correction]]]:
@@ -169,20 +159,13 @@ class CorrectionApplier:
     def _choose_passage(self, places: list[int], triple: Triple) -> int:
         """Choose the passage with most of a triple's words, the first of equals."""
         words = set(entity_key(str(triple)).split())
-        return max(places, key=lambda number: len(words.intersection(_split_words(self.passages[number]))))
-
-
-def _get_passage(entry: StoredTriple) -> int:
-    return entry.passage
+        texts = {number: entity_key(self.passages[number].searchable).split() for number in places}
+        return max(places, key=lambda number: len(words.intersection(texts[number])))
 
 
 def _make_pattern(triple: Triple, named: tuple[bool, ...]) -> tuple[str, ...]:
     """Return the normal forms of the parts that are named."""
     return tuple(entity_key(part) if wanted else ANY for part, wanted in zip(triple, named, strict=True))
-
-
-def _split_words(passage: Passage) -> list[str]:
-    return entity_key(passage.searchable).split()
 
 
 def _get_place(line: Correction) -> tuple[str, str]:

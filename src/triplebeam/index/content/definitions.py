@@ -4,12 +4,17 @@ A heading names its section, and a line that begins with an option, a variable, 
 term that more than ``MAX_PASSAGES`` define is none: every program has a ``--help``. Nor is a heading that says
 what kind of text follows ("Introduction", "See also"), a question, or a single plain word. Only documents with sections
 define anything: rows and plain text have none.
+
+A passage refers to one in another document where it links there, or names a term that is defined there.
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
 from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from triplebeam.extract.extractor import KEYWORDS_MARK
 from triplebeam.ingest.outline import strip_number
@@ -42,6 +47,10 @@ _GENERIC = word_set(
     "reading reference references release requirements return section see settings start started summary support "
     "synopsis table terms the this to topics usage use using value values variables version warning what with"
 )
+#: Where references are stored, in the order of the passages that refer.
+REFERENCES = "passage_references"
+#: In the place of a term, where there is a link.
+LINK = -1
 
 
 class Definition(NamedTuple):
@@ -71,19 +80,16 @@ def find_definitions(passages: Iterable[tuple[int, Passage]]) -> dict[str, Defin
     """Find definitions by the normal form of the term. Passages come with their rows, those of a document together."""
     names: dict[str, str] = {}
     rows: dict[str, dict[int, None]] = {}
-    for row, term in _list_definitions(passages):
-        key = entity_key(term)
-        if len(key) >= _MIN_KEY_CHARACTERS:
-            names.setdefault(key, term)
-            rows.setdefault(key, {})[row] = None
-    return {key: Definition(names[key], tuple(places)) for key, places in rows.items() if len(places) <= MAX_PASSAGES}
-
-
-def _list_definitions(passages: Iterable[tuple[int, Passage]]) -> Iterator[tuple[int, str]]:
     for _, group in groupby(passages, key=lambda numbered: numbered[1].document_id):
         document = list(group)
-        if any(passage.section for _, passage in document):
-            yield from ((row, term) for row, passage in document for term in find_defined_terms(passage))
+        if not any(passage.section for _, passage in document):
+            continue
+        for row, term in ((row, term) for row, passage in document for term in find_defined_terms(passage)):
+            key = entity_key(term)
+            if len(key) >= _MIN_KEY_CHARACTERS:
+                names.setdefault(key, term)
+                rows.setdefault(key, {})[row] = None
+    return {key: Definition(names[key], tuple(places)) for key, places in rows.items() if len(places) <= MAX_PASSAGES}
 
 
 def find_defined_terms(passage: Passage) -> list[str]:
@@ -106,3 +112,27 @@ def parse_heading_terms(heading: str) -> list[str]:
 def is_code(term: str) -> bool:
     """Return whether the term is code, written as no word is."""
     return _IS_CODE.fullmatch(term) is not None
+
+
+def find_references(
+    documents: Sequence[str],
+    names: Iterable[tuple[int, str]],
+    defined: Mapping[str, Definition],
+    numbers: Mapping[str, int],
+    links: Iterable[tuple[int, int]],
+) -> NDArray[np.int64]:
+    """Find references as rows of three: a passage, the passage it refers to, and the number of the term or ``LINK``.
+
+    A document that defines a term itself means its own. A link to where a named term is defined says nothing more.
+    """
+    named: set[tuple[int, int, int]] = set()
+    for here, name in names:
+        definition = defined.get(key := entity_key(name))
+        if definition is None or not definition.is_named(name):
+            continue
+        if documents[here] not in {documents[row] for row in definition.rows}:
+            named |= {(here, there, numbers[key]) for there in definition.rows}
+    joined = {(here, there) for here, there, _ in named}
+    linked = {(here, there, LINK) for here, there in links if documents[here] != documents[there]}
+    found = named | {link for link in linked if link[:2] not in joined}
+    return np.array(sorted(found), np.int64).reshape(-1, 3)

@@ -8,9 +8,8 @@ not limit how many there may be.
 """
 
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 import numpy as np
@@ -18,8 +17,8 @@ from numpy.typing import NDArray
 
 from triplebeam.errors import IndexDamagedError
 from triplebeam.index.arrays.array_set import ArraySet
-from triplebeam.index.arrays.keys import Keys, find_distinct_rows, find_rows, hash_texts, pack_keys, read_keys
 from triplebeam.index.arrays.quantize import INT8, INT16, quantize
+from triplebeam.index.arrays.rows import Keys, find_distinct_rows, find_rows, hash_texts, pack_keys, read_keys
 from triplebeam.system.database import open_database, remove_database, rewrite, transaction
 from triplebeam.system.durable import raise_cannot_write
 
@@ -49,12 +48,8 @@ class VectorCache:
             if vectors in previous and keys in previous:
                 self._written.append((kind, previous.array(vectors), read_keys(previous, keys)))
 
-    def __enter__(self) -> "VectorCache":
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def close(self) -> None:
+        """Let the file go."""
         self._db.close()
 
     def find_missing(self, texts: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
@@ -64,7 +59,8 @@ class VectorCache:
         for kind in [kind for kind in STORED_AS if kind in texts]:
             keys = self.keys(texts[kind])
             left = find_distinct_rows(keys)
-            for known in (*self._list_known_keys(kind), self._read_pending_keys(kind), seen):
+            written = (known for _, known in self._list_written(kind))
+            for known in (*written, self._read_pending_keys(kind), seen):
                 left = left[find_rows(keys[left], known) < 0]
             missing[kind] = [texts[kind][place] for place in left.tolist()]
             seen = np.append(seen, keys[left])
@@ -76,14 +72,11 @@ class VectorCache:
         with transaction(self._db):
             for kind, of_kind in texts.items():
                 # A passage may have the text of an entity: what is kept of it will do for both.
-                precisions = {STORED_AS[kind], INT8}
-                self._insert(list(map(self._make_key, of_kind)), vectors[start : start + len(of_kind)], precisions)
+                for precision in {STORED_AS[kind], INT8}:
+                    stored = quantize(vectors[start : start + len(of_kind)], precision)
+                    rows = zip(map(self._make_key, of_kind), map(bytes, stored), strict=True)
+                    self._db.executemany("INSERT INTO encoded (key, vector) VALUES (?, ?)", rows)
                 start += len(of_kind)
-
-    def _insert(self, keys: Sequence[bytes], vectors: NDArray[np.float32], precisions: "set[np.dtype[Any]]") -> None:
-        for precision in precisions:
-            rows = zip(keys, map(bytes, quantize(vectors, precision)), strict=True)
-            self._db.executemany("INSERT INTO encoded (key, vector) VALUES (?, ?)", rows)
 
     def vectors(self, kind: str, texts: Sequence[str]) -> NDArray[Any]:
         """Return the vectors of texts of one kind, as they are stored."""
@@ -103,21 +96,31 @@ class VectorCache:
             raise IndexDamagedError("a vector is missing from the index: run `triplebeam index` again.")
         order = np.argsort(rows, kind="stable")
         places, rows, begin = places[order], rows[order], 0
-        for window in self._read_pending_vectors(stored.dtype) if len(rows) else ():
+        pending = self._rows("vector", stored.dtype)
+        while len(rows) and (batch := pending.fetchmany(_BATCH_ROWS)):
+            window = np.frombuffer(b"".join(vector for (vector,) in batch), stored.dtype).reshape(-1, self._dimension)
             here = slice(*np.searchsorted(rows, [begin, begin + len(window)]))
             stored[places[here]] = window[rows[here] - begin]
             begin += len(window)
 
     def keep_only(self, texts: Mapping[str, Sequence[str]]) -> None:
         """Remove, to the last byte, what was encoded for texts that are no longer there, or are published by now."""
-        needed = self._find_unpublished(texts)
-        numbers, pending = self._read_numbered_keys()
-        kept = find_rows(pending, needed) >= 0
+        needed = pack_keys([])
+        for kind, of_kind in texts.items():
+            keys = self.keys(of_kind)
+            for _, known in self._list_written(kind):
+                keys = keys[find_rows(keys, known) < 0]
+            needed = np.append(needed, keys)
+        pending = self._db.execute("SELECT number, key FROM encoded").fetchall()
+        kept = find_rows(pack_keys(key for _, key in pending), needed) >= 0
         if not kept.any():
             self.remove()
             return
         with transaction(self._db) as db:
-            db.executemany("DELETE FROM encoded WHERE number = ?", [(number,) for number in numbers[~kept].tolist()])
+            db.executemany(
+                "DELETE FROM encoded WHERE number = ?",
+                [(number,) for (number, _), keep in zip(pending, kept, strict=True) if not keep],
+            )
         rewrite(self._db)
 
     def remove(self) -> None:
@@ -136,33 +139,10 @@ class VectorCache:
         """Read the keys of vectors encoded since the last generation in the precision of a kind, by row."""
         return pack_keys(key for (key,) in self._rows("key", STORED_AS[kind]))
 
-    def _read_pending_vectors(self, precision: "np.dtype[Any]") -> Iterator[NDArray[Any]]:
-        """Yield the vectors encoded since the last generation, in batches."""
-        rows = self._rows("vector", precision)
-        while window := rows.fetchmany(_BATCH_ROWS):
-            yield np.frombuffer(b"".join(vector for (vector,) in window), precision).reshape(-1, self._dimension)
-
     def _rows(self, column: str, precision: "np.dtype[Any]") -> sqlite3.Cursor:
         """Select rows of one precision: the length of a stored vector tells its type."""
         size = self._dimension * precision.itemsize
         return self._db.execute(f"SELECT {column} FROM encoded WHERE length(vector) = ? ORDER BY number", (size,))
-
-    def _read_numbered_keys(self) -> tuple[NDArray[np.int64], Keys]:
-        rows = self._db.execute("SELECT number, key FROM encoded").fetchall()
-        return np.array([number for number, _ in rows], np.int64), pack_keys(key for _, key in rows)
-
-    def _find_unpublished(self, texts: Mapping[str, Sequence[str]]) -> Keys:
-        """Find the keys of texts whose vectors are not in the last generation."""
-        found = pack_keys([])
-        for kind, of_kind in texts.items():
-            keys = self.keys(of_kind)
-            for known in self._list_known_keys(kind):
-                keys = keys[find_rows(keys, known) < 0]
-            found = np.append(found, keys)
-        return found
-
-    def _list_known_keys(self, kind: str) -> list[Keys]:
-        return [keys for _, keys in self._list_written(kind)]
 
     def _list_written(self, kind: str) -> list[tuple[NDArray[Any], Keys]]:
         """List written vectors that can be reused: they have the precision of the kind."""

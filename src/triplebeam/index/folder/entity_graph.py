@@ -14,9 +14,8 @@ from numpy.typing import NDArray
 from scipy.sparse import block_array, csr_array, diags_array
 
 from triplebeam.errors import BadInputError
-from triplebeam.index.arrays.array_set import ArraySet
-from triplebeam.index.arrays.names import read_numbers, write_numbers
-from triplebeam.index.content.topics import Topics
+from triplebeam.index.arrays.array_set import ArraySet, MemoryArrays, read_numbers, write_numbers
+from triplebeam.index.content.entities import Topics
 from triplebeam.index.folder.open_graph import STORED_WALKS, OpenGraph
 from triplebeam.index.folder.synonyms import MIN_COSINE, make_symmetric, read_choices
 from triplebeam.index.folder.triple_graph import TripleGraph
@@ -58,8 +57,9 @@ class EntityGraph:
     """Entities by the normal form of other names, which corrections merged into theirs."""
     large: int = MIN_LARGE_GRAPH
     """How many triples make a large graph."""
-    arrays: ArraySet | None = field(default=None, repr=False)
+    arrays: ArraySet = field(default_factory=MemoryArrays, repr=False)
     """Where it is stored what is derived, if it is."""
+
     _graphs: "dict[tuple[float, bool, int | None], csr_array[np.float64]]" = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
@@ -68,6 +68,9 @@ class EntityGraph:
     @classmethod
     def open(cls, arrays: ArraySet, triples: TripleGraph) -> "EntityGraph":
         """Open the graph of a generation, whose triples are open already."""
+        aliases: dict[str, int] = {}
+        if (entities := arrays.find(_ALIAS_ENTITIES)) is not None:
+            aliases = dict(zip(map(entity_key, arrays.strings(_ALIASES)), entities.tolist(), strict=True))
         return cls(
             names=triples.entity_names,
             vectors=VectorIndex(arrays, "entity_vectors"),
@@ -76,7 +79,7 @@ class EntityGraph:
             mentions=arrays.array(MENTIONS),
             chosen=read_choices(arrays, len(triples.entity_names)),
             passages=len(triples.passages),
-            aliases=_read_aliases(arrays),
+            aliases=aliases,
             arrays=arrays,
         )
 
@@ -97,13 +100,13 @@ class EntityGraph:
     @cached_property
     def numbers(self) -> Mapping[str, int]:
         """The number of each entity, by the normal form of each of its names."""
-        stored = read_numbers(self.arrays, _LOOKUP) if self.arrays else None
+        stored = read_numbers(self.arrays, _LOOKUP)
         return stored or {**self.aliases, **{entity_key(name): number for number, name in enumerate(self.names)}}
 
     def find_titled(self, rows_by_title: Mapping[str, Sequence[int]]) -> NDArray[np.int64]:
         """Find entities that are titles of passages: the entity, a row, and how many passages have this title."""
-        if self.arrays and _TITLED in self.arrays:
-            return self.arrays.array(_TITLED)
+        if (stored := self.arrays.find(_TITLED)) is not None:
+            return stored
         found = [
             (self.numbers[title], row, len(rows))
             for title, rows in rows_by_title.items()
@@ -111,10 +114,6 @@ class EntityGraph:
             for row in rows
         ]
         return np.array(found, np.int64).reshape(-1, 3)
-
-    def list_aliases(self) -> dict[str, str]:
-        """Return names that corrections merged into others, by their normal forms."""
-        return {alias: self.names[number] for alias, number in self.aliases.items()}
 
     @cached_property
     def synonyms(self) -> "csr_array[np.float32]":
@@ -168,8 +167,8 @@ class EntityGraph:
     def topics(self) -> Topics:
         """The topic of every passage."""
         topics = Topics(self.triple_entities, self.triple_passages, self.passages, len(self))
-        if self.arrays and _TOPICS in self.arrays:
-            topics.__dict__["of_passages"] = self.arrays.array(_TOPICS)
+        if (stored := self.arrays.find(_TOPICS)) is not None:
+            topics.__dict__["of_passages"] = stored
         return topics
 
     def weights(
@@ -212,8 +211,14 @@ class EntityGraph:
             pruned = csr_array(diags_array(kept) @ whole @ diags_array(kept))
             pruned.eliminate_zeros()
             return pruned
+        if synonym_threshold < MIN_COSINE:
+            raise BadInputError(
+                f"synonym_threshold must be at least {MIN_COSINE}, got {synonym_threshold}: no links are stored below."
+            )
         if not with_passages:
-            return self._build_entity_weights(synonym_threshold)
+            one, two = self.triple_entities[self.triple_entities[:, 0] != self.triple_entities[:, 1]].T
+            joined = csr_array((np.ones(len(one)), (one, two)), shape=(len(self), len(self)))
+            return csr_array(joined + joined.T + self.synonyms.multiply(self.synonyms >= synonym_threshold))
         nodes = len(self) + self.passages
         if synonym_threshold == MIN_COSINE and (stored := self._load_stored(_WALK, (nodes, nodes))) is not None:
             return stored
@@ -223,19 +228,9 @@ class EntityGraph:
 
     def _load_stored(self, name: str, shape: tuple[int, int]) -> "csr_array[np.float64] | None":
         try:
-            return self.arrays.matrix(name, shape) if self.arrays else None
+            return self.arrays.matrix(name, shape)
         except FileNotFoundError:  # not stored, or removed by the next generation
             return None
-
-    def _build_entity_weights(self, synonym_threshold: float) -> "csr_array[np.float64]":
-        if synonym_threshold < MIN_COSINE:
-            raise BadInputError(
-                f"synonym_threshold must be at least {MIN_COSINE}, got {synonym_threshold}: no links are stored below."
-            )
-        one, two = self.triple_entities[self.triple_entities[:, 0] != self.triple_entities[:, 1]].T
-        joined = csr_array((np.ones(len(one)), (one, two)), shape=(len(self), len(self)))
-        near = self.synonyms >= synonym_threshold
-        return csr_array(joined + joined.T + self.synonyms.multiply(near))
 
 
 def write_aliases(arrays: ArraySet, aliases: Mapping[str, str], numbers: Mapping[str, int]) -> None:
@@ -244,10 +239,3 @@ def write_aliases(arrays: ArraySet, aliases: Mapping[str, str], numbers: Mapping
     if entities:
         arrays.add_strings(_ALIASES, entities)
         arrays.add(_ALIAS_ENTITIES, np.array(list(entities.values()), np.int64))
-
-
-def _read_aliases(arrays: ArraySet) -> dict[str, int]:
-    if _ALIAS_ENTITIES not in arrays:
-        return {}
-    names, entities = arrays.strings(_ALIASES), arrays.array(_ALIAS_ENTITIES).tolist()
-    return dict(zip(map(entity_key, names), entities, strict=True))

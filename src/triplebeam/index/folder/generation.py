@@ -13,11 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from triplebeam.index.arrays.array_set import ArraySet
-from triplebeam.index.arrays.keys import Keys, hash_texts, pack_keys, write_keys
-from triplebeam.index.content.annotations import list_pairs
-from triplebeam.index.content.content import Content
-from triplebeam.index.content.definitions import Definition
-from triplebeam.index.content.references import REFERENCES, find_references
+from triplebeam.index.arrays.rows import Keys, hash_texts, pack_keys, write_keys
+from triplebeam.index.content.content import Annotations, Content, list_pairs
+from triplebeam.index.content.definitions import REFERENCES, Definition, find_references
 from triplebeam.index.folder.entity_graph import MENTIONS, EntityGraph, write_aliases
 from triplebeam.index.folder.passage_graph import (
     build_passage_graph,
@@ -27,7 +25,7 @@ from triplebeam.index.folder.passage_graph import (
 )
 from triplebeam.index.folder.passages import PassageTable, write_passages
 from triplebeam.index.folder.synonyms import write_synonyms
-from triplebeam.index.folder.term_writing import write_terms
+from triplebeam.index.folder.terms import write_terms
 from triplebeam.index.folder.triple_graph import TripleGraph, write_triple_graph
 from triplebeam.index.folder.vectors import write_vectors
 from triplebeam.index.manifest import GraphStatistics
@@ -43,11 +41,9 @@ class Vectors(Protocol):
 
     def vectors(self, kind: str, texts: Sequence[str]) -> NDArray[Any]:
         """Return the vectors of texts of one kind, as they are stored."""
-        ...
 
     def keys(self, texts: Sequence[str]) -> Keys:
         """Return what vectors of these texts are found by."""
-        ...
 
 
 def write_generation(
@@ -80,7 +76,9 @@ def write_generation(
     report_stage()
     _write_entity_graph(arrays, content)
     report_stage()
-    statistics = _write_passage_graph(arrays, content, in_whole)
+    statistics = write_passage_graph(
+        arrays, PassageTable(arrays), content.annotations, content.entity_names, content.keyword_passages, in_whole
+    )
     report_stage()
     _write_vectors(arrays, vectors, "triple", content.triple_sources)
     report_stage()
@@ -154,26 +152,19 @@ def find_mentions(
     return np.stack(np.divmod(fresh, max(len(numbers), 1)), axis=1)
 
 
-def _write_passage_graph(arrays: ArraySet, content: Content, in_whole: NDArray[np.int64] | None) -> GraphStatistics:
-    passages, annotations = content.passages, content.annotations
-    labels = document_labels([each.document_id for each in passages], [each.title for each in passages])
-    most = content.keyword_passages or len(passages)
-    keywords = list_pairs(annotations.keywords)
-    return write_passage_graph(arrays, labels, keywords, content.entity_names, most, annotations.links, in_whole)
-
-
 def write_passage_graph(
     arrays: ArraySet,
-    labels: Sequence[str],
-    keywords: Sequence[tuple[int, str]],
+    passages: PassageTable,
+    annotations: Annotations,
     names: Sequence[str],
-    most: int,
-    links: NDArray[np.int64],
+    keyword_passages: int,
     in_whole: NDArray[np.int64] | None = None,
 ) -> GraphStatistics:
     """Join passages. A passage's keywords are those a model gave it, else the entities of its triples and the names
     found in it.
     """
+    most = keyword_passages or len(passages)
+    keywords = list_pairs(annotations.keywords)
     rows, entities = triple_keywords(arrays.array("triple_entities"), arrays.array("triple_passages"))
     mentions = arrays.array(MENTIONS)
     rows, entities = np.append(rows, mentions[:, 0]), np.append(entities, mentions[:, 1])
@@ -187,6 +178,8 @@ def write_passage_graph(
     if in_whole is not None:
         rare = ~np.isin(entities, np.flatnonzero(in_whole > most))
         rows, entities = rows[rare], entities[rare]
-    graph = build_passage_graph(labels, arrays.array("passage_places")[:, 0], rows, entities, most, links)
+    labels = document_labels(list(passages.documents), list(passages.titles))
+    places = arrays.array("passage_places")[:, 0]
+    graph = build_passage_graph(labels, places, rows, entities, most, annotations.links)
     graph.write(arrays)
     return graph.statistics()

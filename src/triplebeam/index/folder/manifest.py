@@ -1,15 +1,16 @@
 """The manifest: which generation of an index is published, and what is in it.
 
 A generation is a numbered folder of files written once. Publishing is one atomic rename of ``manifest.json``, so a
-reader sees the old generation or the new one, whole.
+reader sees the old generation or the new one, whole. The next one takes over what of its files is whole.
 """
 
 import json
 import shutil
 import sqlite3
 import zlib
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import closing, contextmanager
+from collections.abc import Callable, Mapping
+from contextlib import closing
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
 
@@ -17,9 +18,10 @@ from filelock import FileLock, Timeout
 from pydantic import ValidationError
 
 from triplebeam.errors import REPAIR, IndexDamagedError, IndexFormatError, IndexMissingError
-from triplebeam.index.arrays.folder_arrays import compute_checksum
+from triplebeam.index.arrays.array_set import ArraySet, MemoryArrays
+from triplebeam.index.arrays.folder_arrays import FolderArrays, compute_checksum
 from triplebeam.index.manifest import Manifest, check_format
-from triplebeam.index.store.schema import STORE
+from triplebeam.index.store.tables import STORE
 from triplebeam.system.database import open_to_read
 from triplebeam.system.durable import replace_file
 
@@ -168,7 +170,11 @@ def generation_folder(folder: Path, generation: str) -> Path:
 def _load_manifest(path: Path) -> Manifest:
     """Load a manifest from its file; FileNotFoundError where there is none."""
     try:
-        content = json.loads(_verify_seal(path.read_text(encoding="utf-8")))
+        text = path.read_text(encoding="utf-8")
+        sealed, seal, rest = text.rpartition(_SEAL)
+        if seal and rest.strip("\n}") != str(zlib.crc32(f"{sealed}\n}}".encode())):
+            raise ValueError("its checksum is another")
+        content = json.loads(text)
         check_format(path, content["format"])
         return Manifest.model_validate(content)
     except (FileNotFoundError, NotADirectoryError):
@@ -185,21 +191,50 @@ def publish_manifest(folder: Path, manifest: Manifest) -> None:
     replace_file(folder / MANIFEST, f"{text[:-2]}{_SEAL}{zlib.crc32(text.encode())}\n}}\n")
 
 
-def _verify_seal(text: str) -> str:
-    """Return the JSON of a manifest; ValueError where it does not match the checksum at its end, if it has any."""
-    content, seal, rest = text.rpartition(_SEAL)
-    if seal and rest.strip("\n}") != str(zlib.crc32(f"{content}\n}}".encode())):
-        raise ValueError("its checksum is another")
-    return text
+def remove_unless_published(folder: Path, generation: Path) -> None:
+    """Remove a generation that could not be finished or published: it would fill a disk that is full already."""
+    manifest = find_manifest(folder, whole=False)
+    if manifest is None or manifest.generation != generation.name:
+        shutil.rmtree(generation, ignore_errors=True)
 
 
-@contextmanager
-def remove_on_error(folder: Path, generation: Path) -> Iterator[None]:
-    """Remove a generation that cannot be finished or published: it would fill a disk that is full already."""
-    try:
-        yield
-    except BaseException:
+def create_generation(parent: Path) -> Path:
+    """Create a new folder, numbered above every generation there is, published or not."""
+    folder = parent / f"{max((int(path.name) for path in _list_generations(parent)), default=0) + 1:06d}"
+    folder.mkdir(parents=True)
+    return folder
+
+
+def remove_generations(parent: Path, keep: str = "") -> None:
+    """Remove all generations but one. Where the system refuses (a reader has it open), the next run retries."""
+    for path in _list_generations(parent):
+        if path.name != keep:
+            shutil.rmtree(path, ignore_errors=True)
+
+
+def _list_generations(parent: Path) -> list[Path]:
+    return [path for path in parent.glob("*") if path.name.isdigit()]
+
+
+@dataclass(frozen=True)
+class PreviousGeneration:
+    """Arrays that are whole, and the names of files that are not."""
+
+    arrays: ArraySet = field(default_factory=MemoryArrays)
+    damaged: frozenset[str] = frozenset()
+
+    @classmethod
+    def of(cls, folder: Path) -> "PreviousGeneration":
+        """Open the previous generation of an index; it is empty where there is none, or one of another format."""
         manifest = find_manifest(folder, whole=False)
-        if manifest is None or manifest.generation != generation.name:
-            shutil.rmtree(generation, ignore_errors=True)
-        raise
+        if manifest is None:
+            return cls()
+        generation = generation_folder(folder, manifest.generation)
+        found = FolderArrays(generation).checksums()
+        whole = frozenset(name for name, expected in manifest.checksums.items() if found.get(name) == expected)
+        return cls(FolderArrays(generation, whole=whole), frozenset(manifest.files) - whole)
+
+
+def find_damaged_files(folder: Path) -> list[str]:
+    """Find all files of the published generation that have changed since they were written."""
+    return sorted(PreviousGeneration.of(folder).damaged)

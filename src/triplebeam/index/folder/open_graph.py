@@ -7,36 +7,26 @@ the walks of STORED_WALKS.
 import math
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from triplebeam.index.arrays.array_set import ArraySet
-from triplebeam.index.arrays.csr import expand_rows
+from triplebeam.index.arrays.array_set import ArraySet, MemoryArrays
+from triplebeam.index.arrays.rows import expand_rows
 
-_DAMPING, _LEAVING = 0.5, "leaving"
-
-
-class StoredWalk(NamedTuple):
-    """Settings of a walk, as `EntityGraph.open_graph` has them, and the tolerance where it starts everywhere alike."""
-
-    max_passages: int | None
-    through_passages: bool
-    tolerance: float | None
-
-
+_DAMPING = 0.5
 #: How near to the end of a walk its result is, by default. A fusion looks at ranks alone: for the blend, four steps of
 #: a walk instead of nine give the same passages but for one in 300.
 TOLERANCE, BLENDED_TOLERANCE = 1e-5, 5e-3
 #: An entity of more passages than this leads nowhere in particular: walks of the blend pass it by.
 BLENDED_PASSAGES = 30
-#: Those of `hipporag2`, and of `blend` from triples and from names.
-STORED_WALKS = (
-    StoredWalk(None, True, TOLERANCE),
-    StoredWalk(BLENDED_PASSAGES, True, BLENDED_TOLERANCE),
-    StoredWalk(BLENDED_PASSAGES, False, None),
+#: Walks of `hipporag2`, and of `blend` from triples and from names: the most passages of an entity, whether they go
+#: through passages, as `EntityGraph.open_graph` has them, and the tolerance where they start everywhere alike.
+STORED_WALKS: tuple[tuple[int | None, bool, float | None], ...] = (
+    (None, True, TOLERANCE),
+    (BLENDED_PASSAGES, True, BLENDED_TOLERANCE),
+    (BLENDED_PASSAGES, False, None),
 )
 
 
@@ -46,7 +36,7 @@ class OpenGraph:
 
     weights: "csr_array[np.float64]" = field(repr=False)
     open: NDArray[np.bool_] = field(repr=False)
-    arrays: ArraySet | None = field(default=None, repr=False)
+    arrays: ArraySet = field(default_factory=MemoryArrays, repr=False)
     """Where it is stored what is derived, if it is."""
     name: str = "walk"
     """What the names of these arrays begin with."""
@@ -54,7 +44,7 @@ class OpenGraph:
     @cached_property
     def leaving(self) -> NDArray[np.float64]:
         """The weights of a node's edges together."""
-        if (stored := self._load_stored(_LEAVING)) is not None:
+        if (stored := self.arrays.find(f"{self.name}_leaving")) is not None:
             return stored
         return np.asarray(np.where(self.open, self.weights @ self.open.astype(np.float64), 0.0))
 
@@ -74,7 +64,7 @@ class OpenGraph:
 
         What `write` stored is taken as it is: ask for the nodes that were given there.
         """
-        if (stored := self._load_stored(_spread(damping, tolerance))) is not None:
+        if (stored := self.arrays.find(f"{self.name}_spread_{damping}_{tolerance}")) is not None:
             return stored
         arriving, visits = np.zeros(len(self.open)), np.zeros(len(self.open))
         arriving[nodes] = 1
@@ -86,17 +76,7 @@ class OpenGraph:
 
     def write(self, arrays: ArraySet, nodes: slice, tolerance: float | None) -> None:
         """Store what is derived, for walks from all these nodes alike where there is a tolerance."""
-        arrays.add(f"{self.name}_{_LEAVING}", self.leaving)
+        arrays.add(f"{self.name}_leaving", self.leaving)
         if tolerance is not None:
             spread = self.spread_evenly(nodes, _DAMPING, tolerance)
-            arrays.add(f"{self.name}_{_spread(_DAMPING, tolerance)}", spread)
-
-    def _load_stored(self, what: str) -> NDArray[np.float64] | None:
-        try:
-            return self.arrays.array(f"{self.name}_{what}") if self.arrays else None
-        except FileNotFoundError:  # not stored, or removed by the next generation
-            return None
-
-
-def _spread(damping: float, tolerance: float) -> str:
-    return f"spread_{damping}_{tolerance}"
+            arrays.add(f"{self.name}_spread_{_DAMPING}_{tolerance}", spread)

@@ -28,7 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from triplebeam.index.arrays.array_set import ArraySet
-from triplebeam.index.arrays.csr import expand_rows
+from triplebeam.index.arrays.rows import expand_rows
 from triplebeam.index.manifest import MAX_PASSAGES, GraphStatistics
 
 EdgeKind: TypeAlias = Literal["structural", "keyword", "links"]

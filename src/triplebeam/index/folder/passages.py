@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from triplebeam.errors import BadInputError
-from triplebeam.index.arrays.array_set import ArraySet
-from triplebeam.index.arrays.names import read_numbers, read_rows, write_numbers, write_rows
+from triplebeam.index.arrays.array_set import ArraySet, read_numbers, read_rows, write_numbers, write_rows
 from triplebeam.passage import Passage
 from triplebeam.text.names import entity_key
 from triplebeam.where import Where
@@ -28,15 +27,12 @@ _QUALIFIER = re.compile(r"\s*\([^()]*\)\s*$")
 def write_passages(arrays: ArraySet, passages: Sequence[Passage] | Iterable[Passage]) -> None:
     """Write the columns."""
     listed = list(passages)
-    rows = [(p.id, p.text, p.title, p.document_id, p.section, _encode_metadata(p)) for p in listed]
+    metadata = [json.dumps(dict(p.metadata), ensure_ascii=False) if p.metadata else "" for p in listed]
+    rows = [(p.id, p.text, p.title, p.document_id, p.section, own) for p, own in zip(listed, metadata, strict=True)]
     for place, name in enumerate(_COLUMNS):
         arrays.add_strings(name, (row[place] for row in rows))
     places = np.array([(p.position, p.start, p.end) for p in listed], np.int64).reshape(-1, 3)
     arrays.add("passage_places", places)
-
-
-def _encode_metadata(passage: Passage) -> str:
-    return json.dumps(dict(passage.metadata), ensure_ascii=False) if passage.metadata else ""
 
 
 def title_keys(title: str) -> list[str]:
@@ -159,16 +155,7 @@ class PassageTable:
 
     def read_row(self, row: int) -> Passage:
         """Read the passage at a row."""
-        position, start, end = (int(place) for place in self._places[row])
-        metadata = self._metadata[row]
-        return Passage(
-            self._ids[row],
-            self._texts[row],
-            self.titles[row],
-            self.documents[row],
-            position,
-            start,
-            end,
-            json.loads(metadata) if metadata else {},
-            self.sections[row],
-        )
+        id_, text, title, document_id, section, metadata = (column[row] for column in self._columns.values())
+        position, start, end = self._places[row].tolist()
+        fields = json.loads(metadata) if metadata else {}
+        return Passage(id_, text, title, document_id, position, start, end, fields, section)

@@ -69,31 +69,24 @@ def make_codes(stored: NDArray[np.integer]) -> Iterator[memoryview]:
     trained = faiss.IndexPQFastScan(dimensions, codes, _BITS_PER_CODE, faiss.METRIC_L2)
     sample = dequantize(stored[:: max(1, len(stored) // _TRAINING_ROWS)])
     trained.train(sample)
-    far = _make_outlier_code(sample.mean(axis=0), faiss.vector_to_array(trained.pq.centroids), codes)
+    # The code that is, on average, furthest from all rows: zeros would be nearer to a vector than most rows are.
+    of_codes = faiss.vector_to_array(trained.pq.centroids).reshape(codes, -1, dimensions // codes)
+    furthest = np.square(of_codes - sample.mean(axis=0).reshape(codes, 1, -1)).sum(axis=2).argmax(axis=1)
+    far = of_codes[np.arange(codes), furthest].ravel()
     for first in range(0, len(stored), _PART_ROWS):
         part = faiss.clone_index(trained)
         for start in range(first, min(first + _PART_ROWS, len(stored)), _BLOCK_ROWS):
             rows = dequantize(stored[start : min(start + _BLOCK_ROWS, first + _PART_ROWS)])
-            rows[~rows.any(axis=1)] = far  # zeros would be nearer to a vector than most rows are
+            rows[~rows.any(axis=1)] = far
             part.add(rows)
         yield faiss.serialize_index(part).data
-
-
-def _make_outlier_code(mean: NDArray[np.float32], centroids: NDArray[np.float32], codes: int) -> NDArray[np.float32]:
-    """Make the code that is, on average, furthest from all rows."""
-    of_codes = centroids.reshape(codes, -1, len(mean) // codes)
-    furthest = np.square(of_codes - mean.reshape(codes, 1, -1)).sum(axis=2).argmax(axis=1)
-    far: NDArray[np.float32] = of_codes[np.arange(codes), furthest].ravel()
-    return far
 
 
 class Codes:
     """Short codes of all rows, in memory: which rows are worth a look."""
 
     def __init__(self, file: NDArray[np.uint8], shape: tuple[int, ...]) -> None:
-        """Raise RuntimeError where the file has no codes of so many rows and dimensions. Other indexes of faiss are
-        read as well.
-        """
+        """Raise RuntimeError where the file has no codes of so many rows and dimensions."""
         import faiss
 
         read = _reader(file)

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from triplebeam.errors import REPAIR, IndexDamagedError, nearest
 from triplebeam.index.arrays.array_set import ArraySet
 from triplebeam.index.arrays.folder_arrays import FolderArrays
-from triplebeam.index.content.annotations import AnnotationTable
-from triplebeam.index.content.references import REFERENCES
+from triplebeam.index.content.content import AnnotationTable
+from triplebeam.index.content.definitions import REFERENCES
 from triplebeam.index.folder.entity_graph import EntityGraph
 from triplebeam.index.folder.manifest import check_contents, generation_folder, read_manifest, retry_on_publish
 from triplebeam.index.folder.passage_graph import PassageGraph
@@ -22,7 +22,7 @@ from triplebeam.index.folder.vectors import VectorIndex
 from triplebeam.index.location import Folder, Location
 from triplebeam.index.manifest import Manifest
 from triplebeam.index.protocols import Query, TermSearch
-from triplebeam.system.open_files import explain_open_files
+from triplebeam.system.durable import explain_open_files
 from triplebeam.text.names import entity_key
 from triplebeam.where import Where
 
@@ -43,7 +43,7 @@ class Snapshot:
     entities: EntityGraph
     passage_graph: PassageGraph
     references: NDArray[np.int64] = field(repr=False)
-    """See `triplebeam.index.content.references.find_references`."""
+    """See `triplebeam.index.content.definitions.find_references`."""
     annotations: AnnotationTable | None = field(default=None, repr=False)
     """What views are made from, beside the structures."""
     whole: "Snapshot | None" = field(default=None, repr=False)
@@ -94,8 +94,13 @@ class Snapshot:
             raise IndexDamagedError(f"a file in {generation} cannot be read ({error}): {REPAIR}") from error
 
     @classmethod
-    def read(cls, folder: Path, manifest: Manifest, arrays: ArraySet) -> "Snapshot":
-        """Make the structures of the arrays of a generation."""
+    def read(
+        cls, folder: Path, manifest: Manifest, arrays: ArraySet, terms: tuple[TermSearch, TermSearch] | None = None
+    ) -> "Snapshot":
+        """Make the structures of the arrays of a generation; ``terms`` of passages and triples may be elsewhere."""
+        passage_terms, triple_terms = terms or (
+            TermIndex(arrays.open_subset(f"{of}_terms")) for of in ("passage", "triple")
+        )
         passages = PassageTable(arrays)
         triples = TripleGraph(arrays, passages)
         return cls(
@@ -104,11 +109,11 @@ class Snapshot:
             arrays=arrays,
             passages=passages,
             triples=triples,
-            passage_terms=TermIndex(arrays.open_subset("passage_terms")),
-            triple_terms=TermIndex(arrays.open_subset("triple_terms")),
+            passage_terms=passage_terms,
+            triple_terms=triple_terms,
             passage_vectors=VectorIndex(arrays, "passage_vectors"),
             entities=EntityGraph.open(arrays, triples),
             passage_graph=PassageGraph.open(arrays),
             references=arrays.array(REFERENCES),
-            annotations=AnnotationTable(arrays),
+            annotations=None if terms else AnnotationTable(arrays),
         )

@@ -24,8 +24,8 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from triplebeam.index.arrays.array_set import ArraySet
-from triplebeam.index.arrays.keys import find_rows, read_keys
 from triplebeam.index.arrays.quantize import compute_norms, dequantize
+from triplebeam.index.arrays.rows import find_rows, read_keys
 from triplebeam.system.progress import Progress, ignore_progress
 
 MIN_COSINE = 0.8
@@ -147,17 +147,9 @@ def carry_choices(
     return Choices(links.take(~open_[links.chooser]), open_, new)
 
 
-class _Near(NamedTuple):
-    """Pairs from two lists of vectors that are near enough, and their cosines."""
-
-    rows: NDArray[np.int64]
-    columns: NDArray[np.int64]
-    similarity: NDArray[np.float32]
-
-
-def _find_near_pairs(one: NDArray[np.int8], two: NDArray[np.int8]) -> _Near:
-    """Find near pairs of one of these and one of those, with cosines that are the same whichever are compared together:
-    the product of whole numbers is exact, and computed again for pairs that seem to be near enough.
+def _find_near_pairs(one: NDArray[np.int8], two: NDArray[np.int8]) -> Links:
+    """Find near pairs of one of these and one of those, by row, with cosines that are the same whichever are compared
+    together: the product of whole numbers is exact, and computed again for pairs that seem to be near enough.
     """
     rows = dequantize(one)
     seeming = np.flatnonzero(rows @ (rows if two is one else dequantize(two)).T >= MIN_COSINE - _ROUNDING)
@@ -167,7 +159,7 @@ def _find_near_pairs(one: NDArray[np.int8], two: NDArray[np.int8]) -> _Near:
     products = np.einsum("ij,ij->i", here, there)
     similarity = (products / (compute_norms(here) * compute_norms(there))).astype(np.float32)
     near = similarity >= MIN_COSINE
-    return _Near(rows_[near], columns[near], similarity[near])
+    return Links(rows_[near], columns[near], similarity[near])
 
 
 def _compare_all_pairs(stored: NDArray[np.int8], progress: Progress) -> Iterator[Links]:
@@ -229,25 +221,15 @@ def _cells_nearby(stored: NDArray[np.int8]) -> tuple[NDArray[np.int32], int]:
         if len(at_home):
             centroids = _centroids(stored[at_home], -(-len(at_home) // _CELL_ROWS))
             for start in range(0, len(visiting), _BLOCK_ROWS):
-                _keep_nearest(stored, visiting[start : start + _BLOCK_ROWS], centroids, cells, near, cosines)
+                rows = visiting[start : start + _BLOCK_ROWS]
+                # The nearest of the cells that these rows have, and of those of this group.
+                here = np.concatenate([cosines[rows], dequantize(stored[rows]) @ centroids.T], axis=1)
+                best = np.argpartition(here, -_CELLS_PER_ENTITY, axis=1)[:, -_CELLS_PER_ENTITY:]
+                cosines[rows] = np.take_along_axis(here, best, axis=1)
+                before = np.take_along_axis(near[rows], np.minimum(best, _CELLS_PER_ENTITY - 1), axis=1)
+                near[rows] = np.where(best < _CELLS_PER_ENTITY, before, best - _CELLS_PER_ENTITY + cells)
             cells += len(centroids)
     return near, cells
-
-
-def _keep_nearest(
-    stored: NDArray[np.int8],
-    rows: NDArray[np.int64],
-    centroids: NDArray[np.float32],
-    first: int,
-    near: NDArray[np.int32],
-    cosines: NDArray[np.float32],
-) -> None:
-    """Keep the nearest of the cells that these rows have, and of those with these centroids, from the first on."""
-    here = np.concatenate([cosines[rows], dequantize(stored[rows]) @ centroids.T], axis=1)
-    best = np.argpartition(here, -_CELLS_PER_ENTITY, axis=1)[:, -_CELLS_PER_ENTITY:]
-    cosines[rows] = np.take_along_axis(here, best, axis=1)
-    before = np.take_along_axis(near[rows], np.minimum(best, _CELLS_PER_ENTITY - 1), axis=1)
-    near[rows] = np.where(best < _CELLS_PER_ENTITY, before, best - _CELLS_PER_ENTITY + first)
 
 
 def _groups_nearby(stored: NDArray[np.int8]) -> NDArray[np.int16]:

@@ -1,32 +1,34 @@
 """The term index: BM25 over texts (k1 1.2, b 0.75).
 
-`words` makes words of a text; here they are counted and searched. Each text has a stemmer, that of its language. A
-query is in no language: each of its words is searched for under its stem by every stemmer that the index has used, in
-the texts of that stemmer. In an index of English alone that is plain BM25. As in Lucene, the length of a text counts in
-about 8 % steps from 40 words on, so that texts of nearly the same length are not ranked by it.
+`triplebeam.text.terms` makes words of a text; here they are counted and searched. Each text has a stemmer, that of its
+language. A query is in no language: each of its words is searched for under its stem by every stemmer that the index
+has used, in the texts of that stemmer. In an index of English alone that is plain BM25. As in Lucene, the length of a
+text counts in about 8 % steps from 40 words on, so that texts of nearly the same length are not ranked by it.
+
+The words of a text that the last generation had are taken over, since making them takes far longer than counting them;
+what is written depends on the texts alone, and not on what was taken over.
 """
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+import sys
+from array import array
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array, vstack
 
-from triplebeam.index.arrays.array_set import ArraySet
-from triplebeam.index.arrays.csr import renumber
-from triplebeam.index.arrays.names import SortedNames
+from triplebeam.index.arrays.array_set import ArraySet, MemoryArrays, SortedNames
+from triplebeam.index.arrays.rows import Keys, find_rows, pack_keys, read_keys, renumber, write_keys
 from triplebeam.index.folder.vectors import select_top
-from triplebeam.text.terms import ENGLISH, query_stems
+from triplebeam.text.terms import ENGLISH, query_stems, text_words
 
 _K1, _B = 1.2, 0.75
-
-
-def _length_steps() -> NDArray[np.int64]:
-    """Return the lengths that are told apart: Lucene's byte-sized floats, 3 bits of mantissa from 40 on."""
-    exact = list(range(40))
-    return np.array(exact + [24 + (8 + place << shift) for shift in range(1, 28) for place in range(8)], np.int64)
+_NAMES = ("words", "stemmer_names", "stemmers", "starts", "rows", "counts", "lengths", "keys")
+_MAX_COUNT = np.iinfo(np.uint16).max
 
 
 class Postings(NamedTuple):
@@ -41,7 +43,7 @@ class Postings(NamedTuple):
 
 
 class TermIndex:
-    """Finds the rows whose texts match a query's terms best. `triplebeam.index.folder.term_writing` builds it."""
+    """Finds the rows whose texts match a query's terms best. `triplebeam.index.folder.terms` builds it."""
 
     def __init__(self, arrays: ArraySet) -> None:
         self.words = arrays.strings("words")
@@ -77,7 +79,9 @@ class TermIndex:
     @cached_property
     def _damping(self) -> NDArray[np.float32]:
         """What is added to a word's count in the denominator of BM25: the longer the text, the more."""
-        steps = _length_steps()
+        # The lengths that are told apart: Lucene's byte-sized floats, 3 bits of mantissa from 40 on.
+        long = [24 + (8 + place << shift) for shift in range(1, 28) for place in range(8)]
+        steps = np.array([*range(40), *long], np.int64)
         counted = steps[np.searchsorted(steps, self.lengths, side="right") - 1]
         return np.asarray(_K1 * (1 - _B + _B * counted / max(self.lengths.mean(), 1e-9)), np.float32)
 
@@ -104,7 +108,13 @@ class TermIndex:
         All are as rare as the word: the few texts of another language would be ranked first for every name otherwise.
         """
         english = self._postings(stems[ENGLISH])
-        others = [postings for postings in self._find_in_other_languages(stems) if len(postings.rows)]
+        others = [
+            postings.take(self.stemmers[postings.rows] == self.stemmer_names.index(name))
+            for name, postings in (
+                (name, self._postings(stem)) for name, stem in stems.items() if stem != stems[ENGLISH]
+            )
+        ]
+        others = [postings for postings in others if len(postings.rows)]
         rarity = self.rarity(len(english.rows) + sum(len(postings.rows) for postings in others))
         if not others:
             scores[english.rows] += self._weights(english, rarity)
@@ -113,12 +123,6 @@ class TermIndex:
         for postings in (english, *others):
             best[postings.rows] = np.maximum(best[postings.rows], self._weights(postings, rarity))
         scores += best
-
-    def _find_in_other_languages(self, stems: Mapping[str, str]) -> Iterator[Postings]:
-        for name, stem in stems.items():
-            if stem != stems[ENGLISH]:
-                postings = self._postings(stem)
-                yield postings.take(self.stemmers[postings.rows] == self.stemmer_names.index(name))
 
     def _postings(self, word: str) -> Postings:
         place = self._places.get(word)
@@ -140,3 +144,97 @@ class TermIndex:
         """Return BM25's inverse document frequency of a word that so many texts have."""
         found = min(texts, len(self))
         return math.log1p((len(self) - found + 0.5) / (found + 0.5))
+
+
+def write_terms(
+    arrays: ArraySet,
+    texts: Iterable[str],
+    keys: Keys,
+    stemmer_of: Callable[[int], str],
+    previous: ArraySet | None = None,
+) -> list[str]:
+    """Index texts under their row numbers; returns the stemmer of each.
+
+    A key stands for a text with its stemmer, and ``stemmer_of`` returns the stemmer of a row whose key is new.
+    """
+    known = _Known.of(previous or MemoryArrays())
+    before = find_rows(keys, known.keys)
+    stemmers = [known.stemmers[row] if row >= 0 else "" for row in before.tolist()]
+    fresh = _Counts()
+    for row, text in enumerate(texts):
+        if before[row] < 0:
+            stemmers[row] = sys.intern(stemmer_of(row))
+            fresh.add(text_words(text, stemmers[row]))
+    words, counts = _merge_counts(known, before, fresh)
+    _write(arrays, words, counts, stemmers)
+    write_keys(arrays, "keys", keys)
+    return stemmers
+
+
+class _Counts:
+    """How often each text has each of its words: sparse rows, whose columns are numbered as words are first seen."""
+
+    def __init__(self) -> None:
+        self.numbers: dict[str, int] = {}
+        self._starts, self._columns, self._counts = array("q", [0]), array("i"), array("H")
+
+    def add(self, words: Sequence[str]) -> None:
+        """Add another text."""
+        counts = Counter(words)
+        numbers = self.numbers
+        self._columns.extend([numbers.setdefault(word, len(numbers)) for word in counts])
+        self._counts.extend([min(count, _MAX_COUNT) for count in counts.values()])
+        self._starts.append(len(self._columns))
+
+    def matrix(self, renumbered: NDArray[np.int32], words: int) -> "csr_array[np.uint16]":
+        """Return the matrix of texts by words, whose columns are renumbered."""
+        columns = renumbered[np.frombuffer(self._columns, np.int32)]
+        rows = np.frombuffer(self._starts, np.int64)
+        return csr_array((np.frombuffer(self._counts, np.uint16), columns, rows), shape=(len(rows) - 1, words))
+
+
+class _Known(NamedTuple):
+    """The words that the last generation counted, by row."""
+
+    keys: Keys
+    words: list[str]
+    counts: "csr_array[np.uint16]"
+    stemmers: list[str]
+
+    @classmethod
+    def of(cls, previous: ArraySet) -> "_Known":
+        if not all(name in previous for name in _NAMES):
+            return cls(pack_keys([]), [], csr_array(np.zeros((0, 0), np.uint16)), [])
+        index = TermIndex(previous)
+        stemmers = index.stemmers_of(range(len(index)))
+        by_word = csr_array((index.counts, index.rows, index.starts), shape=(len(index.words), len(index)))
+        return cls(read_keys(previous, "keys"), list(index.words), csr_array(by_word.T), stemmers)
+
+
+def _merge_counts(known: _Known, before: NDArray[np.int64], fresh: _Counts) -> "tuple[list[str], csr_array[np.uint16]]":
+    """Merge the words in use, sorted, and how often each row has each of them."""
+    kept, new = np.flatnonzero(before >= 0), np.flatnonzero(before < 0)
+    old = csr_array(known.counts[before[kept]])
+    used = [known.words[place] for place in np.unique(old.indices)]
+    words = sorted(fresh.numbers.keys() | used)
+    numbers = {word: number for number, word in enumerate(words)}
+    renumbered = np.array([numbers.get(word, -1) for word in known.words], np.int32)
+    old = csr_array((old.data, renumbered[old.indices], old.indptr), shape=(len(kept), len(words)))
+    counts = fresh.matrix(np.array([numbers[word] for word in fresh.numbers], np.int32), len(words))
+    if not len(kept):
+        return words, counts
+    return words, csr_array(vstack([old, counts], format="csr")[np.argsort(np.append(kept, new))])
+
+
+def _write(arrays: ArraySet, words: Sequence[str], counts: "csr_array[np.uint16]", stemmers: Sequence[str]) -> None:
+    by_word = csr_array(counts.T)
+    by_word.sort_indices()
+    names = sorted(set(stemmers))
+    arrays.add_strings("words", words)
+    arrays.add_strings("stemmer_names", names)
+    arrays.add("starts", by_word.indptr.astype(np.int64))
+    arrays.add("rows", by_word.indices.astype(np.int32))
+    arrays.add("counts", by_word.data)
+    arrays.add("lengths", np.asarray(counts.sum(axis=1, dtype=np.int64)).astype(np.int32))
+    places = {name: place for place, name in enumerate(names)}
+    arrays.add("stemmers", np.array([places[stemmer] for stemmer in stemmers], np.uint8))

@@ -9,9 +9,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from triplebeam.index.arrays.array_set import ArraySet
-from triplebeam.index.arrays.columns import StringColumn, concatenate
-from triplebeam.index.arrays.csr import expand_rows, renumber
+from triplebeam.index.arrays.array_set import ArraySet, StringColumn, concatenate
+from triplebeam.index.arrays.rows import expand_rows, renumber
 from triplebeam.index.folder.passages import PassageTable
 from triplebeam.index.folder.vectors import VectorIndex, select_top
 from triplebeam.triple import Triple
@@ -40,16 +39,11 @@ def _write_adjacencies(
     arrays.add("triple_entities", ends)
     arrays.add("triple_passages", passage_rows)
     arrays.add("passage_triple_starts", np.searchsorted(passage_rows, np.arange(passages + 1)))
-    starts, rows = _adjacency(ends, len(names))
-    arrays.add("entity_starts", starts)
-    arrays.add("entity_triples", rows)
-
-
-def _adjacency(ends: NDArray[np.int64], entities: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Build the matrix of entities by triples, each once even where it is both subject and object."""
+    # Entities by triples, each once even where it is both subject and object.
     size = max(len(ends), 1)
     pairs = np.unique(ends.ravel() * size + np.repeat(np.arange(len(ends)), 2))
-    return np.searchsorted(pairs, np.arange(entities + 1) * size), pairs % size
+    arrays.add("entity_starts", np.searchsorted(pairs, np.arange(len(names) + 1) * size))
+    arrays.add("entity_triples", pairs % size)
 
 
 class TripleGraph:
@@ -133,17 +127,14 @@ class TripleGraph:
         self, triple_ids: Sequence[int] | NDArray[np.int64], query: NDArray[np.float32], limit: int
     ) -> list[NDArray[np.int64]]:
         """Find the most similar to the query among the triples that share an entity with each of these."""
-        around = [self._find_adjacent(int(triple_id)) for triple_id in triple_ids]
+        around = []
+        for triple_id in triple_ids:
+            shared = np.unique(np.concatenate([self.of_entity(int(each)) for each in self.triple_entities[triple_id]]))
+            around.append(shared[shared != triple_id])
         # One gather for all: beams often share a hub.
         pool = np.unique(np.concatenate(around)) if around else np.zeros(0, np.int64)
         similarity = np.asarray(self.vector_index.get_vectors(pool) @ query)
         return [ids[select_top(similarity[np.searchsorted(pool, ids)], limit)] for ids in around]
-
-    def _find_adjacent(self, triple_id: int) -> NDArray[np.int64]:
-        """Find triples that share the subject or the object, without the triple itself, in ascending order."""
-        shared = np.unique(np.concatenate([self.of_entity(int(entity)) for entity in self.triple_entities[triple_id]]))
-        others: NDArray[np.int64] = shared[shared != triple_id]
-        return others
 
     def of_entity(self, entity: int) -> NDArray[np.int64]:
         """Return the triples with this entity, by number, as subject or object, in ascending order."""

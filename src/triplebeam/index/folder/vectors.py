@@ -36,11 +36,7 @@ def write_vectors(arrays: ArraySet, name: str, stored: NDArray[np.integer], exac
     """Write stored vectors and, where there are many, short codes beside them."""
     arrays.add(name, stored)
     if len(stored) > exact_up_to:
-        arrays.add_bytes(_codes_of(name), make_codes(stored))
-
-
-def _codes_of(name: str) -> str:
-    return f"{name}.codes"
+        arrays.add_bytes(f"{name}.codes", make_codes(stored))
 
 
 def select_top(scores: NDArray[np.floating], k: int) -> NDArray[np.int64]:
@@ -69,10 +65,6 @@ def _kth(scores: NDArray[np.floating], k: int) -> np.floating:
     return found
 
 
-def _count_reranked(k: int) -> int:
-    return max(MIN_RERANK, RERANK_PER_RESULT * k)
-
-
 class VectorIndex:
     """Rows by number, and the rows nearest to a vector."""
 
@@ -83,7 +75,7 @@ class VectorIndex:
         self.stored: NDArray[np.integer] = arrays.array(name)
         # Opened now: a later generation may remove the file while this one is still searched.
         with suppress(FileNotFoundError):
-            self._codes_file = arrays.read_bytes(_codes_of(name))
+            self._codes_file = arrays.read_bytes(f"{name}.codes")
         self._looked_up, self._is_verified = 0, False
 
     def __len__(self) -> int:
@@ -131,6 +123,15 @@ class VectorIndex:
                 release_pages(self.stored)
         return found
 
+    def copy_stored(self, rows: NDArray[np.int64]) -> NDArray[Any]:
+        """Copy some rows as they are stored; -1 stands for zeros."""
+        if not self.is_large:
+            self.verify()
+        found = np.zeros((len(rows), self.stored.shape[1]), self.stored.dtype)
+        found[rows >= 0] = self.stored[rows[rows >= 0]]
+        release_pages(self.stored)
+        return found
+
     def cosines(self, vectors: NDArray[np.float32]) -> NDArray[np.float32]:
         """Compute for each vector a row of its cosines with all rows: exactly those of the best, and where there are
         many rows, those of the others by their high bytes, but none above those of the best.
@@ -153,7 +154,7 @@ class VectorIndex:
     def _codes(self) -> Codes:
         """In memory from the first use on."""
         assert self._codes_file is not None
-        name = _codes_of(self._name)
+        name = f"{self._name}.codes"
         self._arrays.verify(name, self._codes_file)
         try:
             codes = Codes(self._codes_file, self.stored.shape)
@@ -176,21 +177,12 @@ class VectorIndex:
         """Return what `nearest` returns for each, apart from rounding, in one pass over the rows or their codes."""
         if k <= 0 or not len(self):
             return [(np.zeros(0, np.int64), np.zeros(0, np.float32)) for _ in vectors]
-        if self.is_large and _count_reranked(k) < len(self):
-            chosen = self._codes.nearest(vectors, _count_reranked(k))
+        reranked = max(MIN_RERANK, RERANK_PER_RESULT * k)
+        if self.is_large and reranked < len(self):
+            chosen = self._codes.nearest(vectors, reranked)
             scores = [self._compute_cosines(vector, rows) for vector, rows in zip(vectors, chosen, strict=True)]
             best = [select_top(row, k) for row in scores]
             return [(rows[kept], row[kept]) for rows, row, kept in zip(chosen, scores, best, strict=True)]
         cosines = self.cosines(vectors)
         best = [select_top(row, k) for row in cosines]
         return [(rows, row[rows]) for row, rows in zip(cosines, best, strict=True)]
-
-
-def copy_stored(vectors: VectorIndex, rows: NDArray[np.int64]) -> NDArray[Any]:
-    """Copy some rows as they are stored; -1 stands for zeros."""
-    if not vectors.is_large:
-        vectors.verify()
-    found = np.zeros((len(rows), vectors.stored.shape[1]), vectors.stored.dtype)
-    found[rows >= 0] = vectors.stored[rows[rows >= 0]]
-    release_pages(vectors.stored)
-    return found

@@ -17,7 +17,6 @@ passages define it there, has a vector of zeros: it is found by its name and not
 A view is in memory. No file is opened for it, so that it can be made of a generation that another one has replaced.
 """
 
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -25,21 +24,19 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from triplebeam.index.arrays.array_set import MemoryArrays
-from triplebeam.index.arrays.columns import concatenate, encode_strings
-from triplebeam.index.arrays.csr import renumber
-from triplebeam.index.content.annotations import Annotations, list_pairs
+from triplebeam.index.arrays.array_set import MemoryArrays, concatenate, encode_strings
+from triplebeam.index.arrays.rows import renumber
+from triplebeam.index.content.content import Annotations, count_by_extractor, list_pairs
 from triplebeam.index.content.corrected import CorrectionApplier
-from triplebeam.index.content.definitions import Definition, find_local_definitions
-from triplebeam.index.content.references import REFERENCES, find_references
+from triplebeam.index.content.definitions import REFERENCES, Definition, find_local_definitions, find_references
 from triplebeam.index.folder.entity_graph import MENTIONS, write_aliases
 from triplebeam.index.folder.generation import find_mentions, write_passage_graph
-from triplebeam.index.folder.passage_graph import document_labels, select_informative_links
+from triplebeam.index.folder.passage_graph import select_informative_links
 from triplebeam.index.folder.passages import PassageTable
 from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.index.folder.synonyms import carry_choices, choose, write_choices
 from triplebeam.index.folder.terms import TermIndex
-from triplebeam.index.folder.vectors import copy_stored, write_vectors
+from triplebeam.index.folder.vectors import write_vectors
 from triplebeam.index.manifest import GraphStatistics
 from triplebeam.index.store.corrections import Corrections
 from triplebeam.text.names import entity_key
@@ -55,7 +52,9 @@ def view(whole: Snapshot, rows: NDArray[np.int64]) -> Snapshot:
     manifest = whole.manifest.model_copy(
         update={
             "counts": part.counts(),
-            "triples_by_extractor": part.triples_by_extractor(),
+            "triples_by_extractor": count_by_extractor(
+                part.annotations.extractors, part.arrays.array("triple_passages").tolist()
+            ),
             "unread_languages": {},
             "corrections": None,
             "passage_graph": passage_graph,
@@ -76,7 +75,7 @@ class _Part:
     arrays: MemoryArrays = field(default_factory=MemoryArrays, init=False, repr=False)
 
     @cached_property
-    def _annotations(self) -> Annotations:
+    def annotations(self) -> Annotations:
         assert self.whole.annotations is not None
         return self.whole.annotations.take_rows(self.rows)
 
@@ -97,18 +96,18 @@ class _Part:
         Another one may have been read in a hidden passage alone: whoever could look it up would learn of it. Triples
         and names of a generation are merged already, so texts alone show what was visible before.
         """
-        aliases = self.whole.entities.list_aliases()
-        if not aliases:
+        entities = self.whole.entities
+        if not entities.aliases:
             return {}
         text = "\n".join(f" {entity_key(passage.searchable)} " for passage in self._passages)
-        return {alias: name for alias, name in aliases.items() if f" {alias} " in text}
+        return {each: entities.names[number] for each, number in entities.aliases.items() if f" {each} " in text}
 
     @cached_property
     def _definitions(self) -> dict[str, Definition]:
         """The terms that these passages define; without sections there are none."""
         if not self._passages.has_sections:
             return {}
-        found = find_local_definitions(self._passages, self._annotations.extractors)
+        found = find_local_definitions(self._passages, self.annotations.extractors)
         return CorrectionApplier(Corrections.from_aliases(self._aliases)).correct_definitions(found)
 
     def take_rows(self) -> None:
@@ -123,8 +122,8 @@ class _Part:
         ):
             assert isinstance(terms, TermIndex)
             terms.take(arrays.open_subset(name), texts)
-        write_vectors(arrays, "passage_vectors", copy_stored(whole.passage_vectors, rows))
-        write_vectors(arrays, "triple_vectors", copy_stored(whole.triples.vector_index, self._triples))
+        write_vectors(arrays, "passage_vectors", whole.passage_vectors.copy_stored(rows))
+        write_vectors(arrays, "triple_vectors", whole.triples.vector_index.copy_stored(self._triples))
 
     def write_entities(self) -> None:
         """Write triples between entities, who mentions and refers to them, and their synonyms.
@@ -134,7 +133,7 @@ class _Part:
         whole, arrays = self.whole, self.arrays
         known, names, ends = whole.triples.number_visible(self._triples)
         keys: dict[str, int] = {}
-        if self._definitions or self._aliases or (whole.passages.has_sections and any(self._annotations.names)):
+        if self._definitions or self._aliases or (whole.passages.has_sections and any(self.annotations.names)):
             keys = {entity_key(name): number for number, name in enumerate(names)}
         terms = {key: definition.name for key, definition in self._definitions.items() if key not in keys}
         keys |= {key: len(names) + place for place, key in enumerate(terms)}
@@ -144,12 +143,12 @@ class _Part:
         arrays.add(MENTIONS, self._mentions(known, keys))
         documents, links = (
             list(self._passages.documents),
-            select_informative_links(self._annotations.links, len(self.rows)),
+            select_informative_links(self.annotations.links, len(self.rows)),
         )
-        found = list_pairs(self._annotations.names) if self._definitions else []
+        found = list_pairs(self.annotations.names) if self._definitions else []
         arrays.add(REFERENCES, find_references(documents, found, self._definitions, keys, links.tolist()))
         write_aliases(arrays, self._aliases, keys)
-        vectors = copy_stored(whole.entities.vectors, known)
+        vectors = whole.entities.vectors.copy_stored(known)
         write_vectors(arrays, "entity_vectors", vectors)
         before = carry_choices(whole.entities.chosen, known)
         write_choices(arrays, choose(names, vectors, before=before), len(names))
@@ -157,7 +156,7 @@ class _Part:
     def _mentions(self, known: NDArray[np.int64], keys: Mapping[str, int]) -> NDArray[np.int64]:
         """Return the mentions. Without sections no term is defined, and the whole index's mentions are all."""
         if self.whole.passages.has_sections:
-            return find_mentions(self.arrays, keys, list_pairs(self._annotations.names), self._definitions)
+            return find_mentions(self.arrays, keys, list_pairs(self.annotations.names), self._definitions)
         rows = renumber(self.rows, len(self.whole.passages))
         entities = renumber(known, len(self.whole.entities))
         passages, names = self.whole.entities.mentions.T
@@ -167,33 +166,20 @@ class _Part:
 
     def write_graph(self) -> GraphStatistics:
         """Join passages."""
-        labels = document_labels(list(self._passages.documents), list(self._passages.titles))
-        most = self.whole.manifest.keyword_passages or len(self.rows)
-        names = self.arrays.strings("entity_names")
-        keywords = list_pairs(self._annotations.keywords)
-        return write_passage_graph(self.arrays, labels, keywords, names, most, self._annotations.links)
-
-    def triples_by_extractor(self) -> dict[str, int]:
-        """Count triples as `Content.triples_by_extractor` does."""
-        counts: Counter[str] = Counter()
-        for extractor, triples in zip(self._annotations.extractors, self._triples_of_rows().tolist(), strict=True):
-            if triples:
-                counts[extractor or "corrections"] += triples
-        return dict(sorted(counts.items()))
-
-    def _triples_of_rows(self) -> NDArray[np.int64]:
-        return np.diff(self.arrays.array("passage_triple_starts"))
+        names, keyword_passages = self.arrays.strings("entity_names"), self.whole.manifest.keyword_passages
+        return write_passage_graph(self.arrays, self._passages, self.annotations, names, keyword_passages)
 
     def counts(self) -> dict[str, int]:
         """Count what is known of some passages. A failed extraction counts as none: the store alone knows why."""
-        extracted = np.array([bool(extractor) for extractor in self._annotations.extractors], bool)
+        triples = np.diff(self.arrays.array("passage_triple_starts"))
+        extracted = np.array([bool(extractor) for extractor in self.annotations.extractors], bool)
         return {
             "documents": len(self._passages.document_ids),
             "passages": len(self.rows),
             "triples": len(self._triples),
             "passages_without_extraction": int((~extracted).sum()),
             "passages_failed": 0,
-            "passages_without_triples": int((extracted & (self._triples_of_rows() == 0)).sum()),
+            "passages_without_triples": int((extracted & (triples == 0)).sum()),
             "triples_rejected": 0,
             "entities": len(self.arrays.strings("entity_names")),
         }

@@ -9,9 +9,8 @@ to three indices of a cluster, for passages, triples and entities.
 | How are requests sent, and sent again? | `client.py` |
 | What becomes which document? | `documents.py` |
 | How is a generation published? | `publish.py` |
-| How is a published generation opened? | `source.py` |
-| How are words and vectors searched? | `search.py` |
-| How are passages looked up, and triples? | `passages.py`, `triples.py` |
-| How is a filter written for the cluster? | `filters.py` |
+| How is a published generation opened, and filtered? | `source.py` |
+| How are words, vectors and triples searched? | `search.py` |
+| How are passages looked up? | `fetched.py` |
 | What do walks and messages run on? | `neighbourhood.py`, of what `fetched.py` keeps |
 """

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     import httpx2
 
 Json: TypeAlias = dict[str, Any]
+#: The lines of each write in a bulk request, and what waits for the reply.
+_Task: TypeAlias = tuple[Sequence[bytes], "Future[None]"]
 _LOG = logging.getLogger("triplebeam")
 #: The cluster is too busy, is electing a leader, or has lost the node that has the shard: it may answer soon.
 _RETRY_STATUS = frozenset((429, 502, 503, 504))
@@ -86,15 +88,12 @@ class Client:
         content = None if body is None else json.dumps(body).encode()
         return self._send(method, path, content, "application/json", parameters)
 
-    def lines(self, path: str, lines: Iterable[Json], **parameters: object) -> Json:
-        """Send a body of JSON lines and return the reply."""
-        return self._send("POST", path, _encode_lines(lines), "application/x-ndjson", parameters)
-
     def searches(self, lines: Sequence[Json]) -> list[Json]:
         """Send several searches and return the replies. One that no copy of a shard could answer is sent again."""
         replies: list[Json] = []
         for pause in _pauses(self.tries):
-            replies = self._objects(self.lines("/_msearch", lines).get("responses"), len(lines) // 2)
+            reply = self._send("POST", "/_msearch", _encode_lines(lines), "application/x-ndjson", {})
+            replies = self._objects(reply.get("responses"), len(lines) // 2)
             if pause is None or not any(reply.get("status") in _RETRY_STATUS for reply in replies):
                 break
             _wait(pause)
@@ -144,7 +143,7 @@ class Client:
                 waiting.put(None)
             wait(sent, timeout=_SECONDS_TO_END)
 
-    def _work(self, waiting: "SimpleQueue[_Task | None]", stop: threading.Event) -> None:
+    def _work(self, waiting: SimpleQueue[_Task | None], stop: threading.Event) -> None:
         cancel_on(stop)
         while task := waiting.get():
             batch, done = task
@@ -154,7 +153,7 @@ class Client:
             except BaseException as error:  # noqa: BLE001 - carried to the caller's thread, where `result` raises it
                 done.set_exception(error)
 
-    def _write(self, batch: "Sequence[_Encoded]") -> None:
+    def _write(self, batch: Sequence[bytes]) -> None:
         """Write a batch. What a full queue rejects is sent again after a pause."""
         for pause in _pauses(self.tries):
             batch = self._send_batch(batch, last=pause is None)
@@ -162,12 +161,10 @@ class Client:
                 break
             _wait(pause or 0)
 
-    def _send_batch(self, batch: "Sequence[_Encoded]", *, last: bool) -> "Sequence[_Encoded]":
+    def _send_batch(self, batch: Sequence[bytes], *, last: bool) -> Sequence[bytes]:
         """Send a batch; returns what is to be sent again."""
-        body = b"".join(each.lines for each in batch)
-        reply = self._send(
-            "POST", "/_bulk", body, "application/x-ndjson", {"filter_path": "errors,items.*.status,items.*.error"}
-        )
+        wanted = {"filter_path": "errors,items.*.status,items.*.error"}
+        reply = self._send("POST", "/_bulk", b"".join(batch), "application/x-ndjson", wanted)
         if reply.get("errors") is False:
             return ()
         again = []
@@ -176,7 +173,7 @@ class Client:
             status = result["status"] if isinstance(result.get("status"), int) else 0
             if status in _RETRY_STATUS and not last:
                 again.append(each)
-            elif not 200 <= status < 300 and not (each.deletes and status == 404):
+            elif not 200 <= status < 300 and not (status == 404 and "delete" in item):
                 raise self.error(status, result)
         if again:
             _LOG.info("OpenSearch is busy: %s documents are sent again", f"{len(again):,}")
@@ -189,10 +186,11 @@ class Client:
         start = time.monotonic()
         for number, pause in enumerate(_pauses(self.tries)):
             check_cancelled()
+            url = self.cluster.urls[self._next[0] % len(self.cluster.hosts)] + path
             try:
                 reply = self._http.request(
                     method,
-                    f"{self._host()}{path}",
+                    url,
                     content=content,
                     params={name: str(value) for name, value in parameters.items()},
                     headers={"Content-Type": kind},
@@ -210,7 +208,9 @@ class Client:
             else:
                 self._reached[0] = True
                 if reply.status_code < 300:
-                    return self._result(_read(reply))
+                    if (found := _read(reply)) is None:
+                        raise self.make_protocol_error()
+                    return found
                 problem = self.error(reply.status_code, _read(reply) or {"error": reply.text[:200]})
                 if reply.status_code not in _RETRY_STATUS:
                     raise problem
@@ -224,17 +224,13 @@ class Client:
         assert problem is not None
         raise problem
 
-    def _result(self, found: Json | None) -> Json:
-        if found is None:
-            raise self.make_protocol_error()
-        return found
-
     def _make_connection_error(self, error: Exception) -> ClusterError:
         from triplebeam.system.bounded_replies import advise_on_tls
 
         tls = advise_on_tls(error)
         advice = f"{tls}, or add ?verify=no to the address." if tls else "is it running?"
-        return ClusterError(f"OpenSearch at {self.cluster} cannot be reached ({_reason(error)}): {advice}")
+        reason = " ".join(str(error).split()) or type(error).__name__
+        return ClusterError(f"OpenSearch at {self.cluster} cannot be reached ({reason}): {advice}")
 
     def make_protocol_error(self) -> ClusterError:
         """Return the error for a reply that is not in OpenSearch's form."""
@@ -247,10 +243,6 @@ class Client:
         if not isinstance(found, list) or len(found) != count or not all(isinstance(each, dict) for each in found):
             raise self.make_protocol_error()
         return found
-
-    def _host(self) -> str:
-        urls = self.cluster.urls
-        return urls[self._next[0] % len(urls)]
 
     def error(self, status: int, reply: Json) -> ClusterError:
         """Return the cluster's error on one line; the password is in no message, since none quotes the request."""
@@ -271,36 +263,21 @@ class Client:
         return ClusterError(f"OpenSearch at {self.cluster} replied {status} ({said}).", status, kind)
 
 
-class _Encoded(NamedTuple):
-    """A write as the lines of a bulk request."""
-
-    lines: bytes
-    deletes: bool
-
-
-_Task: TypeAlias = "tuple[Sequence[_Encoded], Future[None]]"
-
-
 def _encode_lines(lines: Iterable[Json]) -> bytes:
     return b"".join(json.dumps(line, separators=(",", ":")).encode() + b"\n" for line in lines)
 
 
-def _encode_write(write: Write) -> _Encoded:
-    target = {"_index": write.target, "_id": write.id}
-    if write.document is None:
-        return _Encoded(_encode_lines([{"delete": target}]), deletes=True)
-    return _Encoded(_encode_lines([{"index": target}, write.document]), deletes=False)
-
-
-def _batches(writes: Iterable[Write]) -> Iterator[list[_Encoded]]:
-    batch: list[_Encoded] = []
+def _batches(writes: Iterable[Write]) -> Iterator[list[bytes]]:
+    batch: list[bytes] = []
     size = 0
-    for each in map(_encode_write, writes):
-        if batch and (len(batch) == _MAX_DOCUMENTS or size + len(each.lines) > _MAX_BYTES):
+    for index, id_, document in writes:
+        action: Json = {"delete" if document is None else "index": {"_index": index, "_id": id_}}
+        lines = _encode_lines([action] if document is None else [action, document])
+        if batch and (len(batch) == _MAX_DOCUMENTS or size + len(lines) > _MAX_BYTES):
             yield batch
             batch, size = [], 0
-        batch.append(each)
-        size += len(each.lines)
+        batch.append(lines)
+        size += len(lines)
     if batch:
         yield batch
 
@@ -324,7 +301,3 @@ def _read(reply: "httpx2.Response") -> Json | None:
     except (ValueError, RecursionError):
         return None
     return found if isinstance(found, dict) else None
-
-
-def _reason(error: Exception) -> str:
-    return " ".join(str(error).split()) or type(error).__name__

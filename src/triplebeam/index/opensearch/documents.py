@@ -15,7 +15,7 @@ many: a byte per dimension is all that is stored of them, and it is what the clu
 import base64
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from typing import Any
@@ -23,8 +23,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from triplebeam.index.arrays.keys import hash_texts
 from triplebeam.index.arrays.quantize import dequantize, quantize
+from triplebeam.index.arrays.rows import hash_texts
 from triplebeam.index.content.content import Content
 from triplebeam.index.content.vector_cache import STORED_AS
 from triplebeam.index.folder.passages import collect_filter_fields, title_keys
@@ -35,13 +35,8 @@ from triplebeam.text.terms import stemmer_for, text_words
 from triplebeam.triple import Triple
 
 KINDS = ("passages", "triples", "entities")
-#: Up to so many vectors of a shard each is compared, in half a microsecond. Lucene's graph takes 500 to add one.
-MAX_EXACT_VECTORS = 2_000_000
-_EXACT, GRAPH = "exact", "graph"
 #: Documents that one search returns.
 MAX_RESULTS = 100_000
-#: Cheap to build; enough where many candidates are looked at.
-_GRAPH_PARAMETERS = {"ef_construction": 32, "m": 12}
 #: The kind of vectors in each, as `VectorCache` names them.
 VECTORS = {"passages": "passage", "triples": "triple", "entities": "entity"}
 #: How vectors are compared: unit vectors by their product, stored numbers by their angle.
@@ -60,26 +55,21 @@ _STORED_ONLY = {"type": "keyword", "index": False, "doc_values": False}
 _HIDDEN = ["vector", "words", "fields", "field_names", "entities", "title_keys"]
 
 
-def layouts(counts: Mapping[str, int], shards: int) -> dict[str, str]:
-    """Return how each kind of documents is found by vectors."""
-    return {kind: GRAPH if count > MAX_EXACT_VECTORS * shards else _EXACT for kind, count in counts.items()}
-
-
-def settings(shards: int, replicas: int | None, layout: str) -> Json:
+def settings(shards: int, replicas: int | None) -> Json:
     """Return the settings of a new index; it is not refreshed until everything is written."""
     copies: Json = {"auto_expand_replicas": "0-1"} if replicas is None else {"number_of_replicas": replicas}
     return {
         "number_of_shards": shards,
         **copies,
         "knn": True,
-        **({} if layout == GRAPH else {"knn.advanced.approximate_threshold": -1}),  # of this engine: no graph at all
+        "knn.advanced.approximate_threshold": -1,  # of this engine: no graph at all
         "replication.type": "SEGMENT",  # a copy gets the files that the first one made, graphs of vectors among them
         "max_result_window": MAX_RESULTS,
         "refresh_interval": "-1",
     }
 
 
-def mapping(kind: str, dimension: int, layout: str) -> Json:
+def mapping(kind: str, dimension: int) -> Json:
     """Return the fields of one kind of documents; a field that is not named here is refused."""
     words = {"type": "text", "analyzer": "whitespace", "index_options": "freqs"}
     own: Json = {
@@ -95,7 +85,7 @@ def mapping(kind: str, dimension: int, layout: str) -> Json:
             "entities": _KEYWORD,
             "fields": _TERMS,
             "field_names": _KEYWORD,
-            "vector": _vector(dimension, "float", layout),
+            "vector": _vector(dimension, "float"),
         },
         "triples": {
             "number": {"type": "long"},
@@ -106,7 +96,7 @@ def mapping(kind: str, dimension: int, layout: str) -> Json:
             "words": words,
             "stemmer": _KEYWORD,
             "fields": _TERMS,
-            "vector": _vector(dimension, "byte", layout),
+            "vector": _vector(dimension, "byte"),
         },
         "entities": {"name": _STORED_ONLY, "passages": {"type": "integer"}},
     }[kind]
@@ -117,10 +107,10 @@ def mapping(kind: str, dimension: int, layout: str) -> Json:
     }
 
 
-def _vector(dimension: int, numbers: str, layout: str) -> Json:
-    graph = {"engine": "lucene", "space_type": SPACES[numbers], "parameters": _GRAPH_PARAMETERS}
-    method = graph if layout == GRAPH else {"engine": "faiss", "space_type": "innerproduct"}
-    return {"type": "knn_vector", "dimension": dimension, "data_type": numbers, "method": {"name": "hnsw", **method}}
+def _vector(dimension: int, numbers: str) -> Json:
+    """Return a field whose vectors are compared one by one: half a microsecond each."""
+    method = {"name": "hnsw", "engine": "faiss", "space_type": "innerproduct"}
+    return {"type": "knn_vector", "dimension": dimension, "data_type": numbers, "method": method}
 
 
 def key(*parts: str) -> str:
@@ -134,14 +124,9 @@ def entity(name: str) -> str:
     return key(entity_key(name))
 
 
-def passage_number(passage_id: str) -> int:
-    """Return the number of a passage: the same in every generation, and positive."""
-    return int.from_bytes(hash_texts(passage_id)[:8], "big") >> 1
-
-
-def triple_number(passage_id: str, place: int) -> int:
-    """Return the number of a triple, by its place among those of its passage."""
-    return int.from_bytes(hash_texts(passage_id, str(place))[:8], "big") >> 1
+def number_of(passage_id: str, *place: str) -> int:
+    """Return the number of a passage, or of a triple by its place there: the same in every generation, and positive."""
+    return int.from_bytes(hash_texts(passage_id, *place)[:8], "big") >> 1
 
 
 def fields_of(passage: Passage) -> dict[str, str]:
@@ -178,17 +163,9 @@ def join_rows(kind: str, rows: Sequence[bytes], dimension: int) -> NDArray[Any]:
 def passage_of(source: Json) -> Passage:
     """Return the passage in a document."""
     content = source["content"]
-    return Passage(
-        source["id"],
-        content["text"],
-        content["title"],
-        source["document"],
-        source["position"],
-        content["start"],
-        content["end"],
-        content["metadata"],
-        content["section"],
-    )
+    start, end, metadata, section = (content[name] for name in ("start", "end", "metadata", "section"))
+    place = source["document"], source["position"]
+    return Passage(source["id"], content["text"], content["title"], *place, start, end, metadata, section)
 
 
 @dataclass(frozen=True)
@@ -213,13 +190,8 @@ class Drafts:
     contents: Content = field(repr=False)
 
     def of(self, kind: str) -> Iterator[Draft]:
-        """Return the number of documents of one kind."""
-        makers: Mapping[str, Callable[[], Iterator[Draft]]] = {
-            "passages": self._passages,
-            "triples": self._triples,
-            "entities": self._entities,
-        }
-        return makers[kind]()
+        """Yield the documents of one kind."""
+        return {"passages": self._passages, "triples": self._triples, "entities": self._entities}[kind]()
 
     def counts(self) -> dict[str, int]:
         """Count the documents of each kind."""
@@ -258,7 +230,7 @@ class Drafts:
         for row, passage in enumerate(self.contents.passages):
             fields = fields_of(passage)
             source = {
-                "number": passage_number(passage.id),
+                "number": number_of(passage.id),
                 "id": passage.id,
                 "document": passage.document_id,
                 "position": passage.position,
@@ -289,7 +261,7 @@ class Drafts:
             fields = _field_terms(fields_of(passage))
             for place, at in enumerate(self.contents.triples_at(row)):
                 triple = self.contents.triples[at]
-                number = triple_number(passage.id, place)
+                number = number_of(passage.id, str(place))
                 source = {
                     "number": number,
                     "passage": passage.id,

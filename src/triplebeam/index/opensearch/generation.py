@@ -1,7 +1,7 @@
 """The published generation on a cluster: which indices it is, and what their mappings remember of it."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
 
@@ -44,8 +44,6 @@ class Published:
     owner: str
     stemmers: Sequence[str]
     manifest: Manifest = field(repr=False)
-    layouts: Mapping[str, str] = field(default_factory=dict, repr=False)
-    """How each kind of documents is found by vectors."""
     filters: tuple[Json, ...] = ()
     """What holds for the passages that are seen; their triples have the same fields."""
 
@@ -53,10 +51,6 @@ class Published:
     def dimension(self) -> int:
         """Of the vectors."""
         return self.manifest.embedder.dimension
-
-    def add_filter(self, condition: Json) -> "Published":
-        """Return the same generation with one more filter."""
-        return replace(self, filters=(*self.filters, condition))
 
     def restrict_to_visible(self, kind: str, query: Json) -> Json:
         """Restrict a query to documents that may be seen; entities alone say nothing of where they were read."""
@@ -67,11 +61,7 @@ class Published:
         """Send one search."""
         return self.search_all([Search(kind, body)])[0]
 
-    def search_many(self, kind: str, bodies: Sequence[Json]) -> list[Json]:
-        """Send several searches for documents of one kind."""
-        return self.search_all([Search(kind, body) for body in bodies])
-
-    def search_all(self, searches: "Sequence[Search]") -> list[Json]:
+    def search_all(self, searches: Sequence[Search]) -> list[Json]:
         """Send several searches, in as few requests as may be."""
         replies: list[Json] = []
         for start in range(0, len(searches), _MAX_SEARCHES_PER_REQUEST):
@@ -81,17 +71,14 @@ class Published:
             self._check(each.kind, each.body, reply)
         return replies
 
-    def _lines(self, search: "Search") -> tuple[Json, Json]:
+    def _lines(self, search: Search) -> tuple[Json, Json]:
         header = {
             "index": index_name(self.client.cluster, search.kind, self.number),
             # Words are as rare as in all shards together, which takes a round of its own.
             "search_type": "dfs_query_then_fetch" if search.by_words else "query_then_fetch",
             "allow_partial_search_results": False,  # half of an answer would pass for all of it
         }
-        return header, self._restrict_body(search.kind, search.body)
-
-    def _restrict_body(self, kind: str, body: Json) -> Json:
-        return {**body, "query": self.restrict_to_visible(kind, body["query"])} if "query" in body else body
+        return header, {**search.body, "query": self.restrict_to_visible(search.kind, search.body["query"])}
 
     def _check(self, kind: str, body: Json, reply: Json) -> None:
         match reply:
@@ -112,14 +99,14 @@ class Published:
         """Return the error for indices that are gone."""
         return IndexChangedError(f"the index at {self.client.cluster} has changed since it was opened: open it again.")
 
-    def sources(self, kind: str, ids: Sequence[str]) -> list[Json | None]:
-        """Fetch the documents of these ids, in their order; None where there is none that may be seen."""
-        found: dict[str, Json] = {}
-        for start in range(0, len(ids), _PAGE_DOCUMENTS):
-            window = list(ids[start : start + _PAGE_DOCUMENTS])
-            body = {"query": {"ids": {"values": window}}, "size": len(window)}
-            found |= {hit["_id"]: hit["_source"] for hit in self.search(kind, body)["hits"]["hits"]}
-        return [found.get(id_) for id_ in ids]
+    def fetch(self, kind: str, numbers: Iterable[int]) -> list[Json]:
+        """Fetch the documents of these numbers, as far as they may be seen, in no order."""
+        wanted, found = list(dict.fromkeys(numbers)), []
+        for start in range(0, len(wanted), _PAGE_DOCUMENTS):
+            window = wanted[start : start + _PAGE_DOCUMENTS]
+            body = {"query": {"terms": {"number": window}}, "size": len(window)}
+            found += [hit["_source"] for hit in self.search(kind, body)["hits"]["hits"]]
+        return found
 
     def count(self, kind: str) -> int:
         """Count the documents of a kind that may be seen."""
@@ -160,7 +147,7 @@ def find_published(client: Client) -> Published | None:
         meta = description["mappings"]["_meta"]
         check_format(f"the index at {client.cluster}", meta["manifest"]["format"])
         number, manifest = int(name.rpartition("-")[2]), Manifest.model_validate(meta["manifest"])
-        return Published(client, number, meta["owner"], meta["stemmers"], manifest, meta["layouts"])
+        return Published(client, number, meta["owner"], meta["stemmers"], manifest)
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise IndexDamagedError(
             f"{alias} at {client.cluster} is not an alias of one index that Triplebeam has published: choose"
@@ -175,11 +162,8 @@ def scan(client: Client, index: str, **body: object) -> Iterator[Json]:
     could not: where a reply is lost, the next one begins behind it.
     """
     asked: Json = {"size": _PAGE_DOCUMENTS, "sort": ["digest"], "_source": False, **body}
-    while hits := _hits(client, index, asked):
+    while hits := client.request("POST", f"/{index}/_search", asked, allow_partial_search_results="false")["hits"][
+        "hits"
+    ]:
         yield from hits
         asked["search_after"] = hits[-1]["sort"]
-
-
-def _hits(client: Client, index: str, body: Json) -> list[Json]:
-    page = client.request("POST", f"/{index}/_search", body, allow_partial_search_results="false")
-    return list(page["hits"]["hits"])

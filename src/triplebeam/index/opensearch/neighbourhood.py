@@ -19,33 +19,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from triplebeam.index.arrays.array_set import MemoryArrays
-from triplebeam.index.arrays.keys import Keys, pack_keys
-from triplebeam.index.content.annotations import Annotations
-from triplebeam.index.content.content import Content
+from triplebeam.index.arrays.rows import Keys, pack_keys
+from triplebeam.index.content.content import Annotations, Content
 from triplebeam.index.content.corrected import CorrectionApplier
-from triplebeam.index.content.references import REFERENCES
-from triplebeam.index.folder.entity_graph import EntityGraph
 from triplebeam.index.folder.generation import write_generation
-from triplebeam.index.folder.passage_graph import PassageGraph
-from triplebeam.index.folder.passages import PassageTable
 from triplebeam.index.folder.snapshot import Snapshot
-from triplebeam.index.folder.triple_graph import TripleGraph
-from triplebeam.index.folder.vectors import VectorIndex
 from triplebeam.index.manifest import Manifest
 from triplebeam.index.opensearch.client import Json
-from triplebeam.index.opensearch.documents import entity, join_rows, key, passage_number, passage_of, triple_of
+from triplebeam.index.opensearch.documents import entity, join_rows, key, number_of, passage_of, triple_of
 from triplebeam.index.opensearch.fetched import Documents, FetchedDocuments
 from triplebeam.index.opensearch.generation import Published, Search
 from triplebeam.index.opensearch.search import (
     NUMBERS_ALONE,
     ClusterTerms,
+    ClusterTriples,
     ClusterVectors,
+    Known,
     build_similarity_query,
     parse_scores,
 )
-from triplebeam.index.opensearch.triples import ClusterTriples, Known
 from triplebeam.index.protocols import Found, Query
-from triplebeam.index.store.corrections import Corrections
 from triplebeam.text.names import entity_key
 
 #: Passages that each way of searching begins with.
@@ -127,7 +120,7 @@ class Neighbourhoods:
         ]
         if query.hops:
             named = build_similarity_query(
-                "passages", query.vector, {"terms": {"entities": _find_named_keys(query.text)}}
+                "passages", query.vector, {"terms": {"entities": list(map(key, _phrases(query.text)))}}
             )
             bodies.append({"query": named, "size": MAX_SEEDS})
         else:  # the farthest is there, too, so that scores are scaled as over the whole index
@@ -140,13 +133,11 @@ class Neighbourhoods:
             [*searches, Search("triples", near.build_body(query.vector, count))] if count else searches
         )
         numbers = near.rank_reply(query.vector, replies[-1], count)[0] if count else np.zeros(0, np.int64)
-        if len(numbers) < count:  # a graph that is searched through a filter may find fewer than there are
-            numbers = self.triples.search(query.vector, count)[0]
         return [_hits(reply) for reply in replies[: len(bodies)]], self.triples.fetch_triples(numbers)
 
     def _find_leading_entities(self, leading: Sequence[_Hit], triples: Sequence[Known], query: Query) -> set[str]:
         """Find the entities that lead on, by their keys; how many passages mention them is fetched along."""
-        ends = {end for triple in triples for end in triple.ends} | set(_find_named_keys(query.text))
+        ends = {end for triple in triples for end in triple.ends} | set(map(key, _phrases(query.text)))
         mentioned = {each for hit in leading for each in hit.entities}
         ids = [hit.id for hit in leading]
         documents, _ = self.fetched.fetch(triples_of=ids, entity_keys=sorted(ends | mentioned))
@@ -181,7 +172,7 @@ class Neighbourhoods:
         """Make an index of these passages, without triples where no hops are wanted."""
         hits = list(hits)
         ids = [hit.id for hit in hits]
-        numbers = sorted(map(passage_number, ids))
+        numbers = sorted(map(number_of, ids))
         hops = query is None or query.hops
         texts = [query.text, *(query.clauses if hops else ())] if query else []
         documents, replies = self.fetched.fetch(
@@ -204,21 +195,9 @@ class Neighbourhoods:
         vectors = _FetchedVectors(sources, triples, [entities[each] for each in keys], self.published.dimension)
         arrays = MemoryArrays()
         write_generation(arrays, content, vectors, MemoryArrays(), in_whole=counted)
-        passages = PassageTable(arrays)
-        graph = TripleGraph(arrays, passages)
-        return Snapshot(
-            folder=self.published.client.cluster.state,
-            manifest=self.published.manifest,
-            arrays=arrays,
-            passages=passages,
-            triples=graph,
-            passage_terms=_TermsNearby(self.passage_terms, sources, scores),
-            triple_terms=_TermsNearby(self.triple_terms, triples, {}),
-            passage_vectors=VectorIndex(arrays, "passage_vectors"),
-            entities=replace(EntityGraph.open(arrays, graph), counted=counted),
-            passage_graph=PassageGraph.open(arrays),
-            references=arrays.array(REFERENCES),
-        )
+        terms = _TermsNearby(self.passage_terms, sources, scores), _TermsNearby(self.triple_terms, triples, {})
+        found = Snapshot.read(self.published.client.cluster.state, self.published.manifest, arrays, terms)
+        return replace(found, entities=replace(found.entities, counted=counted))
 
 
 class _TermsNearby:
@@ -281,7 +260,7 @@ def _content(sources: Sequence[Json], triples: Sequence[Json], rows: dict[str, i
             keywords=[content["keywords"] for content in contents],
             links=np.array(sorted(links), np.int64).reshape(-1, 2),
         ),
-        correcting=CorrectionApplier(Corrections()),
+        correcting=CorrectionApplier(),
         in_context=whole.embedder.triples_in_context,
         keyword_passages=whole.keyword_passages,
     )
@@ -296,10 +275,6 @@ def _phrases(question: str) -> list[str]:
         for start in range(len(words) - length + 1)
     ]
     return list(dict.fromkeys(spans))[:_MAX_NAMES]
-
-
-def _find_named_keys(question: str) -> list[str]:
-    return [key(phrase) for phrase in _phrases(question)]
 
 
 def _hits(reply: Json) -> list[_Hit]:

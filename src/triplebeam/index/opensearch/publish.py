@@ -9,7 +9,7 @@ import logging
 import re
 import secrets
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import islice
@@ -17,12 +17,12 @@ from itertools import islice
 from triplebeam.errors import BadInputError, ClusterError, IndexChangedError
 from triplebeam.index.content.content import Content
 from triplebeam.index.content.vector_cache import VectorCache, remove_encoded
-from triplebeam.index.folder.previous import PreviousGeneration
+from triplebeam.index.folder.manifest import PreviousGeneration
 from triplebeam.index.folder.publish import describe
 from triplebeam.index.location import Cluster
 from triplebeam.index.manifest import GraphStatistics, Manifest, VectorSpace
 from triplebeam.index.opensearch.client import Client, Json, Write
-from triplebeam.index.opensearch.documents import KINDS, VECTORS, Draft, Drafts, add_vectors, layouts, mapping, settings
+from triplebeam.index.opensearch.documents import KINDS, VECTORS, Drafts, add_vectors, mapping, settings
 from triplebeam.index.opensearch.generation import Published, find_published, index_name, scan
 from triplebeam.index.store.store import Store
 from triplebeam.system.progress import Progress
@@ -83,13 +83,12 @@ class ClusterPublisher:
         number = _remove_generations(client, before) + 1
         drafts = Drafts(contents)
         parts = _read_shards(before) if before else self.cluster
-        found_by = layouts(drafts.counts(), parts.shards)
-        made = _Publishing(client, encoded, space.dimension, before, number, found_by, parts)
+        made = _Publishing(client, encoded, space.dimension, before, number, parts)
         progress("publish", 0, len(KINDS))
         for done, kind in enumerate(KINDS, 1):
             made.write(kind, drafts)
             progress("publish", done, len(KINDS))
-        manifest = describe(store, contents, space, f"{made.number:06d}", _make_statistics(contents))
+        manifest = describe(store, contents, space, f"{made.number:06d}", GraphStatistics(nodes=len(contents.passages)))
         made.remember(_owner(store), drafts.stemmers, manifest)
         _show(client, made.number)
         self.cluster.write_address()
@@ -121,11 +120,6 @@ def _read_shards(before: Published) -> Cluster:
     return replace(cluster, shards=int(known["index.number_of_shards"]), replicas=replicas)
 
 
-def _make_statistics(contents: Content) -> GraphStatistics:
-    """Describe the graph without its edges: they are made around a question, so nobody has counted them."""
-    return GraphStatistics(nodes=len(contents.passages), edges=0, edges_by_kind={}, nodes_without_edges=0)
-
-
 @dataclass(frozen=True)
 class _Publishing:
     """A generation that readers do not see yet."""
@@ -135,7 +129,6 @@ class _Publishing:
     dimension: int
     before: Published | None
     number: int
-    layouts: Mapping[str, str]
     parts: Cluster
     """How an index that is made from nothing is divided and copied."""
 
@@ -144,8 +137,7 @@ class _Publishing:
 
     def write(self, kind: str, drafts: Drafts) -> None:
         """Make an index of one kind, from the one before where there is one, and check that all is there."""
-        alike = self.before and self.before.layouts.get(kind) == self.layouts[kind]
-        source = index_name(self.client.cluster, kind, self.before.number) if self.before and alike else ""
+        source = index_name(self.client.cluster, kind, self.before.number) if self.before else ""
         known = self._clone(kind, source) if source and self.client.has_index(source) else self._create(kind)
         self.client.write(self._differences(kind, drafts, known))
         self.client.request("POST", f"/{self.name(kind)}/_refresh")
@@ -155,15 +147,14 @@ class _Publishing:
 
     def remember(self, owner: str, stemmers: Sequence[str], manifest: Manifest) -> None:
         """Keep with the indices what a reader has to know."""
-        known = {"owner": owner, "stemmers": sorted(set(stemmers)), "layouts": self.layouts}
+        known = {"owner": owner, "stemmers": sorted(set(stemmers)), "layouts": dict.fromkeys(KINDS, "exact")}
         meta = {**known, "manifest": manifest.model_dump(mode="json")}
         self.client.request("PUT", f"/{self.name('passages')}/_mapping", {"_meta": meta})
 
     def _create(self, kind: str) -> dict[str, str]:
-        layout = self.layouts[kind]
         body = {
-            "settings": {"index": settings(self.parts.shards, self.parts.replicas, layout)},
-            "mappings": mapping(kind, self.dimension, layout),
+            "settings": {"index": settings(self.parts.shards, self.parts.replicas)},
+            "mappings": mapping(kind, self.dimension),
         }
         self.client.make(f"/{self.name(kind)}", body)
         self._wait_for_copies(kind)
@@ -190,14 +181,11 @@ class _Publishing:
 
     def _wait_for_files(self, kind: str) -> None:
         """Wait until the copies have the files that were made from what was written: then all show the same."""
-        for _ in range(_SECONDS_FOR_FILES):
-            reply = self.client.request("GET", f"/{self.name(kind)}/_stats/segments")
-            if _bytes_behind(reply) == 0 and not reply["_shards"]["failed"]:
-                return
-            time.sleep(1)
-        raise ClusterError(
-            f"a copy of {self.name(kind)} does not receive its files, so nothing was published: look"
-            " at the cluster's health, and run the same command again."
+        _wait_for(
+            self.client,
+            f"/{self.name(kind)}/_stats/segments",
+            lambda reply: _bytes_behind(reply) == 0 and not reply["_shards"]["failed"],
+            f"a copy of {self.name(kind)} does not receive its files",
         )
 
     def _differences(self, kind: str, drafts: Drafts, known: dict[str, str]) -> Iterator[Write]:
@@ -205,13 +193,10 @@ class _Publishing:
         gone = dict(known)
         changed = (each for each in drafts.of(kind) if gone.pop(each.id, None) != each.digest)
         while window := list(islice(changed, _WINDOW_DOCUMENTS)):
-            yield from self._with_vectors(kind, window)
+            vectors = self.encoded.vectors(VECTORS[kind], [each.text for each in window])
+            documents = add_vectors(kind, window, vectors)
+            yield from (Write(self.name(kind), each.id, found) for each, found in zip(window, documents, strict=True))
         yield from (Write(self.name(kind), id_, None) for id_ in gone)
-
-    def _with_vectors(self, kind: str, window: Sequence[Draft]) -> Iterator[Write]:
-        vectors = self.encoded.vectors(VECTORS[kind], [each.text for each in window])
-        for each, document in zip(window, add_vectors(kind, window, vectors), strict=True):
-            yield Write(self.name(kind), each.id, document)
 
     def _check(self, kind: str, expected: int) -> None:
         found = _count_documents(self.client, self.name(kind))
@@ -224,14 +209,24 @@ class _Publishing:
 
 def _count_documents(client: Client, index: str) -> int:
     """Count once every shard replies: a count leaves out a shard that has not started, without an error."""
+    reply = _wait_for(
+        client,
+        f"/{index}/_count",
+        lambda reply: bool(reply["_shards"]["successful"] == reply["_shards"]["total"]),
+        f"a shard of {index} does not start",
+    )
+    return int(reply["count"])
+
+
+def _wait_for(client: Client, path: str, is_ready: Callable[[Json], bool], problem: str) -> Json:
+    """Ask until the reply shows what is waited for; returns it."""
     for _ in range(_SECONDS_FOR_FILES):
-        reply = client.request("GET", f"/{index}/_count")
-        if reply["_shards"]["successful"] == reply["_shards"]["total"]:
-            return int(reply["count"])
+        reply = client.request("GET", path)
+        if is_ready(reply):
+            return reply
         time.sleep(1)
     raise ClusterError(
-        f"a shard of {index} does not start, so nothing was published: look at the cluster's health, and run the"
-        " same command again."
+        f"{problem}, so nothing was published: look at the cluster's health, and run the same command again."
     )
 
 

@@ -1,26 +1,25 @@
-"""Words and vectors, searched by a cluster: what `TermIndex` and `VectorIndex` are for an index folder.
+"""Words, vectors and triples, searched by a cluster: what `TermIndex`, `VectorIndex` and `TripleGraph` are in a folder.
 
-Documents are known by their numbers, which are the same in every generation.
+Documents are known by their numbers, which are the same in every generation. Each request is for as many as may be.
 """
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from typing import TypeAlias
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from triplebeam.errors import BadInputError
 from triplebeam.index.arrays.quantize import dequantize
 from triplebeam.index.opensearch.client import Json
-from triplebeam.index.opensearch.documents import GRAPH, MAX_RESULTS, SPACES, decode, round_vector
+from triplebeam.index.opensearch.documents import MAX_RESULTS, SPACES, decode, entity, round_vector, triple_of
+from triplebeam.index.opensearch.fetched import ClusterPassages
 from triplebeam.index.opensearch.generation import Published, Search
-from triplebeam.index.protocols import Found
+from triplebeam.index.protocols import Found, Numbers
 from triplebeam.text.terms import ENGLISH, query_stems
+from triplebeam.triple import Triple
 
-#: Candidates of the graph at least: it misses fewer of the nearest when it looks for more.
-_MIN_CANDIDATES = 200
-#: The most that a graph is asked for.
-_MAX_FROM_GRAPH = 2_000
 #: Triples that are fetched beyond those that are wanted, at least.
 _EXTRA_TRIPLES = 10
 #: What of a hit is not read: its document, and its id, which is stored with it.
@@ -30,16 +29,22 @@ _MAX_WORDS = 500
 
 #: Called with the documents of a reply, which may be asked for soon.
 Remember: TypeAlias = Callable[[Sequence[Json]], None]
+#: Triples that are kept in memory: a walk of a few steps meets some thousands.
+_MAX_CACHED = 50_000
 
 
-class ClusterTerms:
-    """BM25 on a cluster. The rarity of words is that in the whole index, whatever the filter."""
+class _ClusterSearch:
+    """Documents of one kind."""
 
     def __init__(self, published: Published, kind: str, remember: Remember) -> None:
         self._published, self._kind, self._remember = published, kind, remember
 
     def __len__(self) -> int:
         return self._published.manifest.counts[self._kind]
+
+
+class ClusterTerms(_ClusterSearch):
+    """BM25 on a cluster. The rarity of words is that in the whole index, whatever the filter."""
 
     def search(self, query: str, k: int) -> Found:
         """Find the best k documents and their scores."""
@@ -70,7 +75,7 @@ class ClusterTerms:
 
     def build_body(self, query: str, k: int) -> Json:
         """Build the search for the words of a query."""
-        return _sort_best_first(_build_words_query(query_stems(query, self._published.stemmers)), k)
+        return sort_best_first(_build_words_query(query_stems(query, self._published.stemmers)), k)
 
 
 def parse_scores(reply: Json) -> Found:
@@ -80,30 +85,20 @@ def parse_scores(reply: Json) -> Found:
     return numbers, np.array([hit["_score"] for hit in hits], np.float32)
 
 
-class ClusterVectors:
+class ClusterVectors(_ClusterSearch):
     """The documents nearest to a vector."""
-
-    def __init__(self, published: Published, kind: str, remember: Remember) -> None:
-        self._published, self._kind, self._remember = published, kind, remember
-
-    def __len__(self) -> int:
-        return self._published.manifest.counts[self._kind]
 
     def nearest(self, vector: NDArray[np.float32], k: int) -> Found:
         """Find the k documents of highest cosine, and their cosines."""
         return self.nearest_many(vector[np.newaxis], k)[0]
 
     def nearest_many(self, vectors: NDArray[np.float32], k: int) -> Sequence[Found]:
-        """Find the same for each of several vectors, in one request: as many for each.
-
-        A graph that is searched through a filter may find fewer than there are: then every vector is compared.
-        """
+        """Find the same for each of several vectors, in one request: as many for each."""
         k = min(k, len(self))
         if k <= 0:
             return [_make_empty() for _ in vectors]
-        replies = self._published.search_many(self._kind, [self.build_body(vector, k) for vector in vectors])
-        if not self._is_exact(k) and any(len(reply["hits"]["hits"]) < k for reply in replies):
-            replies = self._published.search_many(self._kind, [self._build_exact_body(vector, k) for vector in vectors])
+        searches = [Search(self._kind, self.build_body(vector, k)) for vector in vectors]
+        replies = self._published.search_all(searches)
         return [self.rank_reply(vector, reply, k) for vector, reply in zip(vectors, replies, strict=True)]
 
     def rank_reply(self, vector: NDArray[np.float32], reply: Json, k: int) -> Found:
@@ -115,22 +110,9 @@ class ClusterVectors:
         return np.array([sources[place]["number"] for place in best], np.int64), scores[best]
 
     def build_body(self, vector: NDArray[np.float32], k: int) -> Json:
-        """Build the search for one vector."""
-        if self._is_exact(k) or not vector.any():
-            return self._build_exact_body(vector, k)
-        filters = {"filter": {"bool": {"filter": list(self._published.filters)}}} if self._published.filters else {}
-        asked = {"vector": round_vector(self._kind, vector), "k": max(self._size(k), _MIN_CANDIDATES), **filters}
-        return _sort_best_first({"knn": {"vector": asked}}, self._size(k))
-
-    def _build_exact_body(self, vector: NDArray[np.float32], k: int) -> Json:
-        """Build a search that compares every vector."""
-        return _sort_best_first(build_similarity_query(self._kind, vector, {"match_all": {}}), self._size(k))
-
-    def _size(self, k: int) -> int:
-        return k if self._kind == "passages" else count_fetched_triples(k)
-
-    def _is_exact(self, k: int) -> bool:
-        return self._published.layouts.get(self._kind) != GRAPH or k > _MAX_FROM_GRAPH
+        """Build the search for one vector, which compares every other one."""
+        size = k if self._kind == "passages" else count_fetched_triples(k)
+        return sort_best_first(build_similarity_query(self._kind, vector, {"match_all": {}}), size)
 
 
 def count_fetched_triples(k: int) -> int:
@@ -158,25 +140,151 @@ def compute_cosines(kind: str, vector: NDArray[np.float32], sources: Sequence[Js
 
 def _build_words_query(words: Sequence[Mapping[str, str]]) -> Json:
     """Build a query for any of these words: by English stem in any text, or by another in texts of that stemmer."""
-    counts = Counter(tuple(sorted(word.items())) for word in words)
-    clauses = [_build_word_query(dict(word), count) for word, count in counts.most_common(_MAX_WORDS)]
+    clauses: list[Json] = []
+    for word, count in Counter(tuple(sorted(word.items())) for word in words).most_common(_MAX_WORDS):
+        stems = dict(word)
+        english: Json = {"term": {"words": {"value": stems[ENGLISH], "boost": count}}}
+        others = [
+            {
+                "bool": {
+                    "must": {"term": {"words": {"value": stem, "boost": count}}},
+                    "filter": {"term": {"stemmer": name}},
+                }
+            }
+            for name, stem in word
+            if stem != stems[ENGLISH]
+        ]
+        clauses.append({"dis_max": {"queries": [english, *others]}} if others else english)
     return {"bool": {"should": clauses, "minimum_should_match": 1}} if clauses else {"match_none": {}}
 
 
-def _build_word_query(stems: Mapping[str, str], count: int) -> Json:
-    english: Json = {"term": {"words": {"value": stems[ENGLISH], "boost": count}}}
-    others = [
-        {"bool": {"must": {"term": {"words": {"value": stem, "boost": count}}}, "filter": {"term": {"stemmer": name}}}}
-        for name, stem in stems.items()
-        if stem != stems[ENGLISH]
-    ]
-    return {"dis_max": {"queries": [english, *others]}} if others else english
-
-
-def _sort_best_first(query: Json, size: int) -> Json:
+def sort_best_first(query: Json, size: int) -> Json:
     """Sort what a query finds by score, ties by number, so that two searches agree."""
     return {"query": query, "size": size, "sort": [{"_score": "desc"}, {"number": "asc"}], "track_scores": True}
 
 
 def _make_empty() -> Found:
     return np.zeros(0, np.int64), np.zeros(0, np.float32)
+
+
+class Known(NamedTuple):
+    """A triple that was fetched."""
+
+    triple: Triple
+    passage: str
+    ends: tuple[str, ...]
+    code: str
+
+
+class ClusterTriples:
+    """`SourceTriples` over a cluster."""
+
+    def __init__(self, published: Published, passages: ClusterPassages) -> None:
+        self._published = published
+        self._passages = passages
+        self._known: dict[int, Known] = {}
+        self.vector_search = ClusterVectors(published, "triples", self.remember)
+
+    def __len__(self) -> int:
+        return self._published.manifest.counts["triples"]
+
+    def remember(self, sources: Iterable[Json]) -> None:
+        """Keep what a search showed."""
+        if len(self._known) > _MAX_CACHED:
+            self._known = {}
+        self._known |= _read(sources)
+
+    def fetch_triples(self, triple_ids: Iterable[int] | NDArray[np.int64]) -> list[Known]:
+        """Return these triples; what is not in memory is fetched together."""
+        numbers = [int(each) for each in triple_ids]
+        found = {number: known for number in numbers if (known := self._known.get(number))}
+        sources = self._published.fetch("triples", (number for number in numbers if number not in found))
+        self.remember(sources)
+        found |= _read(sources)  # other threads may have evicted them
+        if len(found) < len(set(numbers)):
+            raise BadInputError("a triple is not in this index: ids must be those that it returned.")
+        return [found[number] for number in numbers]
+
+    def triple(self, triple_id: int) -> Triple:
+        """Return the triple itself."""
+        return self.fetch_triples([triple_id])[0].triple
+
+    def triples_of(self, passage_ids: Sequence[str]) -> NDArray[np.int64]:
+        """Return the triples of these passages."""
+        numbers: dict[str, list[int]] = {}
+        query = {"terms": {"passage": list(dict.fromkeys(passage_ids))}}
+        for source in self._fetch_in_order(query) if passage_ids else ():
+            numbers.setdefault(source["passage"], []).append(source["number"])
+        self._passages.of([id_ for id_ in passage_ids if id_ not in numbers])  # those without triples must be there
+        return np.array([number for id_ in passage_ids for number in numbers.get(id_, ())], np.int64)
+
+    def find_by_entity(self, name: str) -> NDArray[np.int64]:
+        """Find the triples with an entity, by its name, as subject or object, in the order of their passages."""
+        sources = self._fetch_in_order({"term": {"ends": entity(name)}})
+        return np.array([source["number"] for source in sources], np.int64)
+
+    def _fetch_in_order(self, query: Json) -> list[Json]:
+        """Fetch what a query finds, in the order of passages and of extraction."""
+        body = {"query": query, "size": MAX_RESULTS, "sort": [{"passage": "asc"}, {"place": "asc"}]}
+        sources = [hit["_source"] for hit in self._published.search("triples", body)["hits"]["hits"]]
+        self.remember(sources)
+        return sources
+
+    def passage_of(self, triple_ids: Numbers) -> list[str]:
+        """Return the passage of each triple."""
+        return [each.passage for each in self.fetch_triples(triple_ids)]
+
+    def vectors(self, triple_ids: Numbers) -> NDArray[np.float32]:
+        """Return the stored unit vector of each triple."""
+        return dequantize(
+            decode("triples", [each.code for each in self.fetch_triples(triple_ids)], self._published.dimension)
+        )
+
+    def search(self, vector: NDArray[np.float32], k: int) -> Found:
+        """Find the k triples nearest to one vector, with their cosines."""
+        return self.vector_search.nearest(vector, k)
+
+    def nearest(self, vectors: NDArray[np.float32], k: int) -> NDArray[np.int64]:
+        """Find for each vector the k triples nearest to it, best first."""
+        found = [numbers for numbers, _ in self.vector_search.nearest_many(vectors, k)]
+        return np.array(found, np.int64).reshape(len(found), max(map(len, found), default=0))
+
+    def neighbours(self, triple_ids: Numbers, query: NDArray[np.float32], limit: int) -> list[NDArray[np.int64]]:
+        """Find the most similar to the query among the triples that share an entity with each of these.
+
+        The cluster ranks the triples of each entity once; the two lists of a triple's ends are merged here.
+        """
+        ends = [each.ends for each in self.fetch_triples(triple_ids)]
+        entities = list(dict.fromkeys(end for of_one in ends for end in of_one))
+        around = dict(zip(entities, self._fetch_by_entity(entities, query, limit + 1), strict=True))
+        return [
+            _select_best({number: score for end in of_one for number, score in around[end].items()}, int(own), limit)
+            for own, of_one in zip(triple_ids, ends, strict=True)
+        ]
+
+    def _fetch_by_entity(
+        self, entities: Sequence[str], query: NDArray[np.float32], limit: int
+    ) -> list[dict[int, float]]:
+        """Fetch for each entity its triples that are most similar to the query, and some more, with their cosines."""
+        size = count_fetched_triples(min(limit, MAX_RESULTS))
+        similar = [build_similarity_query("triples", query, {"term": {"ends": each}}) for each in entities]
+        searches = [Search("triples", sort_best_first(each, size)) for each in similar]
+        found = []
+        for reply in self._published.search_all(searches):
+            sources = [hit["_source"] for hit in reply["hits"]["hits"]]
+            self.remember(sources)
+            scores = compute_cosines("triples", query, sources).tolist()
+            found.append({source["number"]: score for source, score in zip(sources, scores, strict=True)})
+        return found
+
+
+def _read(sources: Iterable[Json]) -> dict[int, Known]:
+    return {
+        each["number"]: Known(triple_of(each), each["passage"], tuple(each["ends"]), each["code"]) for each in sources
+    }
+
+
+def _select_best(scores: dict[int, float], own: int, limit: int) -> NDArray[np.int64]:
+    """Select the best of them except the triple itself, ties by number."""
+    others = sorted((number for number in scores if number != own), key=lambda number: (-scores[number], number))
+    return np.array(others[:limit], np.int64)

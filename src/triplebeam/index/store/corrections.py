@@ -9,16 +9,99 @@ lines that begin with ``#``, are skipped. What was extracted stays in the store,
 """
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from pathlib import Path
 
-from triplebeam.errors import BadInputError
+from triplebeam.errors import BadInputError, nearest
 from triplebeam.index.manifest import Kind
-from triplebeam.index.store.correction_line import Correction, parse_line
+from triplebeam.text.characters import replace_unstorable
 from triplebeam.text.names import entity_key
 from triplebeam.triple import Triple
+
+ANY = "*"
+#: What a line of each kind may say besides, by its key.
+_KEYS: Mapping[Kind, tuple[str, ...]] = {
+    "drop": ("passage", "document"),
+    "add": ("passage", "document"),
+    "merge": ("into",),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Correction:
+    """A line: what to do, and with what."""
+
+    line: int
+    kind: Kind
+    parts: tuple[str, ...]
+    """Subject, predicate and object; the names of an entity to merge."""
+    into: str = ""
+    """The name that a merged entity has in the index."""
+    passage: str = ""
+    document: str = ""
+    """Where it holds: in one passage, in one document, or, without either, everywhere."""
+
+    @property
+    def triple(self) -> Triple:
+        """To be added or dropped."""
+        return Triple(*self.parts)
+
+    def applies_to(self, passage_id: str, document_id: str) -> bool:
+        """Return whether it applies to a passage of a document."""
+        return self.passage in ("", passage_id) and self.document in ("", document_id)
+
+
+def parse_line(place: str, number: int, text: str) -> Correction:
+    """Read one line; what is wrong with it is said."""
+    try:
+        return _parse_row(json.loads(text), number)
+    except (json.JSONDecodeError, RecursionError) as error:  # the latter where brackets are nested too deeply
+        reason = f"is not JSON ({error})"
+    except ValueError as error:
+        reason = str(error)
+    raise BadInputError(f"{place}: this line {reason}.")
+
+
+def _parse_row(row: object, number: int) -> Correction:
+    if not isinstance(row, dict):
+        raise ValueError('is not a JSON object, such as {"drop": ["A", "is", "B"]}')
+    kinds = [kind for kind in _KEYS if kind in row]
+    if not kinds:
+        raise ValueError(f'has none of "drop", "add" and "merge"{nearest(next(iter(row), ""), _KEYS)}')
+    if len(kinds) > 1:
+        raise ValueError(f"has {' and '.join(map(repr, kinds))}: write only one of them per line")
+    [kind] = kinds
+    if unknown := [key for key in row if key not in (kind, *_KEYS[kind])]:  # a misspelt one makes another one missing
+        near = nearest(unknown[0], _KEYS[kind])
+        raise ValueError(f"has the key {unknown[0]!r}, which {kind!r} does not have{near}")
+    parts = row[kind]
+    if not isinstance(parts, list) or (kind == "merge" and not parts):
+        raise ValueError(f'needs a list of texts after "{kind}"')
+    if kind != "merge" and len(parts) != 3:
+        raise ValueError(f'needs "{kind}" with a subject, a predicate and an object')
+    if kind == "merge" and "into" not in row:
+        raise ValueError('has no "into", the name that the entity is to have')
+    names = tuple(_check_text(part, kind, kind) for part in parts)
+    found = Correction(number, kind, names, **{key: _check_text(row[key], key, kind) for key in row if key != kind})
+    if kind == "drop" and set(names) == {ANY} and not (found.passage or found.document):
+        raise ValueError('would drop every triple: name a part of it, or a "document"')
+    if kind == "add" and bool(found.passage) == bool(found.document):
+        raise ValueError('needs a "passage" or a "document", by its id, that the triple belongs to')
+    return found
+
+
+def _check_text(text: object, key: str, kind: Kind) -> str:
+    """Return a text without white space around it."""
+    if not isinstance(text, str) or not text.strip():
+        raise ValueError(f'has something empty, or not a text, in "{key}"')
+    text = text.strip()
+    if replace_unstorable(text) != text:
+        raise ValueError(f'has a part of "{key}" with NUL or a lone surrogate, which no file can hold: remove it')
+    if text == ANY and kind != "drop":
+        raise ValueError(f"has {ANY!r}, which only {'drop'!r} understands: write it out")
+    return text
 
 
 @dataclass(frozen=True)
@@ -115,7 +198,7 @@ def _check_merges(lines: Iterable[Correction], source: str) -> None:
     """Check that an entity is merged once, and not into one that is merged itself."""
     seen: dict[str, Correction] = {}
     merges = [line for line in lines if line.kind == "merge"]
-    for line, name in _list_names(merges):
+    for line, name in [(each, name) for each in merges for name in each.parts]:
         other = seen.setdefault(entity_key(name), line)
         if other.into != line.into:
             raise BadInputError(
@@ -129,10 +212,6 @@ def _check_merges(lines: Iterable[Correction], source: str) -> None:
                 f"{source}, line {line.line}: {line.into!r} is itself merged into {further.into!r} on line"
                 f" {further.line}: write {further.into!r} here, too."
             )
-
-
-def _list_names(merges: Iterable[Correction]) -> Iterator[tuple[Correction, str]]:
-    return ((line, name) for line in merges for name in line.parts)
 
 
 def _replace_ids(line: str, ids: Mapping[str, str]) -> str:

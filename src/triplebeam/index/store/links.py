@@ -4,7 +4,6 @@ import json
 import posixpath
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping
-from functools import cached_property
 
 #: What addresses of pages leave out: the ending, and the name of the page that stands for its folder.
 _PAGE_ENDINGS = (".md", ".markdown", ".html", ".htm", ".xhtml", ".rst", ".adoc", ".asciidoc", ".txt")
@@ -24,7 +23,10 @@ def find_linked_passages(
     """
     listed = list(documents)
     numbers = {id_: number for number, id_, _, _ in listed}
-    targets = _Targets(numbers)
+    pages: dict[str, int | None] = {}
+    for id_, number in numbers.items() if any(links != "[]" for *_, links in listed) else ():
+        page = _page(id_)
+        pages[page] = None if page in pages else number  # None: two documents have this page
     anchors = {number: json.loads(text) for number, _, text, _ in listed if text != "{}"}
     places: dict[int, tuple[list[int], list[int]]] = {}
     for document, start, passage in passages:
@@ -40,7 +42,7 @@ def find_linked_passages(
         pairs: dict[tuple[int, int], None] = {}
         for start, target in json.loads(links):
             id_, _, anchor = target.partition("#")
-            other = numbers.get(target, targets.find(id_, origin))
+            other = numbers.get(target, _find_target(id_, origin, numbers, pages))
             if other is None:
                 continue
             here, there = find_passage(number, start), find_passage(other, anchors.get(other, {}).get(anchor, 0))
@@ -49,37 +51,22 @@ def find_linked_passages(
         yield from pairs
 
 
-class _Targets:
-    """Documents by the addresses that links call them."""
+def _find_target(target: str, origin: str, numbers: Mapping[str, int], pages: Mapping[str, int | None]) -> int | None:
+    """Find the document that a link of the document ``origin`` leads to.
 
-    def __init__(self, numbers: Mapping[str, int]) -> None:
-        self._numbers = numbers
-
-    def find(self, target: str, origin: str) -> int | None:
-        """Return the document that a link of the document ``origin`` leads to.
-
-        That is the one of this id, else the one page that differs from it in its ending alone. What begins with a slash
-        is looked up below each folder above the origin, the outermost first: one of these is the root of its site. At
-        last up to three of its first parts are left out, since a site may show its folder below another address.
-        """
-        if target in self._numbers:
-            return self._numbers[target]
-        if not target.startswith("/"):
-            return self._pages.get(_page(target))
-        parts = _page(target).strip("/").split("/")
-        shorter = (parts[first:] for first in range(1, min(_MAX_LEFT_OUT, len(parts) - _MIN_PARTS) + 1))
-        roots = _folders_above(origin)
-        addresses = (posixpath.join(root, *rest).rstrip("/") for rest in (parts, *shorter) for root in roots)
-        return next((self._pages[each] for each in addresses if each in self._pages), None)
-
-    @cached_property
-    def _pages(self) -> dict[str, int | None]:
-        """Documents by their pages; None where two have one."""
-        pages: dict[str, int | None] = {}
-        for id_, number in self._numbers.items():
-            page = _page(id_)
-            pages[page] = None if page in pages else number
-        return pages
+    That is the one of this id, else the one page that differs from it in its ending alone. What begins with a slash is
+    looked up below each folder above the origin, the outermost first: one of these is the root of its site. At last up
+    to three of its first parts are left out, since a site may show its folder below another address.
+    """
+    if target in numbers:
+        return numbers[target]
+    if not target.startswith("/"):
+        return pages.get(_page(target))
+    parts = _page(target).strip("/").split("/")
+    shorter = (parts[first:] for first in range(1, min(_MAX_LEFT_OUT, len(parts) - _MIN_PARTS) + 1))
+    roots = _folders_above(origin)
+    addresses = (posixpath.join(root, *rest).rstrip("/") for rest in (parts, *shorter) for root in roots)
+    return next((pages[each] for each in addresses if each in pages), None)
 
 
 def _page(path: str) -> str:

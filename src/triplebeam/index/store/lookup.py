@@ -10,9 +10,7 @@ from pydantic import BaseModel
 from triplebeam.errors import IndexDamagedError
 from triplebeam.index.manifest import VectorSpace
 from triplebeam.index.store.corrections import Corrections
-from triplebeam.index.store.files import FileTable
-from triplebeam.index.store.meta import MetaTable
-from triplebeam.index.store.schema import STORE
+from triplebeam.index.store.tables import STORE, FileTable, MetaTable
 from triplebeam.system.database import has_tables, open_to_read
 
 _HEADER = ("page_count", "page_size", "user_version")

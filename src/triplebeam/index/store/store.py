@@ -1,9 +1,11 @@
 """The source of truth: documents, passages, triples, and the state of their extraction.
 
 One SQLite file, opened by writers only. A passage is a span of its document, so its text is stored once and a
-quotation is exact by construction.
+quotation is exact by construction. Hashes of a document show whether its text and where it is cut are unchanged, or
+whether it was renamed.
 """
 
+import hashlib
 import json
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
@@ -14,29 +16,37 @@ from pathlib import Path
 
 from triplebeam.errors import INDEX_AGAIN, IndexFormatError, SourceError
 from triplebeam.index.store.corrections import Corrections
-from triplebeam.index.store.document_hash import content_hash, document_hash
-from triplebeam.index.store.extractions import ExtractionTable
-from triplebeam.index.store.files import FileTable
-from triplebeam.index.store.forgotten import Forgotten
+from triplebeam.index.store.extractions import ExtractionTable, Forgotten
 from triplebeam.index.store.links import find_linked_passages
 from triplebeam.index.store.lookup import make_damaged_error
-from triplebeam.index.store.meta import MetaTable
-from triplebeam.index.store.schema import IN_ORDER, SCHEMA
-from triplebeam.index.store.statistics import Statistics
-from triplebeam.passage import Document, Passage
+from triplebeam.index.store.tables import IN_ORDER, SCHEMA, FileTable, MetaTable, Statistics
+from triplebeam.passage import FILE_FIELDS, Document, Passage
 from triplebeam.system.database import open_database, open_to_read, transaction
 from triplebeam.system.durable import raise_cannot_write
+
+
+def hash_of(document: Document, cuts: Sequence[Sequence[object]]) -> bytes:
+    """Hash a document and the places where its passages are cut."""
+    fields = sorted(field for field in document.metadata.items() if field[0] not in FILE_FIELDS)
+    content = [document.title, document.text, fields]
+    return hashlib.blake2b(json.dumps([content, cuts]).encode(), digest_size=16).digest()
+
+
+def document_hash(document: Document, passages: Sequence[Passage]) -> bytes:
+    """Return the hash of a document that was cut into these passages."""
+    cuts = [(p.id, p.start, p.end, p.section) if p.section else (p.id, p.start, p.end) for p in passages]
+    return hash_of(document, cuts)
+
+
+def content_hash(document: Document, passages: Sequence[Passage]) -> bytes:
+    """Hash a document without its id: two that differ in their ids alone have the same hash."""
+    return hash_of(document, [(p.start, p.end, p.section) for p in passages])
 
 
 def _serialize_fields(document: Document) -> tuple[str, str, str]:
     """Serialize metadata, positions of anchors, and links as JSON."""
     anchors = {heading.anchor: heading.start for heading in document.headings if heading.anchor}
     return json.dumps(dict(document.metadata)), json.dumps(anchors), json.dumps(document.links)
-
-
-def _copy(source: Path, target: Path) -> None:
-    with closing(open_to_read(source)) as db, closing(sqlite3.connect(target)) as copy:
-        db.backup(copy)
 
 
 class Store:
@@ -46,7 +56,8 @@ class Store:
         """Open a store, or a consistent copy: ``copy_of`` another store, as it is now, whoever is writing to it."""
         try:
             if copy_of:
-                _copy(copy_of, path)
+                with closing(open_to_read(copy_of)) as source, closing(sqlite3.connect(path)) as copy:
+                    source.backup(copy)
             self.db = open_database(path, SCHEMA)
         except IndexFormatError as error:
             raise IndexFormatError(f"{str(error).partition(':')[0]}: {INDEX_AGAIN}") from None
@@ -75,7 +86,7 @@ class Store:
         if not same_effect:
             self.forgotten.note_corrections(before)
             self.meta.mark_changed()
-        self.meta.set_corrections(corrections)
+        self.meta.set("corrections", corrections.text)
 
     def put_document(self, document: Document, passages: Sequence[Passage]) -> bool:
         """Add a document or replace the one of that id; False where nothing changed.

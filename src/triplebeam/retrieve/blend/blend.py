@@ -5,7 +5,7 @@ beside it: messages over the graph of passages, PageRank from the nearest triple
 question. What these find has facts, and facts lead on: to the passages that are called like the end of one (titles),
 and to those that have it as their topic (owners).
 
-How much walks and owners count is the ``share`` g of the index (`triplebeam.index.content.topics`), from 0 (plain
+How much walks and owners count is the ``share`` g of the index (`triplebeam.index.content.entities`), from 0 (plain
 search and titles alone; no walk is made) to 1. With r = 1 / (constant + rank) in a list, 0 outside of it, and S and D
 the scores of plain search and of vectors, scaled from 0 to 1 for each question, a passage's score is
 
@@ -158,7 +158,7 @@ class Blend(OneOfMany):
             if hop is not None:
                 for row in ranks:
                     hops[row].append(hop(row))
-        return ranking.replaced(
+        return ranking.replace_hits(
             hit._replace(found_by=tuple(found_by[row]), chains=tuple(dict.fromkeys(chains[row])), hops=tuple(hops[row]))
             for hit, row in zip(ranking, rows, strict=True)
         )

@@ -1,6 +1,8 @@
 """The table of commands, each loaded when it is called."""
 
+import sys
 from importlib import import_module
+from importlib.util import LazyLoader, find_spec, module_from_spec
 from itertools import pairwise
 from typing import Any
 
@@ -40,6 +42,8 @@ _INSTEAD = {
 }
 _DEBUG = "--debug"
 _MAX_HELP_COLUMNS = 110
+#: SciPy names every part of NumPy while it is imported; these take a tenth of a search, and nothing here uses them.
+_UNUSED_PARTS_OF_NUMPY = ("f2py", "polynomial", "testing")
 
 
 class _Commands(TyperGroup):
@@ -53,12 +57,12 @@ class _Commands(TyperGroup):
         self.commands = {name: TyperCommand(name, help=text, short_help=text) for name, text in COMMANDS.items()}
 
     def make_context(self, *args: Any, **kwargs: Any) -> Any:
-        """The context of a call, with all options in place."""
+        """Make the context of a call, with all options in place."""
         _hide_flag_types(self)
         return super().make_context(*args, **kwargs)
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """The command as it is listed; one that is not Triplebeam's own comes from a package that adds commands."""
+        """Return the command as it is listed; one that is not our own comes from a package that adds commands."""
         if (own := super().get_command(ctx, cmd_name)) is not None:
             return own
         if cmd_name in _INSTEAD:
@@ -73,7 +77,7 @@ class _Commands(TyperGroup):
         return group
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """The command, and what follows its name."""
+        """Return the command, and what follows its name."""
         name, command, words = super().resolve_command(ctx, args)
         if name in COMMANDS:
             command = load_command(name)
@@ -85,6 +89,7 @@ class _Commands(TyperGroup):
 
 def load_command(name: str) -> Any:
     """Load a command of the table with its options, or a group of commands."""
+    _postpone_imports()
     found, holder = getattr(import_module(f"{__package__}.{name}"), name), typer.Typer(rich_markup_mode=None)
     if isinstance(found, typer.Typer):
         holder.add_typer(found, name=name)
@@ -93,6 +98,18 @@ def load_command(name: str) -> Any:
     command = typer.main.get_group(holder).commands[name]
     _hide_flag_types(command)
     return command
+
+
+def _postpone_imports() -> None:
+    """Have parts of NumPy loaded when something of them is used, and not by SciPy."""
+    numpy = import_module("numpy")
+    for part in _UNUSED_PARTS_OF_NUMPY:
+        spec = find_spec(f"numpy.{part}")
+        if spec and spec.loader and spec.name not in sys.modules:
+            spec.loader = LazyLoader(spec.loader)
+            sys.modules[spec.name] = module = module_from_spec(spec)
+            spec.loader.exec_module(module)
+            setattr(numpy, part, module)
 
 
 def _hide_flag_types(command: Any) -> None:
@@ -105,7 +122,7 @@ def _hide_flag_types(command: Any) -> None:
 
 
 def _check_values(ctx: typer.Context, words: list[str]) -> None:
-    """Otherwise the next option would be taken for the value, and what then lacks or is too much would be named."""
+    """Refuse an option without its value: the next option would be taken for it, and another fault be named."""
     params = ctx.command.params
     names = {_DEBUG, *(name for param in params for name in (*param.opts, *param.secondary_opts) if name[0] == "-")}
     valued = {name for param in params if not getattr(param, "is_flag", True) for name in param.opts}

@@ -7,21 +7,18 @@ import typer
 
 from triplebeam import assemble
 from triplebeam.errors import EndpointError, ModelMissingError, check_question
-from triplebeam.explain.hits import find_stemmers
-from triplebeam.serve.answer_shapes import answer_json, price_of_answer
-from triplebeam.serve.cli.answer_display import draw_answer, take_steps
-from triplebeam.serve.cli.options import (
-    AsJson,
-    EmbedderName,
-    IndexPlace,
-    NoCache,
-    Offline,
-    WhereText,
-    complete_ask_method,
+from triplebeam.explain.explanation import find_stemmers
+from triplebeam.serve.answer_shapes import (
+    MODEL_FAILED_EXIT_CODE,
+    add_passages,
+    answer_json,
+    make_failed_answer,
+    price_of_answer,
 )
+from triplebeam.serve.cli.display import draw_answer, take_steps
+from triplebeam.serve.cli.options import AsJson, EmbedderName, IndexPlace, Offline, WhereText, complete_ask_method
 from triplebeam.serve.cli.output import Output
 from triplebeam.serve.cli.search import show_passages
-from triplebeam.serve.model_failure import MODEL_FAILED_EXIT_CODE, add_passages, make_failed_answer
 from triplebeam.text.characters import replace_control_characters
 
 
@@ -39,13 +36,13 @@ _METHODS = {Effort.low: "single_step", Effort.high: "agent", Effort.auto: "auto"
 
 def ask(
     folder: IndexPlace,
-    question: Annotated[str, typer.Argument(metavar="QUESTION", show_default=False)],
+    question: Annotated[str, typer.Argument(metavar="QUESTION")],
     effort: Annotated[
         Effort,
         typer.Option(
             help="none: passages and chains, no model calls; its JSON is that of `triplebeam search`. low: one step,"
             " two calls. high: the agent, step by step."
-            " auto: low first, and high only if that finds no answer.",
+            " auto: low first, and high only if that finds no answer."
         ),
     ] = Effort.auto,
     method: Annotated[
@@ -55,14 +52,18 @@ def ask(
             "-m",
             help="An agent by name instead, such as agent[max_steps=2]:hybrid, gear, rgnn_ret or ge_reasoning;"
             " docs/methods/index.md lists them.",
-            show_default=False,
             autocompletion=complete_ask_method,
         ),
     ] = None,
     k: Annotated[int, typer.Option("-k", min=1, help="How many passages to show.")] = 5,
     where: WhereText = None,
     as_json: AsJson = False,
-    no_cache: NoCache = False,
+    no_cache: Annotated[
+        bool,
+        typer.Option(
+            "--no-cache", metavar="", help="Ask the model again where the cache has its reply, and store the new one."
+        ),
+    ] = False,
     embedder: EmbedderName = None,
     offline: Offline = False,
 ) -> None:

@@ -10,10 +10,9 @@ from triplebeam import assemble
 from triplebeam.evaluate.measures import measure_run, summary
 from triplebeam.evaluate.recommend import Recommendation, can_recommend, recommend
 from triplebeam.evaluate.run import Evaluation
-from triplebeam.serve.cli.evaluation_display import Again, Limit, draw_evaluation, draw_recommendation
-from triplebeam.serve.cli.options import AsJson, EmbedderName, IndexPlace, Offline, WhereText
-from triplebeam.serve.cli.output import Output
-from triplebeam.serve.cli.progress_display import shown_progress
+from triplebeam.serve.cli.options import Again, AsJson, EmbedderName, IndexPlace, Limit, Offline, WhereText
+from triplebeam.serve.cli.output import Output, shown_progress
+from triplebeam.text.phrases import format_count
 
 _DEFAULT_METHODS = (
     "bm25",
@@ -25,29 +24,24 @@ _DEFAULT_METHODS = (
     "blend",
 )
 
+_MEASURES = ("R@2", "R@5", "R@10", "R@15", "All@5", "MRR", "EM", "F1", "Accuracy", "Judged", "Graph")
+_COSTS = {"ms_p50": "ms p50", "ms_p95": "p95", "encodings": "encodings", "tokens": "tokens", "dollars": "$"}
+
 
 def bench(
     folder: IndexPlace,
     questions: Annotated[
         Path,
         typer.Argument(
-            metavar="QUESTIONS",
-            help="JSON lines (.jsonl or .jsonl.gz) of id, question, gold and optionally answers.",
-            show_default=False,
+            metavar="QUESTIONS", help="JSON lines (.jsonl or .jsonl.gz) of id, question, gold and optionally answers."
         ),
     ],
     method: Annotated[
         list[str] | None,
-        typer.Option(
-            "--method",
-            "-m",
-            help=f"A method; can be repeated. Default: {', '.join(_DEFAULT_METHODS)}.",
-            show_default=False,
-        ),
+        typer.Option("--method", "-m", help=f"A method; can be repeated. Default: {', '.join(_DEFAULT_METHODS)}."),
     ] = None,
     seed: Annotated[
-        list[int] | None,
-        typer.Option("--seed", help="Seed of the model's samples; can be repeated.", show_default=False),
+        list[int] | None, typer.Option("--seed", help="Seed of the model's samples; can be repeated.")
     ] = None,
     k: Annotated[
         int, typer.Option("-k", min=1, max=15, help="Compare recall at k, the number of passages you can use.")
@@ -58,14 +52,12 @@ def bench(
             min=0,
             max=1,
             help="For CI: exit with 1 if a method's recall at k is lower. Measures blend unless methods are named.",
-            show_default=False,
         ),
     ] = None,
     limit: Limit = None,
     where: WhereText = None,
     query_entities: Annotated[
-        Path | None,
-        typer.Option(help="JSON lines of question and entities, for hipporag[entities=given].", show_default=False),
+        Path | None, typer.Option(help="JSON lines of question and entities, for hipporag[entities=given].")
     ] = None,
     again: Again = False,
     as_json: AsJson = False,
@@ -108,7 +100,11 @@ def bench(
     else:
         draw_evaluation(evaluation)
         if advice:
-            draw_recommendation(advice)
+            verdict, *reasons = advice.sentences
+            console = Output().console
+            console.print(f"\n[bold]Do I need a graph?[/bold] {_escape(verdict)}")
+            for reason in reasons:
+                console.print(f"  {_escape(reason)}")
     if min_recall is not None:
         _check_recall(evaluation, k, min_recall)
 
@@ -149,3 +145,46 @@ def _as_json(evaluation: Evaluation, advice: Recommendation | None) -> dict[str,
             "why": str(advice),
         }
     return found
+
+
+def draw_evaluation(evaluation: Evaluation) -> None:
+    """Draw a row per method: what it found, best in bold, and what a question cost."""
+    rows = {run.method: summary(evaluation, run) for run in evaluation.runs}
+    measures = [name for name in _MEASURES if any(name in row for row in rows.values())]
+    best = {name: max(row[name] or 0 for row in rows.values() if name in row) for name in measures}
+    costs = [name for name in _COSTS if any(row[name] for row in rows.values())]
+    title = _escape(f"{evaluation.title}: {format_count(len(evaluation.questions), 'question')}")
+    cells = (
+        [
+            _escape(method),
+            *(_measure(row.get(name), best[name]) for name in measures),
+            *(_cost(name, row[name]) for name in costs),
+        ]
+        for method, row in rows.items()
+    )
+    output = Output()
+    output.table(title, ["method", *measures, *(_COSTS[cost] for cost in costs)], cells)
+    if any(run.batched for run in evaluation.runs):
+        note = "Times are averages over batches of questions, except for methods that take one at a time."
+        output.console.print(note, style="dim")
+    if not measures:
+        output.warn(
+            "Nothing could be measured: the questions have no gold passages, and these methods do not answer. Add gold"
+            " passages to the questions, or a method that answers, such as read:hybrid."
+        )
+
+
+def _measure(value: float | None, best: float) -> str:
+    if value is None:
+        return "–"
+    return f"[bold]{100 * value:.1f}[/bold]" if value == best else f"{100 * value:.1f}"
+
+
+def _cost(name: str, value: float | None) -> str:
+    if value is None:
+        return "–"
+    return f"{value:.5f}" if name == "dollars" else f"{value:,.1f}"
+
+
+def _escape(text: str) -> str:
+    return text.replace("[", "\\[")

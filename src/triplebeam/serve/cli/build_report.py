@@ -1,5 +1,6 @@
 """What an indexing run reports at its end, on stderr."""
 
+from collections.abc import Mapping
 from pathlib import Path
 
 from triplebeam import assemble
@@ -9,7 +10,6 @@ from triplebeam.index.build.extraction import group_failures
 from triplebeam.index.build.report import BuildReport
 from triplebeam.index.location import Location
 from triplebeam.index.stores import open_source
-from triplebeam.serve.cli.language_names import not_parsed
 from triplebeam.serve.cli.output import Output
 from triplebeam.text.phrases import format_count
 
@@ -17,9 +17,21 @@ from triplebeam.text.phrases import format_count
 _SUSPICIOUS = 0.2
 _IDS_SHOWN, _REASONS_SHOWN = 3, 5
 
+_LANGUAGES = (
+    "ar Arabic, be Belarusian, bg Bulgarian, bn Bengali, ca Catalan, cs Czech, cy Welsh, da Danish, de German, el"
+    " Greek, eo Esperanto, es Spanish, et Estonian, eu Basque, fa Persian, fi Finnish, fr French, ga Irish, gl"
+    " Galician, gu Gujarati, he Hebrew, hi Hindi, hr Croatian, hu Hungarian, hy Armenian, id Indonesian, is"
+    " Icelandic, it Italian, ja Japanese, ka Georgian, kk Kazakh, km Khmer, kn Kannada, ko Korean, la Latin, lo"
+    " Lao, lt Lithuanian, lv Latvian, mk Macedonian, ml Malayalam, mn Mongolian, mr Marathi, ms Malay, nb"
+    " Norwegian, ne Nepali, nl Dutch, nn Norwegian, no Norwegian, pa Punjabi, pl Polish, pt Portuguese, ro"
+    " Romanian, ru Russian, si Sinhala, sk Slovak, sl Slovenian, sq Albanian, sr Serbian, sv Swedish, sw Swahili,"
+    " ta Tamil, te Telugu, th Thai, tl Tagalog, tr Turkish, uk Ukrainian, ur Urdu, vi Vietnamese, zh Chinese"
+)
+_LANGUAGE_NAMES = dict(entry.split() for entry in _LANGUAGES.split(", "))
+
 
 def tell(folder: Location, report: BuildReport, *, quiet: bool = False) -> None:
-    """What was done, what was not and why."""
+    """Print what was done, what was not and why."""
     output = Output()
     for skipped in report.skipped:
         if skipped.reason and not quiet:
@@ -29,30 +41,50 @@ def tell(folder: Location, report: BuildReport, *, quiet: bool = False) -> None:
     for unreadable in report.unreadable:
         output.warn(f"not indexed: {unreadable}")
     _tell_of_failures(folder, report)
-    manifest = report.manifest
-    if manifest is None:
-        return
-    if not report.published:
+    if report.manifest and not report.published:
         output.note(f"{folder} is up to date: nothing has changed.")
-        return
-    counts = manifest.counts
-    output.note(
-        f"{folder}: {format_count(counts['documents'], 'document')}, {format_count(counts['passages'], 'passage')},"
-        f" {format_count(counts['triples'], 'triple')}, {counts['entities']:,}"
-        f" {'entity' if counts['entities'] == 1 else 'entities'} ({format_count(report.documents_changed, 'document')}"
-        f" new or changed, {format_count(report.texts_encoded, 'text')} encoded)."
-    )
-    for line in not_parsed(manifest.unread_languages):
-        output.warn(line)
-    if counts["triples_rejected"]:
-        output.warn(f"{counts['triples_rejected']} triples with an empty part were rejected.")
+    elif report.manifest:
+        counts = report.manifest.counts
+        output.note(
+            f"{folder}: {format_count(counts['documents'], 'document')}, {format_count(counts['passages'], 'passage')},"
+            f" {format_count(counts['triples'], 'triple')}, {counts['entities']:,}"
+            f" {'entity' if counts['entities'] == 1 else 'entities'}"
+            f" ({format_count(report.documents_changed, 'document')} new or changed,"
+            f" {format_count(report.texts_encoded, 'text')} encoded)."
+        )
+        for line in not_parsed(report.manifest.unread_languages):
+            output.warn(line)
+        if counts["triples_rejected"]:
+            output.warn(f"{counts['triples_rejected']} triples with an empty part were rejected.")
 
 
-def tell_of_exit_code(report: BuildReport) -> None:
-    """Why a run that indexed something ends with exit code 1."""
+def tell_of_doubts(
+    folder: Location, report: BuildReport, triples: Path | None, budget: float | None, *, paid: bool
+) -> bool:
+    """Print what the budget left undone, and whether the triples look right; return whether something was left out."""
+    output = Output()
+    if paid and report.passages_left:
+        output.warn(
+            f"The budget of ${budget:,.2f} leaves {report.passages_left:,} passages unfinished: run the same command"
+            " again to continue."
+        )
+    if paid and report.passages_without_triples > _SUSPICIOUS * report.passages_extracted:
+        output.warn(
+            f"{report.passages_without_triples:,} of {report.passages_extracted:,} passages have no triples, which is"
+            " suspicious if they state facts: see `triplebeam doctor`, or use a stronger model."
+        )
+    known = open_source(folder).passages if triples else ()
+    unknown = [id_ for id_ in TriplesFile(triples).passage_ids if id_ not in known] if triples else []
+    if unknown:  # they are useless, and most likely a mistake
+        output.warn(
+            f"{triples} has triples of {len(unknown):,} passages that are not in the index, such as {unknown[0]!r}:"
+            " its passage_id must be the id of an indexed passage."
+        )
     counts = {"not indexed": len(report.unreadable), "passages that failed": len(report.failures)}
     reasons = ", ".join(f"{count:,} {what}" for what, count in counts.items() if count)
-    Output().warn(f"Exit code 1, because of problems listed above: {reasons}.")
+    if reasons:
+        output.warn(f"Exit code 1, because of problems listed above: {reasons}.")
+    return bool(reasons)
 
 
 def _tell_of_failures(folder: Location, report: BuildReport) -> None:
@@ -69,7 +101,7 @@ def _tell_of_failures(folder: Location, report: BuildReport) -> None:
 
 
 def tell_cost(settings: "assemble.Settings", bill: Account) -> None:
-    """What the calls of a run cost."""
+    """Print what the calls of a run cost."""
     usage = bill.usage
     paid = compute_cost(usage, settings.endpoint("extraction").model or "", settings.prices)
     Output().note(
@@ -79,26 +111,10 @@ def tell_cost(settings: "assemble.Settings", bill: Account) -> None:
     )
 
 
-def tell_of_doubts(report: BuildReport, budget: float | None) -> None:
-    """What the budget left undone, and whether the model's work looks right."""
-    if report.passages_left:
-        Output().warn(
-            f"The budget of ${budget:,.2f} leaves {report.passages_left:,} passages unfinished: run the same command"
-            " again to continue."
-        )
-    if report.passages_without_triples > _SUSPICIOUS * report.passages_extracted:
-        Output().warn(
-            f"{report.passages_without_triples:,} of {report.passages_extracted:,} passages have no triples, which is"
-            " suspicious if they state facts: see `triplebeam doctor`, or use a stronger model."
-        )
-
-
-def tell_of_unknown_passages(folder: Location, triples: Path) -> None:
-    """Triples of passages that are not in the index are useless, and most likely a mistake."""
-    passages = open_source(folder).passages
-    unknown = [passage_id for passage_id in TriplesFile(triples).passage_ids if passage_id not in passages]
-    if unknown:
-        Output().warn(
-            f"{triples} has triples of {len(unknown):,} passages that are not in the index, such as {unknown[0]!r}:"
-            " its passage_id must be the id of an indexed passage."
-        )
+def not_parsed(languages: Mapping[str, int]) -> list[str]:
+    """Write a line for each language that was not parsed."""
+    return [
+        f"{count:,} {'passage' if count == 1 else 'passages'} in {_LANGUAGE_NAMES.get(code, f'the language {code!r}')}"
+        f" {'was' if count == 1 else 'were'} not parsed for facts: use --extractor llm."
+        for code, count in languages.items()
+    ]

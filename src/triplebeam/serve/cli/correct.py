@@ -13,18 +13,14 @@ from triplebeam.index.content.corrected import LineMatches
 from triplebeam.index.location import Location
 from triplebeam.index.store.lookup import read_index_corrections
 from triplebeam.serve.cli.options import AsJson, EmbedderName, IndexPlace, Offline
-from triplebeam.serve.cli.output import Output
-from triplebeam.serve.cli.progress_display import shown_progress
+from triplebeam.serve.cli.output import Output, shown_progress
 from triplebeam.text.phrases import format_count
 
 
 def correct(
     folder: IndexPlace,
     file: Annotated[
-        Path | None,
-        typer.Argument(
-            metavar="FILE", help="Corrections as JSON lines, instead of those the index has.", show_default=False
-        ),
+        Path | None, typer.Argument(metavar="FILE", help="Corrections as JSON lines, instead of those the index has.")
     ] = None,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Print what each line would concern, and do nothing.")

@@ -12,11 +12,9 @@ from triplebeam.demo import GRAPH, SHOWN, Comparison, K, asked_through_agent, bu
 from triplebeam.explain.passages import heading
 from triplebeam.explain.search_results import SearchResults
 from triplebeam.ranking import Ranking
-from triplebeam.serve.cli.answer_display import draw_answer, take_steps
-from triplebeam.serve.cli.display import draw_hit
+from triplebeam.serve.cli.display import draw_answer, draw_hit, take_steps
 from triplebeam.serve.cli.options import Offline
-from triplebeam.serve.cli.output import Output
-from triplebeam.serve.cli.progress_display import shown_progress
+from triplebeam.serve.cli.output import Output, shown_progress
 
 
 def demo(
@@ -42,8 +40,18 @@ def demo(
     )
     (shown,) = (each for each in comparisons if each.question.id == SHOWN)
     _draw_side_by_side(console, index, shown)
-    _draw_what_only_the_graph_found(console, index, shown)
-    _draw_summary(console, comparisons)
+    source = assemble.context_of(index).source
+    for result in SearchResults(source, shown.question.question, GRAPH, shown.graph):
+        if result.passage.id in shown.only_graph:
+            console.print("\nOnly the graph found this passage, by this chain:")
+            draw_hit(console, index, result, heading(result.passage), explain=True)
+    plain = sum(each.recall(each.plain) for each in comparisons) / len(comparisons)
+    graph = sum(each.recall(each.graph) for each in comparisons) / len(comparisons)
+    console.print(
+        f"\nOver all {len(comparisons)} questions of the demo, plain search finds {plain:.0%} of the needed passages"
+        f" among the first {K}, the graph {graph:.0%}. The demo was written to show a hop: docs/benchmarks.md has the"
+        " figures on real data."
+    )
     whose, run = asked_through_agent(index)
     console.print(f"\nThe same question through the agent, with {whose}:\n", markup=False)
     answer = take_steps(run, console, index.passages)
@@ -72,20 +80,3 @@ def _titles(index: "assemble.IndexReader", shown: Comparison, ranking: Ranking) 
         f"[bold green]✔ {index.passages[id_].title}[/bold green]" if id_ in gold else f"  {index.passages[id_].title}"
         for id_ in ranking.ids
     ]
-
-
-def _draw_what_only_the_graph_found(console: Console, index: "assemble.IndexReader", shown: Comparison) -> None:
-    for result in SearchResults(assemble.context_of(index).source, shown.question.question, GRAPH, shown.graph):
-        if result.passage.id in shown.only_graph:
-            console.print("\nOnly the graph found this passage, by this chain:")
-            draw_hit(console, index, result, heading(result.passage), explain=True)
-
-
-def _draw_summary(console: Console, comparisons: list[Comparison]) -> None:
-    plain = sum(each.recall(each.plain) for each in comparisons) / len(comparisons)
-    graph = sum(each.recall(each.graph) for each in comparisons) / len(comparisons)
-    console.print(
-        f"\nOver all {len(comparisons)} questions of the demo, plain search finds {plain:.0%} of the needed passages"
-        f" among the first {K}, the graph {graph:.0%}. The demo was written to show a hop: docs/benchmarks.md has the"
-        " figures on real data."
-    )

@@ -16,8 +16,7 @@ from triplebeam.index.location import Location
 from triplebeam.index.store.lookup import read_embedder
 from triplebeam.index.stores import open_source
 from triplebeam.serve.cli.options import AsJson, Offline, read_location
-from triplebeam.serve.cli.output import Output
-from triplebeam.serve.cli.progress_display import shown_progress
+from triplebeam.serve.cli.output import Output, shown_progress
 from triplebeam.weights import ENGLISH_PARSER, GRANITE, ensure
 
 _MARKS = {"ok": "[green]✔[/green]", "note": "[yellow]–[/yellow]", "broken": "[red]✘[/red]"}
@@ -25,15 +24,11 @@ _MARKS = {"ok": "[green]✔[/green]", "note": "[yellow]–[/yellow]", "broken": 
 
 def doctor(
     folder: Annotated[
-        Location | None,
-        typer.Argument(metavar="INDEX", help="An index to check as well.", show_default=False, parser=read_location),
+        Location | None, typer.Argument(metavar="INDEX", help="An index to check as well.", parser=read_location)
     ] = None,
     install: Annotated[
         bool,
-        typer.Option(
-            "--install",
-            help="Download the default embedder and the English parser unless they are there.",
-        ),
+        typer.Option("--install", help="Download the default embedder and the English parser unless they are there."),
     ] = False,
     as_json: AsJson = False,
     offline: Offline = False,
@@ -53,7 +48,10 @@ def doctor(
     """
     settings = assemble.read_settings(offline=offline or None)
     if install:
-        _install(settings)
+        for weights in (GRANITE, ENGLISH_PARSER):
+            with shown_progress() as progress:
+                place = ensure(weights, settings.home, offline=settings.offline, progress=progress)
+            Output().note(f"{weights.name} is in {place}")
         return
     checks, output = [], Output()
     for check in _checks(settings, folder):
@@ -71,23 +69,20 @@ def doctor(
         raise typer.Exit(1)
 
 
-def _install(settings: "assemble.Settings") -> None:
-    for weights in (GRANITE, ENGLISH_PARSER):
-        with shown_progress() as progress:
-            folder = ensure(weights, settings.home, offline=settings.offline, progress=progress)
-        Output().note(f"{weights.name} is in {folder}")
-
-
 def _checks(settings: "assemble.Settings", folder: Location | None) -> Iterator[Check]:
     yield from _model(settings)
     yield _embedder(settings, folder)
-    yield _parser(settings)
+    try:
+        ensure(ENGLISH_PARSER, settings.home, offline=True)
+        yield Check("English parser", "ok", ENGLISH_PARSER.name)
+    except ModelMissingError as error:
+        yield _not_here("English parser", ENGLISH_PARSER.name, settings, error)
     if folder is not None:
         yield from _index(folder)
 
 
 def _model(settings: "assemble.Settings") -> Iterator[Check]:
-    """The model for extraction as it is, without cache and retries: what it does now is what is asked."""
+    """Check the model for extraction as it is, without cache and retries: what it does now is what is asked."""
     endpoint = settings.endpoint("extraction")
     if not endpoint.model:
         advice = f"search works without one; to ask questions, {assemble.HOW_TO_CONFIGURE}"
@@ -121,14 +116,6 @@ def _embedder(settings: "assemble.Settings", folder: Location | None) -> Check:
     except TriplebeamError as error:
         return Check("embedder", "broken", str(error), "choose another with --embedder, or TRIPLEBEAM_EMBEDDER")
     return Check("embedder", "ok", f"{name}, {vectors.shape[1]} dimensions")
-
-
-def _parser(settings: "assemble.Settings") -> Check:
-    try:
-        ensure(ENGLISH_PARSER, settings.home, offline=True)
-    except ModelMissingError as error:
-        return _not_here("English parser", ENGLISH_PARSER.name, settings, error)
-    return Check("English parser", "ok", ENGLISH_PARSER.name)
 
 
 def _not_here(check: str, name: str, settings: "assemble.Settings", error: Exception) -> Check:

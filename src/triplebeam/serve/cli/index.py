@@ -1,4 +1,4 @@
-"""`triplebeam index`: documents in."""
+"""`triplebeam index`: documents in; with `--dry-run`, what extraction by a model will cost."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -7,34 +7,18 @@ from typing import Annotated
 import typer
 
 from triplebeam import assemble
-from triplebeam.assemble.models import choose
+from triplebeam.assemble.models import Choice, choose, make_chosen
 from triplebeam.errors import BadInputError
-from triplebeam.generate.accounting import account
-from triplebeam.index.build.report import BuildReport
+from triplebeam.extract.llm import LLMExtractor
+from triplebeam.extract.quote import Sample, draw_sample, extract_sample
+from triplebeam.generate.accounting import account, find_price
 from triplebeam.index.location import Location
-from triplebeam.ingest import Reading, Scan, Skipped, Unreadable, read_sources, scan_sources
-from triplebeam.serve.cli.build_report import (
-    tell,
-    tell_cost,
-    tell_of_doubts,
-    tell_of_exit_code,
-    tell_of_unknown_passages,
-)
-from triplebeam.serve.cli.index_dry_run import dry_run as preview
-from triplebeam.serve.cli.options import (
-    EmbedderName,
-    ExtractorName,
-    FollowLinks,
-    IndexPlace,
-    Keywords,
-    Offline,
-    PassageTokens,
-    Split,
-    TextEncoding,
-    TriplesPath,
-)
-from triplebeam.serve.cli.output import Output
-from triplebeam.serve.cli.progress_display import shown_progress
+from triplebeam.ingest import Reading, Skipped, Unreadable, read_sources, scan_sources
+from triplebeam.ingest.split import split as split_document
+from triplebeam.passage import Document, Passage
+from triplebeam.serve.cli.build_report import tell, tell_cost, tell_of_doubts
+from triplebeam.serve.cli.options import EmbedderName, FollowLinks, IndexPlace, Offline, complete_extractor
+from triplebeam.serve.cli.output import Output, shown_progress
 from triplebeam.text.phrases import format_count
 
 _SOURCES = (
@@ -42,16 +26,27 @@ _SOURCES = (
     " Excel, OpenDocument, RTF, EPUB, CSV, JSON, JSON lines, XML, YAML, TOML, notebooks, mail, manual pages, source"
     " code; text may be gzipped. Also BEIR folders."
 )
+_SAMPLED_PASSAGES = 20
 
 
 def index(
     folder: IndexPlace,
-    sources: Annotated[
-        list[Path] | None,
-        typer.Argument(metavar="SOURCE…", help=_SOURCES, show_default=False),
+    sources: Annotated[list[Path] | None, typer.Argument(metavar="SOURCE…", help=_SOURCES)] = None,
+    extractor: Annotated[
+        str | None,
+        typer.Option(
+            help="Where triples come from: local (no key), llm, llm-two-step, none. Default: the extractor that the"
+            " index was built with; local for a new index.",
+            autocompletion=complete_extractor,
+        ),
     ] = None,
-    extractor: ExtractorName = None,
-    triples: TriplesPath = None,
+    triples: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help='Triples you have already: JSON lines of {"passage_id", "triples": [[s, p, o], …]}, plain or gzipped.',
+        ),
+    ] = None,
     replace_triples: Annotated[
         bool,
         typer.Option(
@@ -59,10 +54,21 @@ def index(
             help="With --extractor: also replace triples that were given, or extracted by a language model.",
         ),
     ] = False,
-    keywords: Keywords = False,
-    passage_tokens: PassageTokens = 200,
-    split: Split = False,
-    encoding: TextEncoding = None,
+    keywords: Annotated[
+        bool,
+        typer.Option(
+            "--keywords",
+            help="Also ask the model for each passage's keywords, for gnn_ret. Default: the entities of its triples.",
+        ),
+    ] = False,
+    passage_tokens: Annotated[int, typer.Option(min=20, help="Largest number of tokens in a passage.")] = 200,
+    split: Annotated[bool, typer.Option("--split", help="Also split JSON lines and BEIR rows into passages.")] = False,
+    encoding: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME", help="The encoding of files of text, such as latin-1. Default: detected for each file."
+        ),
+    ] = None,
     follow_links: FollowLinks = False,
     retry_failed: Annotated[
         bool,
@@ -77,7 +83,6 @@ def index(
             min=0.0,
             max=1.0,
             help="Stop when a larger share of extractions fails. Default: 0.05, with --retry-failed 0.5.",
-            show_default=False,
         ),
     ] = None,
     budget: Annotated[
@@ -86,7 +91,6 @@ def index(
             metavar="USD",
             min=0.0,
             help="With --extractor llm: stop before the cost exceeds this; the next run continues.",
-            show_default=False,
         ),
     ] = None,
     dry_run: Annotated[
@@ -120,15 +124,33 @@ def index(
 
         triplebeam index my.index --retry-failed
     """
-    _check(sources, extractor, triples, retry_failed, replace_triples, quiet and verbose, dry_run)
+    refused = {
+        "--extractor and --triples both say where triples come from: give only one of them.": extractor and triples,
+        "--retry-failed retries what failed in the whole index and reads no SOURCE: leave one of them out.": (
+            retry_failed and sources
+        ),
+        "there is no SOURCE: name files or folders to index, or --retry-failed.": not (retry_failed or sources),
+        "--dry-run estimates the cost of a SOURCE and --retry-failed reads none: give only one.": (
+            dry_run and retry_failed
+        ),
+        "--replace-triples says nothing about what replaces them: name an --extractor.": (
+            replace_triples and not extractor
+        ),
+        "--quiet and --verbose contradict each other: give only one of them.": quiet and verbose,
+    }
+    if message := next((message for message, is_asked in refused.items() if is_asked), None):
+        raise BadInputError(message)
     choice = choose(folder.state, extractor, triples=triples, keywords=keywords, again=retry_failed)
-    paid = choice.is_paid
-    _check_budget(budget, paid)
+    if budget is not None and not choice.is_paid:
+        raise BadInputError(
+            "--budget is for extractors that call a model (llm, llm-two-step, --keywords): the others cost nothing."
+        )
     settings = assemble.read_settings(embedder=embedder, offline=offline or None)
     names = assemble.source_names(folder.state, sources or [])
     documents = read_sources(sources or [], encoding, names, follow_links=follow_links)
     if dry_run:
-        preview(folder, documents, choice, settings, passage_tokens, split)
+        passages = _split(documents, passage_tokens, split)
+        _print_estimate(folder, passages, choice, settings)
         return
     expected = _scan(sources, quiet, follow_links) if sources else 0
     with shown_progress(quiet) as progress, account() as bill:
@@ -153,83 +175,32 @@ def index(
             else:
                 report = builder.build(_name_each(documents) if verbose else documents, expected)
         finally:  # what was paid is printed however the run ends
-            if paid:
+            if choice.is_paid:
                 tell_cost(settings, bill)
-    _tell(folder, report, triples, budget, paid=paid, quiet=quiet or verbose)  # --verbose has named each file already
-
-
-def _check(
-    sources: list[Path] | None,
-    extractor: str | None,
-    triples: Path | None,
-    retry_failed: bool,
-    replace_triples: bool,
-    quiet_and_verbose: bool,
-    dry_run: bool,
-) -> None:
-    """Refuse what cannot be meant, before anything is done."""
-    if extractor and triples:
-        raise BadInputError("--extractor and --triples both say where triples come from: give only one of them.")
-    if retry_failed and sources:
-        raise BadInputError(
-            "--retry-failed retries what failed in the whole index and reads no SOURCE: leave one of them out."
-        )
-    if not retry_failed and not sources:
-        raise BadInputError("there is no SOURCE: name files or folders to index, or --retry-failed.")
-    if dry_run and retry_failed:
-        raise BadInputError("--dry-run estimates the cost of a SOURCE and --retry-failed reads none: give only one.")
-    if replace_triples and not extractor:
-        raise BadInputError("--replace-triples says nothing about what replaces them: name an --extractor.")
-    if quiet_and_verbose:
-        raise BadInputError("--quiet and --verbose contradict each other: give only one of them.")
-
-
-def _check_budget(budget: float | None, paid: bool) -> None:
-    if budget is not None and not paid:
-        raise BadInputError(
-            "--budget is for extractors that call a model (llm, llm-two-step, --keywords): the others cost nothing."
-        )
-
-
-def _tell(
-    folder: Location, report: BuildReport, triples: Path | None, budget: float | None, *, paid: bool, quiet: bool
-) -> None:
-    """Say what was done; the exit code is 1 where something was left out."""
-    tell(folder, report, quiet=quiet)
-    if paid:
-        tell_of_doubts(report, budget)
-    if triples:
-        tell_of_unknown_passages(folder, triples)
-    if report.unreadable or report.failures:
-        tell_of_exit_code(report)
+    tell(folder, report, quiet=quiet or verbose)  # --verbose has named each file already
+    if tell_of_doubts(folder, report, triples, budget, paid=choice.is_paid):
         raise typer.Exit(1)
 
 
-def _scan(sources: Sequence[Path], quiet: bool, follow_links: bool = False) -> int:
-    """Say what will be read and what is skipped; returns how many documents to expect, 0 where that is not known."""
-    scan = scan_sources(sources, follow_links=follow_links)
+def _scan(sources: Sequence[Path], quiet: bool, follow_links: bool) -> int:
+    """Print what will be read and what is skipped; return how many documents to expect, 0 where that is not known."""
+    scan, output = scan_sources(sources, follow_links=follow_links), Output()
     if not quiet:
-        _tell_scan(scan)
+        skipped = sum(scan.skipped.values())
+        reading = f"Reading {format_count(sum(scan.read.values()), 'file')}"
+        others = f"; skipping {format_count(skipped, 'file')} of other kinds:" if skipped else "."
+        output.note(reading + others, style="dim")
+        for line in scan.describe_skipped():
+            output.note(f"  {line}", style="dim")
+        for line in scan.describe_missing_extras():
+            output.warn(line)
     # A file of JSON lines, a table or a box of mail holds any number of documents, any other file is one.
     holds_many = any(ending.startswith((".jsonl", ".csv", ".tsv", ".mbox")) for ending in scan.read)
     return 0 if holds_many else sum(scan.read.values())
 
 
-def _tell_scan(scan: Scan) -> None:
-    output, skipped = Output(), sum(scan.skipped.values())
-    reading = f"Reading {format_count(sum(scan.read.values()), 'file')}"
-    output.note(
-        f"{reading}; skipping {format_count(skipped, 'file')} of other kinds:" if skipped else f"{reading}.",
-        style="dim",
-    )
-    for line in scan.describe_skipped():
-        output.note(f"  {line}", style="dim")
-    for line in scan.describe_missing_extras():
-        output.warn(line)
-
-
 def _name_each(readings: Iterable[Reading]) -> Iterator[Reading]:
-    """The same readings; each is named as it is read."""
+    """Yield the same readings; each is named as it is read."""
     output = Output()
     for reading in readings:
         match reading:
@@ -240,3 +211,66 @@ def _name_each(readings: Iterable[Reading]) -> Iterator[Reading]:
             case _:
                 output.note(f"read: {reading.id} ({len(reading.text):,} characters)", style="dim")
         yield reading
+
+
+def _split(documents: Iterable[Reading], passage_tokens: int, force: bool) -> list[Passage]:
+    """Cut documents exactly as indexing cuts them."""
+    passages = []
+    for source in documents:
+        if isinstance(source, Document):
+            passages += split_document(source, passage_tokens, force=force)
+        elif isinstance(source, Unreadable) or source.reason:
+            Output().warn(f"not counted: {source}")
+    if not passages:
+        raise BadInputError("nothing could be read from the sources, so there is nothing to index: name other ones.")
+    return passages
+
+
+def _print_estimate(
+    folder: Location, passages: Sequence[Passage], choice: Choice, settings: "assemble.Settings"
+) -> None:
+    """Print passages, characters and, where a model extracts, tokens and price, from a sample that is extracted."""
+    # A text that comes twice is paid for once: its second completion is in the cache.
+    distinct = list({passage.searchable: passage for passage in passages}.values())
+    twice, characters = len(passages) - len(distinct), sum(len(passage.searchable) for passage in distinct)
+    rows = {
+        "passages": f"{len(passages):,}" + (f", {twice:,} of them repeated, which cost nothing" if twice else ""),
+        "characters": f"{characters:,}",
+    }
+    if choice.is_paid:
+        extractor = make_chosen(folder, choice, settings)
+        if not isinstance(extractor, LLMExtractor):
+            raise BadInputError("--dry-run estimates the price of --extractor llm only: name it, without --keywords.")
+        chosen, model = draw_sample(distinct, _SAMPLED_PASSAGES), extractor.model.name
+        Output().note(f"Extracting {len(chosen)} of {len(distinct):,} passages with {model} …")
+        rows |= {"model": model, **_estimate(extract_sample(extractor, chosen), characters, model, settings)}
+    else:
+        rows["price"] = f"nothing: the extractor {choice.extractor} calls no model"
+    Output().rows(rows, 22)
+
+
+def _estimate(sample: Sample, characters: int, model: str, settings: "assemble.Settings") -> dict[str, str]:
+    triples = sum(len(extraction.triples) for extraction in sample.extractions)
+    failures = [extraction.failure for extraction in sample.extractions if extraction.failure]
+    tokens_in = [usage.tokens_in + usage.cached_tokens_in for usage in sample.usages]
+    tokens_out = [usage.tokens_out + usage.cached_tokens_out for usage in sample.usages]
+    unit = "tokens (estimated)" if any(usage.estimated for usage in sample.usages) else "tokens"
+    price, count = find_price(model, settings.prices), len(sample.usages)
+    rows = {
+        "sample": f"{count} passages: {triples / count:.1f} triples per passage, {len(failures)} failed"
+        + (f" ({failures[0]})" if failures else "")
+    }
+    for name, costs in ((f"{unit} in", tokens_in), (f"{unit} out", tokens_out)):
+        estimate = sample.estimate(costs, characters)
+        rows[name] = f"{estimate.total:,.0f} ± {estimate.spread:,.0f}"
+    if price is None:
+        rows["price"] = (
+            f'unknown: set it in triplebeam.toml, prices = {{"{model}" = {{input = 0.10, output = 0.40}}}},'
+            " in US dollars per million tokens"
+        )
+    else:
+        pairs = zip(tokens_in, tokens_out, strict=True)
+        dollars = [(read * price.input + written * price.output) / 1_000_000 for read, written in pairs]
+        estimate = sample.estimate(dollars, characters)
+        rows["price"] = f"${estimate.total:,.2f} ± {estimate.spread:,.2f}"
+    return rows

@@ -23,7 +23,6 @@ Served: TypeAlias = Annotated[
     typer.Argument(
         metavar="DIR",
         help="The data folder passed to `triplebeam serve`; if there is none, the first index.",
-        show_default=False,
         parser=read_location,
     ),
 ]
@@ -40,17 +39,11 @@ class RoleName(StrEnum):
 def create(
     folder: Served,
     role: Annotated[RoleName, typer.Option(help="read: search and ask. write: also add and delete documents.")],
-    name: Annotated[str, typer.Option(help="What it is for. Default: key-1, key-2, …", show_default=False)] = "",
-    index: Annotated[
-        str | None, typer.Option(metavar="INDEX", help="The only index it sees, by name.", show_default=False)
-    ] = None,
+    name: Annotated[str, typer.Option(help="What it is for. Default: key-1, key-2, …")] = "",
+    index: Annotated[str | None, typer.Option(metavar="INDEX", help="The only index it sees, by name.")] = None,
     where: Annotated[
         str | None,
-        typer.Option(
-            metavar="FILTER",
-            help="It sees only passages whose metadata match, such as 'group = \"sales\"'.",
-            show_default=False,
-        ),
+        typer.Option(metavar="FILTER", help="It sees only passages whose metadata match, such as 'group = \"sales\"'."),
     ] = None,
 ) -> None:
     """Create a key and print it; it is shown only once. From then on every request needs a key.
@@ -89,7 +82,7 @@ def list_keys(folder: Served) -> None:
 
 
 @keys.command()
-def delete(folder: Served, name: Annotated[str, typer.Argument(metavar="NAME", show_default=False)]) -> None:
+def delete(folder: Served, name: Annotated[str, typer.Argument(metavar="NAME")]) -> None:
     """Delete a key, with immediate effect. Without any key left, nobody is let in until there is one again.
 
     Example:

@@ -24,10 +24,7 @@ def mcp(
     folders: Annotated[
         list[Location],
         typer.Argument(
-            metavar="DIR…",
-            help="Indexes, or folders with indexes NAME.index in them.",
-            show_default=False,
-            parser=read_location,
+            metavar="DIR…", help="Indexes, or folders with indexes NAME.index in them.", parser=read_location
         ),
     ],
     transport: Annotated[

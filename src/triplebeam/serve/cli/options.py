@@ -35,7 +35,7 @@ def complete_ask_method(incomplete: str) -> list[str]:
 
 
 def read_location(text: str) -> Location:
-    """The index that is meant, be it by the path of a folder or by the address of a cluster."""
+    """Parse the index that is meant, be it by the path of a folder or by the address of a cluster."""
     return parse_location(text, assemble.read_settings().state)
 
 
@@ -44,20 +44,15 @@ IndexPlace: TypeAlias = Annotated[
     typer.Argument(
         metavar="INDEX",
         help="The index: a folder, or opensearch://HOST:9200/PREFIX.",
-        show_default=False,
         autocompletion=complete_index,
         parser=read_location,
     ),
 ]
 AsJson: TypeAlias = Annotated[bool, typer.Option("--json", help="Print JSON on stdout.")]
+Limit: TypeAlias = Annotated[int | None, typer.Option(min=1, help="Only the first N questions.")]
+Again: TypeAlias = Annotated[bool, typer.Option("--again", help="Measure again instead of reusing saved results.")]
 Offline: TypeAlias = Annotated[
     bool, typer.Option("--offline", help="Download nothing: fail if model weights are missing.")
-]
-NoCache: TypeAlias = Annotated[
-    bool,
-    typer.Option(
-        "--no-cache", metavar="", help="Ask the model again where the cache has its reply, and store the new one."
-    ),
 ]
 EmbedderName: TypeAlias = Annotated[
     str | None,
@@ -65,7 +60,6 @@ EmbedderName: TypeAlias = Annotated[
         "--embedder",
         help="granite, minilm, a folder with an ONNX model, a model hub's name, or openai:MODEL."
         " Default: the index's own; granite for a new index.",
-        show_default=False,
     ),
 ]
 WhereText: TypeAlias = Annotated[
@@ -75,43 +69,8 @@ WhereText: TypeAlias = Annotated[
         metavar="FILTER",
         help='Only passages whose metadata match, such as \'year >= 2020 and source in ("a", "b")\'; nothing else is'
         " searched, walked through or read. docs/guides/filters.md has the rules.",
-        show_default=False,
     ),
 ]
-ExtractorName: TypeAlias = Annotated[
-    str | None,
-    typer.Option(
-        help="Where triples come from: local (no key), llm, llm-two-step, none. Default: the extractor that the"
-        " index was built with; local for a new index.",
-        show_default=False,
-        autocompletion=complete_extractor,
-    ),
-]
-TriplesPath: TypeAlias = Annotated[
-    Path | None,
-    typer.Option(
-        metavar="FILE",
-        help='Triples you have already: JSON lines of {"passage_id", "triples": [[s, p, o], …]}, plain or gzipped.',
-        show_default=False,
-    ),
-]
-Keywords: TypeAlias = Annotated[
-    bool,
-    typer.Option(
-        "--keywords",
-        help="Also ask the model for each passage's keywords, for gnn_ret. Default: the entities of its triples.",
-    ),
-]
-PassageTokens: TypeAlias = Annotated[int, typer.Option(min=20, help="Largest number of tokens in a passage.")]
-Split: TypeAlias = Annotated[bool, typer.Option("--split", help="Also split JSON lines and BEIR rows into passages.")]
 FollowLinks: TypeAlias = Annotated[
     bool, typer.Option("--follow-links", help="Also read what links in a folder lead to outside of it.")
-]
-TextEncoding: TypeAlias = Annotated[
-    str | None,
-    typer.Option(
-        metavar="NAME",
-        help="The encoding of files of text, such as latin-1. Default: detected for each file.",
-        show_default=False,
-    ),
 ]

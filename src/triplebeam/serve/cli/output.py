@@ -1,16 +1,35 @@
-"""What a command prints: results to stdout, everything else to stderr."""
+"""What a command prints: results to stdout, everything else to stderr.
+
+Progress is a bar per stage in a terminal; elsewhere, as in a log, a plain line every so often.
+"""
 
 import json
+import logging
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+import time
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from functools import cached_property
+from typing import NamedTuple
 
 import typer
 from rich.console import Console, ConsoleOptions, RenderableType
+from rich.progress import BarColumn, Progress, ProgressColumn, SpinnerColumn, Task, TextColumn
 from rich.segment import Segment
 from rich.table import Table
+from rich.text import Text
 
+from triplebeam.system.progress import Progress as ProgressCallback
+from triplebeam.system.progress import ignore_progress
 from triplebeam.text.characters import replace_control_characters
+
+_SECONDS_TO_FIRST_LINE = 2.0
+_SECONDS_BETWEEN_LINES = 10.0
+#: The pace is that of the last minute, and unknown until it was seen for some seconds.
+_SECONDS_OF_PACE, _MIN_SECONDS_OF_PACE = 60.0, 3.0
+_SECONDS_BETWEEN_REPORTS = 0.5
 
 
 class _Screen(Console):
@@ -69,3 +88,156 @@ class Output:
         for row in rows:
             table.add_row(*row)
         self.console.print(table)
+
+
+class Label(NamedTuple):
+    """A stage in words, and what its numbers count."""
+
+    text: str
+    unit: str
+    size: int = 1
+    is_even: bool = True
+    """One unit takes about as long as another, so that the time left can be estimated."""
+
+
+_LABELS = {
+    "read": Label("reading documents", "documents"),
+    "extract": Label("extracting triples", "passages"),
+    "embed": Label("encoding texts", "texts"),
+    "embed names": Label("encoding names", "names"),
+    "publish": Label("writing the index", "parts", is_even=False),
+    "link synonyms": Label("linking similar names", "steps"),
+    "judge": Label("judging answers", "answers"),
+    "train": Label("training", "steps"),
+    "download": Label("downloading", "MB", 1_000_000),
+    "encoding tokens": Label("encoding tokens", "passages"),
+    "finding centroids": Label("finding centroids", "steps"),
+    "writing token vectors": Label("writing token vectors", "passages"),
+}
+
+
+@dataclass
+class Stage:
+    """A stage of long work. The time left is estimated from its own pace, once its first results are there: what comes
+    before them, such as loading a model, does not come again.
+    """
+
+    label: Label
+    started: float
+    first: int
+    done: int = 0
+    total: int = 0
+    updated: float = 0.0
+    end_is_shown: bool = False
+    reports: deque[tuple[float, int]] = field(default_factory=deque)
+    """Times and what was done by then, in the last minute."""
+
+    def take(self, done: int, total: int, now: float) -> None:
+        """Take a report."""
+        self.done, self.total, self.updated = done, total, now
+        if done > self.first and (not self.reports or now - self.reports[-1][0] >= _SECONDS_BETWEEN_REPORTS):
+            self.reports.append((now, done))
+        while len(self.reports) > 2 and self.reports[1][0] <= now - _SECONDS_OF_PACE:
+            self.reports.popleft()
+
+    @property
+    def is_done(self) -> bool:
+        """Is nothing left?"""
+        return bool(self.total) and self.done >= self.total
+
+    def seconds_left(self, now: float) -> float | None:
+        """Estimate the time left; None before there is a pace."""
+        if not self.total or not self.reports or not self.label.is_even:
+            return None
+        since, before = self.reports[0]
+        if self.done <= before or self.updated - since < _MIN_SECONDS_OF_PACE:
+            return None
+        left = (self.total - self.done) * (self.updated - since) / (self.done - before)
+        return max(0.0, left - (now - self.updated))
+
+    def figures(self, now: float) -> str:
+        """Write figures such as ``1,024/4,500 passages, 22%, 3:10 left``."""
+        done, total = self.done // self.label.size, self.total // self.label.size
+        if self.is_done:
+            return f"{total:,} {self.label.unit} in {_clock(self.updated - self.started)}"
+        if not self.total:
+            return f"{done:,} {self.label.unit}"
+        left = self.seconds_left(now)
+        return f"{done:,}/{total:,} {self.label.unit}, {self.done / self.total:.0%}" + (
+            "" if left is None else f", {_clock(left)} left"
+        )
+
+
+def _update_stage(stages: dict[str, Stage], name: str, done: int, total: int, now: float) -> Stage:
+    """Take a report; one that goes back is of another piece of work of that name."""
+    stage = stages.get(name)
+    if stage is None or done < stage.done:
+        # A stage that is none of these is a method at work on questions.
+        stage = stages[name] = Stage(_LABELS.get(name, Label(name, "questions")), now, done)
+    stage.take(done, total, now)
+    return stage
+
+
+@contextmanager
+def shown_progress(quiet: bool = False) -> Iterator[ProgressCallback]:
+    """Show the progress of what is done inside; ``quiet`` shows none, and no warnings either."""
+    console = Output().notes
+    if quiet:
+        log = logging.getLogger("triplebeam")
+        before = log.level
+        log.setLevel(logging.ERROR)
+        try:
+            yield ignore_progress
+        finally:
+            log.setLevel(before)
+        return
+    if not console.is_terminal:
+        yield progress_lines(Output().note)
+        return
+    columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), BarColumn(), _Figures())
+    with Progress(*columns, console=console, transient=True) as bars:
+        stages: dict[str, Stage] = {}
+        tasks = {}
+
+        def show(name: str, done: int, total: int) -> None:
+            stage = _update_stage(stages, name, done, total, time.monotonic())
+            if name not in tasks:
+                tasks[name] = bars.add_task(stage.label.text)
+            bars.update(tasks[name], completed=done, total=total or None, stage=stage)
+
+        yield show
+
+
+def progress_lines(write: Callable[[str], None], clock: Callable[[], float] = time.monotonic) -> ProgressCallback:
+    """Write the first line after 2 seconds, then one about every 10, and one at the end of a stage that took longer."""
+    stages: dict[str, Stage] = {}
+    next_line = clock() + _SECONDS_TO_FIRST_LINE
+
+    def show(name: str, done: int, total: int) -> None:
+        nonlocal next_line
+        now = clock()
+        stage = _update_stage(stages, name, done, total, now)
+        if stage.is_done:
+            due = not stage.end_is_shown and now - stage.started >= _SECONDS_TO_FIRST_LINE
+            stage.end_is_shown = True
+        else:
+            due = now >= next_line and bool(done or total)
+        if due:
+            write(f"{stage.label.text}: {stage.figures(now)}")
+            next_line = now + _SECONDS_BETWEEN_LINES
+
+    return show
+
+
+class _Figures(ProgressColumn):
+    """The figures of a stage, counting down between two reports."""
+
+    def render(self, task: Task) -> Text:
+        stage: Stage | None = task.fields.get("stage")
+        return Text(stage.figures(time.monotonic()) if stage else "")
+
+
+def _clock(seconds: float) -> str:
+    minutes, seconds = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{seconds:02}" if hours else f"{minutes}:{seconds:02}"

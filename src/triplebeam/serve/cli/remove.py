@@ -6,8 +6,7 @@ import typer
 
 from triplebeam import assemble
 from triplebeam.serve.cli.options import AsJson, EmbedderName, IndexPlace, Offline
-from triplebeam.serve.cli.output import Output
-from triplebeam.serve.cli.progress_display import shown_progress
+from triplebeam.serve.cli.output import Output, shown_progress
 from triplebeam.text.phrases import format_count
 
 
@@ -18,7 +17,6 @@ def remove(
         typer.Argument(
             metavar="DOCUMENT…",
             help="Documents by their ids: a file's path as it was indexed, the id of a row. A folder is all below it.",
-            show_default=False,
         ),
     ],
     as_json: AsJson = False,

@@ -6,10 +6,8 @@ from typing import Annotated
 import typer
 
 from triplebeam import assemble
-from triplebeam.index.location import Location
 from triplebeam.serve.cli.options import AsJson, EmbedderName, IndexPlace, Offline
-from triplebeam.serve.cli.output import Output
-from triplebeam.serve.cli.progress_display import shown_progress
+from triplebeam.serve.cli.output import Output, shown_progress
 
 
 def repair(
@@ -38,29 +36,25 @@ def repair(
 
         triplebeam repair my.index --purge
     """
+    output = Output()
     if purge:
-        _purge(folder, as_json)
+        done = assemble.purge_index(folder, assemble.read_settings())
+        if as_json:
+            output.json(asdict(done), indent=None)
+        else:
+            output.note(
+                f"{folder}: {done.bytes_before / 1e6:,.1f} MB before, {done.bytes_after / 1e6:,.1f} MB now;"
+                f" {done.completions_removed:,} cached replies deleted."
+            )
         return
     with shown_progress(quiet=as_json) as progress:
         settings = assemble.read_settings(embedder=embedder, offline=offline or None)
         report = assemble.index_builder(folder, settings, extractor="none", progress=progress).repair()
     if as_json:
-        done = {"damaged": report.damaged, "repaired": report.published, "texts_encoded": report.texts_encoded}
-        Output().json(done, indent=None)
+        counts = {"damaged": report.damaged, "repaired": report.published, "texts_encoded": report.texts_encoded}
+        output.json(counts, indent=None)
         return
-    output = Output()
     for name in report.damaged:
         output.warn(f"damaged: {name}")
     state = f"repaired, {report.texts_encoded:,} texts encoded" if report.published else "sound: nothing to repair"
     output.note(f"{folder} is {state}.")
-
-
-def _purge(folder: Location, as_json: bool) -> None:
-    done = assemble.purge_index(folder, assemble.read_settings())
-    if as_json:
-        Output().json(asdict(done), indent=None)
-        return
-    Output().note(
-        f"{folder}: {done.bytes_before / 1e6:,.1f} MB before, {done.bytes_after / 1e6:,.1f} MB now;"
-        f" {done.completions_removed:,} cached replies deleted."
-    )

@@ -10,13 +10,12 @@ from triplebeam.explain.passages import headings
 from triplebeam.explain.search_results import SearchResults
 from triplebeam.serve.cli.display import draw_hit
 from triplebeam.serve.cli.options import AsJson, EmbedderName, IndexPlace, Offline, WhereText, complete_search_method
-from triplebeam.serve.cli.output import Output
-from triplebeam.serve.cli.progress_display import shown_progress
+from triplebeam.serve.cli.output import Output, shown_progress
 
 
 def search(
     folder: IndexPlace,
-    question: Annotated[str, typer.Argument(metavar="QUESTION", show_default=False)],
+    question: Annotated[str, typer.Argument(metavar="QUESTION")],
     method: Annotated[
         str | None,
         typer.Option(
@@ -24,7 +23,6 @@ def search(
             "-m",
             help="bm25, dense, hybrid or another one of docs/methods/index.md; append +naive_ge to walk the graph of"
             " triples, +gnn_ret for that of passages. Default: blend, which fuses several walks.",
-            show_default=False,
             autocompletion=complete_search_method,
         ),
     ] = None,

@@ -6,7 +6,6 @@ import os
 import socket
 import sys
 import threading
-from collections.abc import Sequence
 from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
@@ -24,12 +23,10 @@ from triplebeam.serve.limits import MEGABYTE, Limits
 if TYPE_CHECKING:
     from fastapi import FastAPI
 
-    from triplebeam.serve.http.keys import Keys
-
 _LIBRARIES = ("fastapi", "uvicorn", "prometheus_client", "python_multipart")
 _LOOPBACK_NAMES = ("localhost", "127.0.0.1", "::1")
 _SECONDS_TO_FINISH = 10
-_NAMED = 10
+_NAMES_SHOWN = 10
 #: Embedders that are paid for by the text.
 _ENDPOINT = "openai:"
 
@@ -40,23 +37,20 @@ def serve(
         typer.Argument(
             metavar="DIR…",
             help="Indexes, or a data folder: each NAME.index in it is served, and new indexes are created in it.",
-            show_default=False,
             parser=read_location,
         ),
     ],
     host: Annotated[str, typer.Option(help="The address to listen on. Any but loopback needs a key.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=0, max=65535, help="0: any free port.")] = 8000,
     reports: Annotated[
-        Path | None,
-        typer.Option(metavar="DIR", help="Reports of `bench` and `experiment` to show.", show_default=False),
+        Path | None, typer.Option(metavar="DIR", help="Reports of `bench` and `experiment` to show.")
     ] = None,
     max_upload_mb: Annotated[float, typer.Option(min=0.001, help="Largest request, in megabytes.")] = 20.0,
     search_seconds: Annotated[float, typer.Option(min=0.001, help="Time limit of a search.")] = 30.0,
     ask_seconds: Annotated[float, typer.Option(min=0.001, help="Time limit of an agent.")] = 600.0,
     agents: Annotated[int, typer.Option(min=1, help="Largest number of agents at the same time.")] = 4,
     cors_origin: Annotated[
-        list[str] | None,
-        typer.Option(help="A site whose pages may use the server, such as https://example.org.", show_default=False),
+        list[str] | None, typer.Option(help="A site whose pages may use the server, such as https://example.org.")
     ] = None,
     embedder: EmbedderName = None,
     offline: Offline = False,
@@ -72,6 +66,7 @@ def serve(
         triplebeam keys create data --role write && triplebeam serve data --host 0.0.0.0
     """
     check_installed()
+    from triplebeam.serve.http.app import make_app
     from triplebeam.serve.http.keys import Keys
 
     if reports and not reports.is_dir():
@@ -79,31 +74,35 @@ def serve(
     library = Library(folders, assemble.read_settings(embedder=embedder, offline=offline or None))
     local = _is_loopback(host)
     keys = Keys(library.keys_file, required=not local)
-    _check_keys(keys, host, local, _folder_of_keys(library, folders))
+    if not local and not keys.entries():
+        of_keys = library.keys_file.parent.resolve()
+        folder = next((each for each in folders if each.state.resolve() == of_keys), folders[0])
+        raise BadInputError(
+            f"{host} can be reached from other machines and there is no key: create one with `triplebeam keys create"
+            f" {folder} --role write`, or listen on 127.0.0.1."
+        )
     limits = Limits(
         upload_bytes=int(max_upload_mb * MEGABYTE),
         search_seconds=search_seconds,
         ask_seconds=ask_seconds,
         agents=agents,
     )
-    _run(_app(library, keys, limits, reports, cors_origin or ()), host, port, library)
+    app = make_app(
+        library,
+        keys=keys,
+        limits=limits,
+        reports=reports,
+        cors_origins=cors_origin or (),
+        # Without keys, anyone who reaches the port may do anything: accept only this machine's own names.
+        allowed_hosts=_LOOPBACK_NAMES,
+    )
+    _run(app, host, port, library)
 
 
 def check_installed() -> None:
-    """The server's libraries are an optional extra."""
+    """Refuse to go on without the server's libraries, which are an optional extra."""
     if not all(find_spec(name) for name in _LIBRARIES):
         raise ExtraMissingError("server")
-
-
-def _app(
-    library: Library, keys: "Keys", limits: Limits, reports: Path | None, cors_origins: Sequence[str]
-) -> "FastAPI":
-    from triplebeam.serve.http.app import make_app
-
-    # Without keys, anyone who reaches the port may do anything: accept only this machine's own names.
-    return make_app(
-        library, keys=keys, limits=limits, reports=reports, cors_origins=cors_origins, allowed_hosts=_LOOPBACK_NAMES
-    )
 
 
 def _is_loopback(host: str) -> bool:
@@ -115,36 +114,26 @@ def _is_loopback(host: str) -> bool:
         return False
 
 
-def _folder_of_keys(library: Library, folders: list[Location]) -> Location:
-    """The folder among those given whose keys count: the one to pass to `triplebeam keys`."""
-    return next((each for each in folders if each.state.resolve() == library.keys_file.parent.resolve()), folders[0])
-
-
-def _check_keys(keys: "Keys", host: str, local: bool, folder: Location) -> None:
-    if not local and not keys.entries():
-        raise BadInputError(
-            f"{host} can be reached from other machines and there is no key: create one with `triplebeam keys create"
-            f" {folder} --role write`, or listen on 127.0.0.1."
-        )
-
-
 def _run(app: "FastAPI", host: str, port: int, library: Library) -> None:
     """Listen until SIGINT or SIGTERM; running replies get some seconds to finish."""
     import uvicorn
 
     class Server(uvicorn.Server):
         async def shutdown(self, sockets: "list[socket.socket] | None" = None) -> None:
-            app.state.jobs.begin_stopping()  # event streams of jobs would keep the server waiting
+            app.state.jobs.stopping.set()  # event streams of jobs would keep the server waiting
             await super().shutdown(sockets)
 
     # Set before the MCP library sets its own, which draws tracebacks for seconds, on the event loop.
     logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
-    listening = _bound(host, port)
+    try:
+        listening = socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
+    except OSError as error:
+        raise BadInputError(f"{host}:{port} is not free ({error.strerror}): choose another --port.") from error
     address = f"http://{f'[{host}]' if ':' in host else host}:{listening.getsockname()[1]}"
     names = library.names()
-    more = f" and {len(names) - _NAMED:,} more" if len(names) > _NAMED else ""
+    more = f" and {len(names) - _NAMES_SHOWN:,} more" if len(names) > _NAMES_SHOWN else ""
     typer.echo(f"Triplebeam is listening at {address}: open {address}/ in a browser. Stop with Ctrl-C.", err=True)
-    typer.echo(f"Indexes: {', '.join(names[:_NAMED]) or 'none yet'}{more}.", err=True)
+    typer.echo(f"Indexes: {', '.join(names[:_NAMES_SHOWN]) or 'none yet'}{more}.", err=True)
     config = uvicorn.Config(
         app, access_log=False, log_level="warning", timeout_graceful_shutdown=_SECONDS_TO_FINISH, server_header=False
     )
@@ -157,25 +146,18 @@ def _run(app: "FastAPI", host: str, port: int, library: Library) -> None:
         os._exit(0)
 
 
-def _bound(host: str, port: int) -> socket.socket:
-    try:
-        return socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
-    except OSError as error:
-        raise BadInputError(f"{host}:{port} is not free ({error.strerror}): choose another --port.") from error
-
-
 def start_warm_up(library: Library) -> threading.Thread:
     """Search the first index once, in a thread that nobody waits for, so that no caller waits for weights."""
-    thread = threading.Thread(target=_search_once, args=(library,), name="warm-up", daemon=True)
+
+    def search_once() -> None:
+        # What goes wrong here goes wrong again in the first search, where there is somebody to tell.
+        with suppress(TriplebeamError):
+            for name in library.names()[:1]:
+                index = library.index(name)
+                embedder = library.settings.embedder or index.status.embedder.name
+                if not embedder.startswith(_ENDPOINT):
+                    index.search("warm up", k=1)
+
+    thread = threading.Thread(target=search_once, name="warm-up", daemon=True)
     thread.start()
     return thread
-
-
-def _search_once(library: Library) -> None:
-    """What goes wrong here goes wrong again in the first search, where there is somebody to tell."""
-    with suppress(TriplebeamError):
-        for name in library.names()[:1]:
-            index = library.index(name)
-            embedder = library.settings.embedder or index.status.embedder.name
-            if not embedder.startswith(_ENDPOINT):
-                index.search("warm up", k=1)

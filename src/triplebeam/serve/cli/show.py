@@ -14,10 +14,10 @@ from triplebeam.errors import BadInputError, nearest
 from triplebeam.explain.passages import headings, path_of
 from triplebeam.ingest import document_id
 from triplebeam.passage import Passage
-from triplebeam.serve.cli.display import draw_text, draw_triple, own_triples
+from triplebeam.serve.cli.display import draw_text, draw_triple
 from triplebeam.serve.cli.options import AsJson, IndexPlace
 from triplebeam.serve.cli.output import Output
-from triplebeam.serve.shapes import document_json, passage_json
+from triplebeam.serve.shapes import document_json, own_triples, passage_json
 from triplebeam.text.characters import replace_control_characters
 
 #: So many go into one request where an index is on a cluster.
@@ -31,7 +31,6 @@ def show(
         typer.Argument(
             metavar="ID",
             help="A passage by its id, as a search prints it, or a document: a file's path as it was indexed.",
-            show_default=False,
         ),
     ] = None,
     triples: Annotated[
@@ -39,8 +38,7 @@ def show(
         typer.Option("--triples", help="Print triples only: of ID, which may also be a folder, or of the whole index."),
     ] = False,
     about: Annotated[
-        str | None,
-        typer.Option(metavar="ENTITY", help="Print only triples with an entity, by its name.", show_default=False),
+        str | None, typer.Option(metavar="ENTITY", help="Print only triples with an entity, by its name.")
     ] = None,
     as_json: AsJson = False,
 ) -> None:
@@ -71,11 +69,13 @@ def show(
         Output().json(written)
     else:
         for number, passage in enumerate(passages):
-            _draw(Output().console, index, passage, below_another=number > 0)
+            if number:
+                Output().console.print()
+            _draw(Output().console, index, passage)
 
 
 def _document(index: "assemble.IndexReader", id_: str) -> str:
-    """The id of a document, however its path is written."""
+    """Find the id of a document, however its path is written."""
     documents = index.passages.document_ids
     for name in (id_, document_id(Path(id_))):
         if name in documents:
@@ -87,9 +87,7 @@ def _document(index: "assemble.IndexReader", id_: str) -> str:
     )
 
 
-def _draw(console: Console, index: "assemble.IndexReader", passage: Passage, *, below_another: bool) -> None:
-    if below_another:
-        console.print()
+def _draw(console: Console, index: "assemble.IndexReader", passage: Passage) -> None:
     path = path_of(passage)
     file = "" if path == passage.document_id else f" ({path})"
     place = f"{passage.id}  passage {passage.position + 1} of {passage.document_id}{file}"
@@ -101,40 +99,37 @@ def _draw(console: Console, index: "assemble.IndexReader", passage: Passage, *, 
 
 def _show_triples(index: "assemble.IndexReader", id_: str | None, entity: str | None, as_json: bool) -> None:
     graph = assemble.context_of(index).triples
-    for passage_id, numbers in groupby(_wanted(index, id_, entity), key=lambda number: graph.passage_of([number])[0]):
-        found = [graph.triple(number) for number in numbers]
+    found = _find_triples(index, id_, entity)
+    for passage_id, numbers in groupby(found, key=lambda number: graph.passage_of([number])[0]):
+        triples = [graph.triple(number) for number in numbers]
         if as_json:
-            Output().json({"passage_id": passage_id, "triples": found}, indent=None)
+            Output().json({"passage_id": passage_id, "triples": triples}, indent=None)
         else:
-            typer.echo(
-                replace_control_characters("\n".join([passage_id, *(f"  {' | '.join(triple)}" for triple in found)]))
-            )
+            lines = [passage_id, *(f"  {' | '.join(triple)}" for triple in triples)]
+            typer.echo(replace_control_characters("\n".join(lines)))
 
 
-def _wanted(index: "assemble.IndexReader", id_: str | None, entity: str | None) -> Iterator[int]:
-    """The numbers of the triples to print, in the order of their passages."""
-    passages = _passages(index, id_)
+def _find_triples(index: "assemble.IndexReader", id_: str | None, entity: str | None) -> Iterator[int]:
+    """Find the numbers of the triples to print, in the order of their passages."""
+    passages, context = _passages(index, id_), assemble.context_of(index)
     if entity is not None:
-        numbers, among = _about(index, entity), None if id_ is None else set(passages)
-        found = zip(numbers, assemble.context_of(index).triples.passage_of(numbers), strict=True)
+        numbers: list[int] = context.source.triples_about(entity).tolist()
+        if not numbers:
+            meant = context.source.suggest_entity(entity)
+            raise BadInputError(
+                f"no triple has the entity {entity!r}{meant}: the whole name must match; case is ignored."
+            )
+        among = None if id_ is None else set(passages)
+        found = zip(numbers, context.triples.passage_of(numbers), strict=True)
         yield from (number for number, passage_id in found if among is None or passage_id in among)
         return
     while window := list(islice(passages, _PASSAGES_PER_REQUEST)):
-        yield from assemble.context_of(index).triples.triples_of(window).tolist()
+        yield from context.triples.triples_of(window).tolist()
 
 
 def _passages(index: "assemble.IndexReader", id_: str | None) -> Iterator[str]:
-    """The ids of all passages, or of those of a document or a folder."""
+    """Find the ids of all passages, or of those of a document or a folder."""
     if id_ is not None and id_ in index.passages:
         return iter([id_])
     ids = None if id_ is None else set(assemble.known_documents(index.location.state, index.passages, [id_]))
     return (passage.id for passage in index.passages if ids is None or passage.document_id in ids)
-
-
-def _about(index: "assemble.IndexReader", name: str) -> list[int]:
-    """The numbers of the triples with an entity, in the order of their passages."""
-    found: list[int] = assemble.context_of(index).source.triples_about(name).tolist()
-    if not found:
-        meant = assemble.context_of(index).source.suggest_entity(name)
-        raise BadInputError(f"no triple has the entity {name!r}{meant}: the whole name must match; case is ignored.")
-    return found

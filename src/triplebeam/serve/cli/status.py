@@ -4,12 +4,12 @@ from typing import Annotated
 
 import typer
 
-from triplebeam.index.build.checking import check_index
+from triplebeam.index.build.maintenance import check_index
 from triplebeam.index.location import Location
 from triplebeam.index.manifest import FULL_WEIGHT_EXCLUSIVE, MIN_EXCLUSIVE, CorrectionCounts, GraphStatistics, Manifest
 from triplebeam.index.store.lookup import StoreState, read_store_state
 from triplebeam.index.stores import open_source
-from triplebeam.serve.cli.language_names import not_parsed
+from triplebeam.serve.cli.build_report import not_parsed
 from triplebeam.serve.cli.options import AsJson, IndexPlace
 from triplebeam.serve.cli.output import Output
 from triplebeam.text.phrases import format_count
@@ -38,7 +38,7 @@ def status(
 
 
 def _rows(folder: Location, manifest: Manifest, store: StoreState | None) -> dict[str, str]:
-    """What there is to say of an index, by its label."""
+    """Say what there is to say of an index, by its label."""
     counts, size = manifest.counts, sum(manifest.files.values()) / 1e6
     rows = {
         "index": f"{folder} (format {manifest.format}, generation {int(manifest.generation)}, {size:,.1f} MB)",
@@ -56,8 +56,8 @@ def _rows(folder: Location, manifest: Manifest, store: StoreState | None) -> dic
         "no triples": f"{format_count(counts.get('passages_without_triples', 0), 'passage')} without any,"
         f" {format_count(counts['passages_without_extraction'], 'passage')} not extracted",
         "embedder": str(manifest.embedder),
+        "store": _store(store, manifest),
     }
-    rows["store"] = _store(store, manifest)
     if manifest.corrections:
         rows["corrections"] = _corrections(manifest.corrections)
     if manifest.unread_languages:
@@ -66,7 +66,7 @@ def _rows(folder: Location, manifest: Manifest, store: StoreState | None) -> dic
 
 
 def _store(store: StoreState | None, manifest: Manifest) -> str:
-    """Where documents and triples are, and whether all that is there is published."""
+    """Say where documents and triples are, and whether all that is there is published."""
     if store is None:
         return "missing: the index can be searched, but not added to"
     ahead = " it has changes that are not published: run the same command again, or `triplebeam repair`"
@@ -77,7 +77,7 @@ def _store(store: StoreState | None, manifest: Manifest) -> str:
 
 
 def _corrections(counts: CorrectionCounts) -> str:
-    """How many there are, and which match nothing."""
+    """Say how many there are, and which match nothing."""
     done = {"drop": "dropped", "add": "added", "merge": "renamed"}
     said = ", ".join(f"{counts.triples[kind]:,} {what}" for kind, what in done.items() if kind in counts.triples)
     lines = ", ".join(map(str, counts.unmatched))
@@ -86,7 +86,7 @@ def _corrections(counts: CorrectionCounts) -> str:
 
 
 def _walks(manifest: Manifest) -> str:
-    """What of the graph the default search uses, and why."""
+    """Say what of the graph the default search uses, and why."""
     if not manifest.counts["triples"]:
         return "off, and so are hops over titles: there are no triples"
     weight = f"on with weight {manifest.share:.2f} of 1" if manifest.share else "off"
@@ -98,7 +98,7 @@ def _walks(manifest: Manifest) -> str:
 
 
 def _graph(statistics: GraphStatistics) -> str:
-    """In the measures of GNN-Ret's Table 5, so that a corpus can be compared with the paper's."""
+    """Describe the graph in the measures of GNN-Ret's Table 5, so that a corpus can be compared with the paper's."""
     if not statistics.edges_by_kind:
         return f"{statistics.nodes:,} nodes; edges are made around each question"
     kinds = ", ".join(f"{count:,} {kind}" for kind, count in statistics.edges_by_kind.items())

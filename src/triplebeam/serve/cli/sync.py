@@ -14,8 +14,7 @@ from triplebeam.index.build.report import BuildReport
 from triplebeam.index.location import Location
 from triplebeam.ingest import FolderFiles, wait_for_changes
 from triplebeam.serve.cli.options import AsJson, EmbedderName, FollowLinks, IndexPlace, Offline, complete_extractor
-from triplebeam.serve.cli.output import Output
-from triplebeam.serve.cli.progress_display import shown_progress
+from triplebeam.serve.cli.output import Output, shown_progress
 from triplebeam.text.phrases import format_count
 
 _SHOWN = 20
@@ -24,10 +23,7 @@ _SHOWN = 20
 def sync(
     folder: IndexPlace,
     folders: Annotated[
-        list[Path],
-        typer.Argument(
-            metavar="FOLDER…", help="Folders (or files) to keep the index in step with.", show_default=False
-        ),
+        list[Path], typer.Argument(metavar="FOLDER…", help="Folders (or files) to keep the index in step with.")
     ],
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print what would be done, and do nothing.")] = False,
     watch: Annotated[bool, typer.Option("--watch", help="Keep doing it until Ctrl-C.")] = False,
@@ -38,13 +34,11 @@ def sync(
         str | None,
         typer.Option(
             help="Where triples come from, as for `triplebeam index`. Default: as the index was built.",
-            show_default=False,
             autocompletion=complete_extractor,
         ),
     ] = None,
     encoding: Annotated[
-        str | None,
-        typer.Option(metavar="NAME", help="The encoding of files of text. Default: detected.", show_default=False),
+        str | None, typer.Option(metavar="NAME", help="The encoding of files of text. Default: detected.")
     ] = None,
     follow_links: FollowLinks = False,
     as_json: AsJson = False,
@@ -67,30 +61,27 @@ def sync(
     settings = assemble.read_settings(embedder=embedder, offline=offline or None)
     with shown_progress(quiet=as_json or watch) as progress:
         index = assemble.Index(folder, settings=settings, progress=progress)
-        sync_once = partial(
-            index.sync, *folders, extractor=extractor, encoding=encoding, dry_run=dry_run, follow_links=follow_links
-        )
-        once = partial(_once, index.location, sync_once, dry_run, as_json)
+
+        def sync_once() -> bool:
+            report = index.sync(
+                *folders, extractor=extractor, encoding=encoding, dry_run=dry_run, follow_links=follow_links
+            )
+            if as_json:
+                Output().json(_as_json(report, dry_run), indent=None)
+            else:
+                _show(index.location, report, dry_run)
+            return bool(report.unreadable or report.failures)
+
         if watch and not dry_run:
-            _keep_doing(index, folders, once, interval, follow_links)
-        elif once():
+            _keep_doing(index, folders, sync_once, interval, follow_links)
+        elif sync_once():
             raise typer.Exit(1)
 
 
-def _once(folder: Location, sync_once: Callable[[], BuildReport], dry_run: bool, as_json: bool) -> bool:
-    """Do it and print what was done; True where something could not be read or extracted."""
-    report = sync_once()
-    if as_json:
-        Output().json(_as_json(report, dry_run), indent=None)
-    else:
-        _show(folder, report, dry_run)
-    return bool(report.unreadable or report.failures)
-
-
 def _keep_doing(
-    index: "assemble.IndexReader", folders: list[Path], once: partial[bool], interval: float, follow_links: bool
+    index: "assemble.IndexReader", folders: list[Path], once: Callable[[], bool], interval: float, follow_links: bool
 ) -> None:
-    """After each change that has settled; what goes wrong is printed, and tried again."""
+    """Sync after each change that has settled; what goes wrong is printed, and tried again."""
 
     def look() -> object:
         try:

@@ -16,10 +16,7 @@ from triplebeam.serve.cli.output import Output
 def tune(
     folder: IndexPlace,
     questions: Annotated[
-        Path | None,
-        typer.Argument(
-            metavar="QUESTIONS", help="JSON lines (.jsonl or .jsonl.gz) of question and gold.", show_default=False
-        ),
+        Path | None, typer.Argument(metavar="QUESTIONS", help="JSON lines (.jsonl or .jsonl.gz) of question and gold.")
     ] = None,
     reset: Annotated[bool, typer.Option("--reset", help="Go by the index's own measure again.")] = False,
     embedder: EmbedderName = None,

@@ -8,17 +8,20 @@ from pathlib import Path
 from fastapi import Depends, FastAPI
 from fastapi.middleware.cors import CORSMiddleware
 
-from triplebeam.serve.http import server_info
-from triplebeam.serve.http.asking import router as asking
+from triplebeam.serve.http import (
+    ask_routes,
+    document_routes,
+    index_routes,
+    openai_routes,
+    report_routes,
+    search_routes,
+    server_routes,
+)
 from triplebeam.serve.http.errors import add_handlers
-from triplebeam.serve.http.indexing import router as indexing
-from triplebeam.serve.http.indexing.job_runner import JobRunner
+from triplebeam.serve.http.job_runner import JobRunner
 from triplebeam.serve.http.keys import Keys, may_read
 from triplebeam.serve.http.mcp_endpoint import PATH, MCPEndpoint
-from triplebeam.serve.http.metrics import CountRequests, Metrics
-from triplebeam.serve.http.middleware import BodyLimit, HostCheck
-from triplebeam.serve.http.openai_api.routes import router as openai_api
-from triplebeam.serve.http.page_routes import router as page
+from triplebeam.serve.http.middleware import BodyLimit, CountRequests, HostCheck, Metrics
 from triplebeam.serve.library import Library
 from triplebeam.serve.limits import Limits
 from triplebeam.serve.running import Runner
@@ -33,7 +36,7 @@ def make_app(
     cors_origins: Sequence[str] = (),
     allowed_hosts: Sequence[str] = (),
 ) -> FastAPI:
-    """The app over a library. What routes need is in ``app.state``.
+    """Make the app over a library. What routes need is in ``app.state``.
 
     ``allowed_hosts``: the names by which it may be called while there are no keys. On a loopback address they keep out
     pages whose own name was made to point here.
@@ -45,13 +48,19 @@ def make_app(
     app.state.runner, app.state.jobs = Runner(library, limits), JobRunner(library)
     app.state.metrics = Metrics(app.state.runner, app.state.jobs)
     add_handlers(app)
-    _add_middleware(app, limits, cors_origins, allowed_hosts)
+    # The last one added is the first to see a request.
+    app.add_middleware(BodyLimit, most=limits.upload_bytes)
+    if cors_origins:
+        app.add_middleware(CORSMiddleware, allow_origins=list(cors_origins), allow_methods=["*"], allow_headers=["*"])
+    if allowed_hosts:
+        app.add_middleware(HostCheck, hosts=allowed_hosts, keys=keys)
+    app.add_middleware(CountRequests, metrics=app.state.metrics)
     app.state.mcp = MCPEndpoint(app.state.runner)
     app.add_route(PATH, app.state.mcp, include_in_schema=False)
-    app.include_router(server_info.router)
-    for router in (indexing, asking, openai_api):
-        app.include_router(router, dependencies=[Depends(may_read)])
-    app.include_router(page)
+    app.include_router(server_routes.router)
+    for routes in (index_routes, document_routes, search_routes, ask_routes, report_routes, openai_routes):
+        app.include_router(routes.router, dependencies=[Depends(may_read)])
+    app.include_router(server_routes.page_router)
     return app
 
 
@@ -62,13 +71,3 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
         yield
     app.state.runner.close()
     app.state.jobs.stop()
-
-
-def _add_middleware(app: FastAPI, limits: Limits, cors_origins: Sequence[str], allowed_hosts: Sequence[str]) -> None:
-    """The last one added is the first to see a request."""
-    app.add_middleware(BodyLimit, most=limits.upload_bytes)
-    if cors_origins:
-        app.add_middleware(CORSMiddleware, allow_origins=list(cors_origins), allow_methods=["*"], allow_headers=["*"])
-    if allowed_hosts:
-        app.add_middleware(HostCheck, hosts=allowed_hosts, keys=app.state.keys)
-    app.add_middleware(CountRequests, metrics=app.state.metrics)

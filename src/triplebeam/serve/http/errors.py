@@ -14,67 +14,43 @@ from fastapi.responses import JSONResponse
 from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
 
-from triplebeam.errors import (
-    BadInputError,
-    CannotWriteError,
-    ClusterError,
-    DiskFullError,
-    EmbedderMismatchError,
-    EndpointError,
-    ExtractionError,
-    ExtraMissingError,
-    IndexBusyError,
-    IndexDamagedError,
-    IndexFormatError,
-    IndexMissingError,
-    ModelMissingError,
-    SourceError,
-    TooManyOpenFilesError,
-    TriplebeamError,
-)
+from triplebeam import errors
+from triplebeam.errors import TriplebeamError
 from triplebeam.explain.graph import UnknownEntityError
-from triplebeam.serve.library_errors import (
-    BadIndexNameError,
-    CannotCreateError,
-    CannotDeleteError,
-    EmptyIndexError,
-    IndexExistsError,
-    NothingVisibleError,
-    UnknownIndexError,
-    message_of,
-)
+from triplebeam.serve import index_folders
+from triplebeam.serve.index_folders import message_of
 from triplebeam.serve.limits import QuestionTooLongError
 from triplebeam.serve.running import TimeLimitError, TooManyAgentsError
 
 _LOG = logging.getLogger("triplebeam.http")
 
 _KINDS: dict[type[TriplebeamError], tuple[int, str]] = {
-    BadInputError: (400, "bad_input"),
-    BadIndexNameError: (400, "bad_name"),
-    UnknownIndexError: (404, "unknown_index"),
+    errors.BadInputError: (400, "bad_input"),
+    index_folders.BadIndexNameError: (400, "bad_name"),
+    index_folders.UnknownIndexError: (404, "unknown_index"),
     UnknownEntityError: (404, "unknown_entity"),
-    EmptyIndexError: (409, "empty_index"),
-    NothingVisibleError: (403, "nothing_visible"),
-    IndexExistsError: (409, "exists"),
-    CannotCreateError: (409, "cannot_create"),
-    CannotDeleteError: (409, "cannot_delete"),
-    CannotWriteError: (503, "read_only"),
-    DiskFullError: (507, "disk_full"),
+    index_folders.EmptyIndexError: (409, "empty_index"),
+    index_folders.NothingVisibleError: (403, "nothing_visible"),
+    index_folders.IndexExistsError: (409, "exists"),
+    index_folders.CannotCreateError: (409, "cannot_create"),
+    index_folders.CannotDeleteError: (409, "cannot_delete"),
+    errors.CannotWriteError: (503, "read_only"),
+    errors.DiskFullError: (507, "disk_full"),
     QuestionTooLongError: (413, "question_too_long"),
     TimeLimitError: (504, "time_limit"),
     TooManyAgentsError: (429, "too_many_agents"),
-    SourceError: (400, "unreadable_source"),
-    ModelMissingError: (503, "no_model"),
-    EndpointError: (503, "model_endpoint"),
-    ClusterError: (503, "cluster"),
-    IndexMissingError: (503, "not_ready"),
-    IndexDamagedError: (503, "damaged_index"),
-    IndexFormatError: (503, "index_format"),
-    TooManyOpenFilesError: (503, "too_many_open_files"),
-    IndexBusyError: (409, "busy"),
-    EmbedderMismatchError: (503, "embedder_mismatch"),
-    ExtractionError: (503, "extraction_failed"),
-    ExtraMissingError: (503, "extra_missing"),
+    errors.SourceError: (400, "unreadable_source"),
+    errors.ModelMissingError: (503, "no_model"),
+    errors.EndpointError: (503, "model_endpoint"),
+    errors.ClusterError: (503, "cluster"),
+    errors.IndexMissingError: (503, "not_ready"),
+    errors.IndexDamagedError: (503, "damaged_index"),
+    errors.IndexFormatError: (503, "index_format"),
+    errors.TooManyOpenFilesError: (503, "too_many_open_files"),
+    errors.IndexBusyError: (409, "busy"),
+    errors.EmbedderMismatchError: (503, "embedder_mismatch"),
+    errors.ExtractionError: (503, "extraction_failed"),
+    errors.ExtraMissingError: (503, "extra_missing"),
 }
 _CODES = {404: "not_found", 405: "method_not_allowed", 413: "too_large", 415: "unsupported"}
 #: The commonest faults, in words about the request; pydantic's are about its own types.
@@ -110,17 +86,17 @@ class HTTPProblem(TriplebeamError):  # noqa: N818 - it is the answer to a reques
         self.message = message
 
     def content(self) -> dict[str, dict[str, str]]:
-        """The body of the reply, also the data of an ``error`` event."""
+        """Return the body of the reply, also the data of an ``error`` event."""
         return {"error": {"code": self.code, "message": self.message}}
 
     def openai_content(self) -> dict[str, dict[str, str | None]]:
-        """The same in the shape that clients of OpenAI's interface expect."""
+        """Return the same in the shape that clients of OpenAI's interface expect."""
         kind = "invalid_request_error" if self.status < 500 else "server_error"
         return {"error": {"message": self.message, "type": kind, "code": self.code, "param": None}}
 
 
 def problem_of(error: BaseException, redact: Callable[[str], str]) -> HTTPProblem:
-    """An error as a client sees it: ours with the server's paths redacted, a bug as nothing but its number."""
+    """Return an error as a client sees it: ours with the server's paths redacted, a bug as nothing but its number."""
     match error:
         case HTTPProblem():
             return error
@@ -128,20 +104,20 @@ def problem_of(error: BaseException, redact: Callable[[str], str]) -> HTTPProble
             status, code = next((_KINDS[kind] for kind in type(error).__mro__ if kind in _KINDS), (500, "internal"))
             return HTTPProblem(status, code, message_of(error, redact))
         case Exception():
-            return unexpected(error)
+            return report_bug(error)
         case _:
             raise error
 
 
-def unexpected(error: Exception) -> HTTPProblem:
-    """An error that is a bug: logged with an id, which is all that the client sees."""
+def report_bug(error: Exception) -> HTTPProblem:
+    """Log an error that is a bug with an id, which is all that the client sees."""
     number = secrets.token_hex(4)
     _LOG.error("error %s", number, exc_info=error)
     return HTTPProblem(500, "internal", f"something went wrong here: the server's log has it as error {number}.")
 
 
 def response_to(request: Request, problem: HTTPProblem) -> JSONResponse:
-    """The reply that reports a problem."""
+    """Make the reply that reports a problem."""
     content: dict[str, Any] = problem.openai_content() if request.url.path.startswith("/v1") else problem.content()
     headers = {"WWW-Authenticate": "Bearer"} if problem.status == 401 else None
     return JSONResponse(content, status_code=problem.status, headers=headers)
@@ -152,15 +128,21 @@ def add_handlers(app: FastAPI) -> None:
 
     @app.exception_handler(TriplebeamError)
     @app.exception_handler(Exception)
-    async def failed(request: Request, error: Exception) -> JSONResponse:
+    async def report_error(request: Request, error: Exception) -> JSONResponse:
         return response_to(request, problem_of(error, request.app.state.library.redact))
 
     @app.exception_handler(RequestValidationError)
-    async def invalid(request: Request, error: RequestValidationError) -> JSONResponse:
-        return response_to(request, HTTPProblem(400, "bad_input", _sentence(error)))
+    async def report_faults(request: Request, error: RequestValidationError) -> JSONResponse:
+        # By fields, without quoting what was sent: that may be long, or secret.
+        faults = "; ".join(
+            f"{'.'.join(map(str, fault['loc'])) or 'body'}: {_IN_WORDS.get(fault['type'], fault['msg'])}"
+            for fault in error.errors()[:_FAULTS_SHOWN]
+        )
+        message = f"the request is not valid ({faults}): see /api/schema for its format."
+        return response_to(request, HTTPProblem(400, "bad_input", message))
 
     @app.exception_handler(HTTPException)
-    async def refused(request: Request, error: HTTPException) -> JSONResponse:
+    async def report_refusal(request: Request, error: HTTPException) -> JSONResponse:
         code = _CODES.get(error.status_code, "bad_input" if error.status_code < 500 else "internal")
         response = response_to(request, HTTPProblem(error.status_code, code, _refusal(request, error)))
         response.headers.update(error.headers or {})
@@ -177,12 +159,3 @@ def _refusal(request: Request, error: HTTPException) -> str:
             return f"the body cannot be read ({error.detail}): see /api/schema for its format."
         case _:
             return str(error.detail)
-
-
-def _sentence(error: RequestValidationError) -> str:
-    """What is wrong with a request, by its fields, without quoting what was sent: that may be long, or secret."""
-    faults = [
-        f"{'.'.join(str(part) for part in fault['loc']) or 'body'}: {_IN_WORDS.get(fault['type'], fault['msg'])}"
-        for fault in error.errors()[:_FAULTS_SHOWN]
-    ]
-    return f"the request is not valid ({'; '.join(faults)}): see /api/schema for its format."

@@ -44,7 +44,7 @@ class EventStream(EventSourceResponse):
 async def kept_alive(
     events: AsyncGenerator[bytes, None], seconds: float = KEEP_ALIVE_SECONDS
 ) -> AsyncGenerator[bytes, None]:
-    """The events, and a comment whenever there was none for some seconds."""
+    """Yield the events, and a comment whenever there was none for some seconds."""
     pending = asyncio.ensure_future(anext(events, None))
     try:
         while True:

@@ -11,6 +11,7 @@ import hmac
 import json
 import secrets
 import threading
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Literal, TypeAlias
 from urllib.parse import urlsplit
@@ -58,11 +59,6 @@ class KeyEntry(Access):
     sha256: str
     created: str
 
-    @property
-    def access(self) -> Access:
-        """What it allows, whoever holds it."""
-        return Access(role=self.role, index=self.index, where=self.where)
-
 
 _ENTRIES = TypeAdapter(list[KeyEntry])
 
@@ -85,7 +81,7 @@ class Keys:
         return self._required
 
     def entries(self) -> list[KeyEntry]:
-        """The entries of all keys."""
+        """Return the entries of all keys."""
         with self._lock:
             try:
                 stat = self._path.stat()
@@ -98,12 +94,10 @@ class Keys:
             return list(self._entries)
 
     def access_of(self, key: str) -> Access | None:
-        """What the holder of a key may do. Every entry is compared, in constant time."""
-        digest, access = _digest(key), None
-        for entry in self.entries():
-            if hmac.compare_digest(entry.sha256, digest):
-                access = entry.access
-        return access
+        """Return what the holder of a key may do. Every entry is compared, in constant time."""
+        digest = _digest(key)
+        found = [entry for entry in self.entries() if hmac.compare_digest(entry.sha256, digest)]
+        return Access(role=found[0].role, index=found[0].index, where=found[0].where) if found else None
 
     def create(self, role: Role, name: str = "", *, index: str | None = None, where: str | None = None) -> str:
         """Create a key and keep its hash; the key itself is returned only here."""
@@ -138,10 +132,14 @@ class Keys:
         try:
             return _ENTRIES.validate_json(self._path.read_bytes())
         except (OSError, ValidationError) as error:
+            # Without values: whoever has no key reads it, too.
+            problems = error.errors() if isinstance(error, ValidationError) else []
+            unknown = [each["loc"][-1] for each in problems if each["type"] == "extra_forbidden"]
+            reason = f"unknown field {str(unknown[0])[:40]!r}" if unknown else type(error).__name__
             raise HTTPProblem(
                 503,
                 "keys_damaged",
-                f"{self._path.name} cannot be read as a list of keys ({_reason(error)}), so nobody is let in:"
+                f"{self._path.name} cannot be read as a list of keys ({reason}), so nobody is let in:"
                 " restore the file, or remove it and create new keys.",
             ) from None
 
@@ -151,19 +149,12 @@ class Keys:
         replace_file(self._path, json.dumps(rows, indent=2), mode=0o600)
 
 
-def _reason(error: OSError | ValidationError) -> str:
-    """Without values: whoever has no key reads it, too."""
-    problems = error.errors() if isinstance(error, ValidationError) else []
-    unknown = [each["loc"][-1] for each in problems if each["type"] == "extra_forbidden"]
-    return f"unknown field {str(unknown[0])[:40]!r}" if unknown else type(error).__name__
-
-
 def _digest(key: str) -> str:
     return hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def access_of_request(request: Request, key: str | None) -> Access:
-    """What a request may do; 401 if it has no key, or an unknown one."""
+    """Return what a request may do; 401 if it has no key, or an unknown one."""
     keys: Keys = request.app.state.keys
     if not keys.on:
         _check_origin(request)
@@ -182,47 +173,50 @@ def access_of_request(request: Request, key: str | None) -> Access:
 async def may_read(
     request: Request, credentials: Annotated[HTTPAuthorizationCredentials | None, Depends(_BEARER)] = None
 ) -> Access:
-    """A dependency: any key is accepted; `library_of` and `runner_of` then show what it may see.
+    """Depend on any key; `SeenLibrary` and `SeenRunner` then show what it may see.
 
     It is so quick that it runs on the event loop: handing it to a thread would take longer, on a busy machine much so.
     """
-    access = access_of_request(request, credentials.credentials if credentials else None)
-    request.state.access = access
-    return access
+    return access_of_request(request, credentials.credentials if credentials else None)
 
 
 def sees_names(
     request: Request, credentials: Annotated[HTTPAuthorizationCredentials | None, Depends(_BEARER)] = None
 ) -> bool:
-    """A dependency of routes that need no key: may the names of all indexes be shown?"""
+    """Return whether the names of all indexes may be shown, for routes that need no key."""
     keys: Keys = request.app.state.keys
     access = keys.access_of(credentials.credentials) if credentials else None
     return not keys.on or (access is not None and not access.is_bound)
 
 
 def may_write(access: Annotated[Access, Depends(may_read)]) -> None:
-    """A dependency: only a key with the role write is accepted, which is never bound."""
+    """Depend on a key with the role write, which is never bound."""
     if access.role != "write" or access.is_bound:
         raise HTTPProblem(403, "read_only_key", "this key may only read: use one created with `--role write`.")
 
 
 def sees_everything(access: Annotated[Access, Depends(may_read)]) -> None:
-    """A dependency: for what is about the server as a whole, only a key that is not bound is accepted."""
+    """Depend on a key that is not bound: for what is about the server as a whole."""
     if access.is_bound:
         raise HTTPProblem(403, "bound_key", "this key is bound to a part of what is here: use a key that is not bound.")
 
 
-def library_of(request: Request) -> Library:
-    """The indexes that a request may see; every route reads them through this."""
+async def library_of(request: Request, access: Annotated[Access, Depends(may_read)]) -> Library:
+    """Depend on the indexes that a request may see; every route reads them through this."""
     library: Library = request.app.state.library
-    access: Access = request.state.access
     return library.seen_with(access.index, access.where)
 
 
-def runner_of(request: Request) -> Runner:
-    """What runs its searches and agents, over these indexes."""
+SeenLibrary: TypeAlias = Annotated[Library, Depends(library_of)]
+
+
+async def runner_of(request: Request, library: SeenLibrary) -> Runner:
+    """Depend on what runs searches and agents over these indexes."""
     runner: Runner = request.app.state.runner
-    return runner.over(library_of(request))
+    return runner.over(library)
+
+
+SeenRunner: TypeAlias = Annotated[Runner, Depends(runner_of)]
 
 
 def _check_origin(request: Request) -> None:
@@ -230,14 +224,9 @@ def _check_origin(request: Request) -> None:
     origin = request.headers.get("origin")
     if origin is None or origin in request.app.state.cors_origins:
         return
-    if _netloc(origin) != request.headers.get("host"):
-        raise HTTPProblem(
-            403, "cross_origin", "pages of other sites may not use this server: start it with --cors-origin for them."
-        )
-
-
-def _netloc(origin: str) -> str:
-    try:
-        return urlsplit(origin).netloc
-    except ValueError:
-        return ""
+    with suppress(ValueError):
+        if urlsplit(origin).netloc == request.headers.get("host"):
+            return
+    raise HTTPProblem(
+        403, "cross_origin", "pages of other sites may not use this server: start it with --cors-origin for them."
+    )

@@ -7,7 +7,8 @@ has tools of its own, made at its first request; a session belongs to one of the
 import asyncio
 import logging
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
+from functools import partial
 from typing import TypeAlias
 
 from fastapi import Request
@@ -32,53 +33,54 @@ class MCPEndpoint:
 
     def __init__(self, runner: Runner) -> None:
         self._runner = runner
-        self._running: asyncio.TaskGroup | None = None
-        self._closing = asyncio.Event()
+        self._closing: asyncio.Event | None = None
         self._tools: dict[Seen, asyncio.Future[ASGIApp]] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
 
     @asynccontextmanager
     async def open(self) -> AsyncIterator[None]:
         """Answer while the app runs: sessions live no longer than that."""
-        if not _installed():
+        with suppress(ImportError, ExtraMissingError):
+            import triplebeam.serve.mcp  # noqa: F401
+
+            self._closing = asyncio.Event()
+        try:
             yield
-            return
-        self._closing = asyncio.Event()
-        async with asyncio.TaskGroup() as self._running:
-            yield
-            self._closing.set()
-        self._running = None
-        self._tools.clear()
+        finally:
+            if self._closing:
+                self._closing.set()
+                await asyncio.gather(*self._tasks, return_exceptions=True)
+            self._closing = None
+            self._tools.clear()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass on a request that may read."""
         request = Request(scope)
         scheme, _, key = request.headers.get("authorization", "").partition(" ")
         access = access_of_request(request, key.strip() if scheme.lower() == "bearer" else None)
-        if self._running is None:
+        if self._closing is None:
             raise HTTPProblem(404, "not_found", "this server has no MCP tools: it lacks the extra 'mcp'.")
         seen = access.index, access.where
         if seen not in self._tools:
-            self._tools[seen] = asyncio.get_running_loop().create_future()
-            self._running.create_task(self._serve(seen))
+            ready = self._tools[seen] = asyncio.get_running_loop().create_future()
+            task = asyncio.create_task(self._serve(seen, ready, self._closing))
+            self._tasks.add(task)
+            task.add_done_callback(partial(self._end, seen, ready))
         tools = await asyncio.shield(self._tools[seen])
         await tools(scope, receive, send)
 
-    async def _serve(self, seen: Seen) -> None:
-        """Have tools over what may be seen, until the app stops."""
-        ready = self._tools[seen]
-        try:
-            async with self._made(seen) as tools:
-                ready.set_result(tools)
-                await self._closing.wait()
-        except Exception as error:  # noqa: BLE001 - any error here would cancel the whole app; requests get it instead
-            del self._tools[seen]
+    def _end(self, seen: Seen, ready: asyncio.Future[ASGIApp], task: asyncio.Task[None]) -> None:
+        """Forget the tools of a task that has ended; whoever waits for them gets its error."""
+        self._tasks.discard(task)
+        if error := None if task.cancelled() else task.exception():
+            self._tools.pop(seen, None)
             if ready.done():
                 _LOG.error("the MCP tools stopped, and are made anew at the next request", exc_info=error)
             else:
                 ready.set_exception(error)
 
-    @asynccontextmanager
-    async def _made(self, seen: Seen) -> AsyncIterator[ASGIApp]:
+    async def _serve(self, seen: Seen, ready: asyncio.Future[ASGIApp], closing: asyncio.Event) -> None:
+        """Have tools over what may be seen, until the app stops."""
         from mcp.server.transport_security import TransportSecuritySettings
 
         from triplebeam.serve.mcp import make_server
@@ -93,12 +95,5 @@ class MCPEndpoint:
             max_sessions=MOST_SESSIONS,
         )
         async with server.session_manager.run():
-            yield tools
-
-
-def _installed() -> bool:
-    try:
-        import triplebeam.serve.mcp  # noqa: F401
-    except (ImportError, ExtraMissingError):
-        return False
-    return True
+            ready.set_result(tools)
+            await closing.wait()
