@@ -14,7 +14,7 @@ from pathlib import Path
 from triplebeam.assemble import context_of, open_index
 from triplebeam.evaluate.questions import find_gold, read_questions
 from triplebeam.index.manifest import MAX_PASSAGES
-from triplebeam.retrieve.token_budget import TOKENS, retrieve_within
+from triplebeam.methods.shared.reading import TOKENS, retrieve_within
 from triplebeam_research.experiments.output import add_rows
 
 HERE = Path(__file__).parent

@@ -19,7 +19,7 @@ from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.methods.ge_reasoning import GEReasoning
 from triplebeam.methods.gear import Exact, GeAR, SyncGE
 from triplebeam.methods.read_once import ReadOnce
-from triplebeam.retrieve.hybrid import Hybrid
+from triplebeam.retrieve.bases import Hybrid
 from triplebeam.settings import Settings
 from triplebeam.testing.scripted import Scripted
 from triplebeam_research.experiments.experiment import read_experiment

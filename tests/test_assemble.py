@@ -24,8 +24,7 @@ from triplebeam.extract.triples_file import TriplesFile
 from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.methods.agent import EvidenceAgent
 from triplebeam.methods.gear import Cascade, NaiveGE, SyncGE
-from triplebeam.retrieve.bm25 import BM25
-from triplebeam.retrieve.hybrid import Hybrid
+from triplebeam.retrieve.bases import BM25, Hybrid
 from triplebeam.settings import Settings
 from triplebeam.testing.scripted import Scripted
 

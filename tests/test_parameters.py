@@ -12,16 +12,13 @@ import pytest
 
 from tables import read_table
 from triplebeam.assemble import Context, Index, IndexReader, Method
-from triplebeam.assemble.parameters import Parameter
-from triplebeam.assemble.table import Row, list_agents, list_retrievers
+from triplebeam.assemble.table import Parameter, Row, list_agents, list_retrievers
 from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError
 from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.methods.gnn_ret import GNNRet, Weights
 from triplebeam.methods.gnn_ret.retrieve import RecurrentGNNRet
-from triplebeam.retrieve.bm25 import BM25
-from triplebeam.retrieve.dense import Dense
-from triplebeam.retrieve.hybrid import ScaledHybrid
+from triplebeam.retrieve.bases import BM25, Dense, ScaledHybrid
 from triplebeam.retrieve.retriever import Retriever, for_question
 from triplebeam.settings import Settings
 from triplebeam.testing.scripted import Scripted

@@ -10,8 +10,8 @@ from fastapi.testclient import TestClient
 import triplebeam
 from serve.http.small_server import job_ended
 from small_world import TableExtractor, WordEmbedder
-from triplebeam.assemble import indexing
-from triplebeam.assemble.indexing import Choice, choose
+from triplebeam.assemble import models
+from triplebeam.assemble.models import Choice, choose
 from triplebeam.errors import BadInputError, ModelMissingError
 from triplebeam.extract.extractor import Extraction
 from triplebeam.extract.triples_file import TriplesFile
@@ -47,7 +47,7 @@ def _no_weights(monkeypatch: pytest.MonkeyPatch) -> None:
             return TriplesFile(triples)
         return versions[name] and Same(f"{versions[name]}{'+keywords:small:1' if keywords else ''}")
 
-    monkeypatch.setattr(indexing, "make_extractor", make)
+    monkeypatch.setattr(models, "make_extractor", make)
 
 
 @pytest.fixture

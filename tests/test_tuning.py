@@ -10,8 +10,8 @@ import pytest
 from typer.testing import CliRunner
 
 from small_world import TRIPLES, TableExtractor, world_documents
-from triplebeam.assemble import Context, IndexReader, tuning
-from triplebeam.assemble.tuning import SHARES, measure_shares
+from triplebeam.assemble import Context, IndexReader, evaluation
+from triplebeam.assemble.evaluation import SHARES, measure_shares
 from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError
 from triplebeam.evaluate.questions import Question
@@ -28,7 +28,7 @@ QUESTIONS = [Question(id=f"q{number}", question="Who directed it?", gold=("film"
 def recall(monkeypatch: pytest.MonkeyPatch) -> dict[float, float]:
     """Made-up recall of every question, by share."""
     made_up: dict[float, float] = defaultdict(lambda: 0.5)
-    monkeypatch.setattr(tuning, "_recall", lambda index, share, asked: _noisy(made_up[share], len(asked)))
+    monkeypatch.setattr(evaluation, "_recall", lambda index, share, asked: _noisy(made_up[share], len(asked)))
     return made_up
 
 

@@ -95,10 +95,8 @@ IRREGULAR = re.compile(
 #: Functions that were named so before there was a rule, by package: to be renamed, not to be added to.
 OLD_PARTICIPLES = {
     "answer.py": "_taken",
-    "assemble": "_built _known _remembered assembled synced",
     "extract": "_dated _described _ended _governed _owned _prepared _trimmed _widened joined measured parsing",
     "methods": "ranked",
-    "retrieve": "_arranged _corrected _explained _fused _linked _mixed _ranked _walked explained",
     "support": ("_defined _folded _linked _listed _marked _matched _moved _named _said _tabled _widened merged quoted"),
 }
 

@@ -19,8 +19,8 @@ from triplebeam.index.folder.triple_graph import TripleGraph
 from triplebeam.index.folder.vectors import VectorIndex
 from triplebeam.methods.gear.beam_search import DiverseTripleBeamSearch
 from triplebeam.methods.gnn_ret.propagate import MessagePassing
+from triplebeam.retrieve.bases import Dense
 from triplebeam.retrieve.blend.links import FactLinks
-from triplebeam.retrieve.dense import Dense
 from triplebeam.retrieve.personalized_pagerank import PersonalizedPageRank
 
 now = time.process_time

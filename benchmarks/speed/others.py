@@ -14,8 +14,7 @@ from speed.clock import seconds
 from triplebeam.assemble import Index, context_of
 from triplebeam.methods.gear import Pooled
 from triplebeam.methods.gear.beam_search import DiverseTripleBeamSearch
-from triplebeam.retrieve.bm25 import BM25
-from triplebeam.retrieve.dense import Dense
+from triplebeam.retrieve.bases import BM25, Dense
 from triplebeam.retrieve.personalized_pagerank import PersonalizedPageRank, Reset
 from triplebeam.text.names import entity_key
 from triplebeam.text.terms import query_words, text_words

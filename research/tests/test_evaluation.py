@@ -11,9 +11,9 @@ from triplebeam.assemble.evaluation import OpenedCorpus
 from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError
 from triplebeam.evaluate.ask_all import CountingEmbedder
+from triplebeam.evaluate.measures import summary
 from triplebeam.evaluate.questions import Question
 from triplebeam.evaluate.run import Evaluation, QuestionResult, Run
-from triplebeam.evaluate.summary import summary
 from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.serve.cli.bench import draw_evaluation
 from triplebeam.settings import Settings
@@ -260,7 +260,7 @@ def test_other_gold_or_other_code_is_measured_again(
 
     first, other_gold = keys({"?": ("film",)}), keys({"?": ("lake",)})
     assert [one == two for one, two in zip(first, other_gold, strict=True)] == [True, True, False]
-    monkeypatch.setattr("triplebeam.evaluate.run_file.code_version", lambda package="triplebeam": f"new {package}"[:9])
+    monkeypatch.setattr("triplebeam.evaluate.run.code_version", lambda package="triplebeam": f"new {package}"[:9])
     other_code = keys({"?": ("film",)})
     assert not set(first) & set(other_code)
 

@@ -24,8 +24,7 @@ from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.index.folder.terms import TermIndex, write_terms
 from triplebeam.passage import Document
 from triplebeam.ranking import Ranking
-from triplebeam.retrieve.bm25 import BM25
-from triplebeam.retrieve.dense import Dense
+from triplebeam.retrieve.bases import BM25, Dense
 from triplebeam.testing import toy
 from triplebeam.text.terms import ENGLISH, query_words, text_words
 

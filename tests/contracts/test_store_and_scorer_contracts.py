@@ -9,7 +9,7 @@ from triplebeam.index.build.build import IndexBuilder
 from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.index.protocols import TripleStore
 from triplebeam.methods.gear import Cascade, Exact, Pooled
-from triplebeam.methods.gear.score import ChainScorer
+from triplebeam.methods.gear.beam_search import ChainScorer
 from triplebeam.passage import Document
 from triplebeam.testing.contracts import ChainScorerContract, TripleStoreContract
 

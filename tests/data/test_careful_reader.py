@@ -31,10 +31,10 @@ from triplebeam.generate.prompts import format_facts, read_template
 from triplebeam.index.protocols import TripleStore
 from triplebeam.methods.agent import EvidenceAgent
 from triplebeam.methods.gear import LLMReader, PassageLink, SyncGE
-from triplebeam.methods.gear.score import ChainScorer
+from triplebeam.methods.gear.beam_search import ChainScorer
 from triplebeam.methods.read_once import ReadOnce
 from triplebeam.methods.shared.facts import Fact
-from triplebeam.methods.shared.usable_replies import request_text
+from triplebeam.methods.shared.replies import request_text
 from triplebeam.passage import Passage
 from triplebeam.ranking import Ranking
 

@@ -32,7 +32,7 @@ from triplebeam.generate.language_model import Completion, LanguageModel, Prompt
 from triplebeam.index.protocols import TripleStore
 from triplebeam.ingest.records import read_json_lines
 from triplebeam.methods.gear import LLMReader, PassageLink, SyncGE
-from triplebeam.methods.gear.score import ChainScorer
+from triplebeam.methods.gear.beam_search import ChainScorer
 from triplebeam.passage import Document, Passage
 from triplebeam.ranking import Ranking
 from triplebeam.support.claim import Claim

@@ -19,8 +19,7 @@ from triplebeam.errors import EndpointError
 from triplebeam.evaluate.ask_all import CountingEmbedder, ask_all
 from triplebeam.evaluate.measures import values
 from triplebeam.evaluate.questions import Question
-from triplebeam.evaluate.run import Run
-from triplebeam.evaluate.run_file import RunFile
+from triplebeam.evaluate.run import Run, RunFile
 from triplebeam.generate.accounting import Accounted
 from triplebeam.generate.language_model import Completion, Prompt, Usage
 from triplebeam.index.folder.snapshot import Snapshot

@@ -32,7 +32,7 @@ from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.index.manifest import FORMAT
 from triplebeam.ingest import Skipped, Unreadable
 from triplebeam.passage import Document, Passage, metadata_terms
-from triplebeam.retrieve.bm25 import BM25
+from triplebeam.retrieve.bases import BM25
 from triplebeam.text.terms import text_words
 from triplebeam.triple import Triple
 

@@ -14,7 +14,7 @@ from triplebeam.index.build.build import IndexBuilder
 from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.index.folder.terms import TermIndex, write_terms
 from triplebeam.passage import Document
-from triplebeam.retrieve.bm25 import BM25
+from triplebeam.retrieve.bases import BM25
 from triplebeam.testing import toy
 from triplebeam.text.terms import ENGLISH, query_words, stemmer_for, text_words
 

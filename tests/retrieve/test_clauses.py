@@ -8,10 +8,8 @@ from numpy.typing import NDArray
 
 from triplebeam.embed.embedder import Embedder
 from triplebeam.index.folder.snapshot import Snapshot
-from triplebeam.retrieve.bm25 import BM25
-from triplebeam.retrieve.clauses import Clauses, clauses
-from triplebeam.retrieve.dense import Dense
-from triplebeam.retrieve.hybrid import ScaledHybrid
+from triplebeam.retrieve.bases import BM25, Dense, ScaledHybrid
+from triplebeam.retrieve.question_parts import Clauses, clauses
 from triplebeam.retrieve.scores import CachedScores
 
 TWO = "Which film did Edward Cahn direct, and which lake does Milwaukee lie on?"

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from oracles.reciprocal_rank_fusion import rrf, rrf_scores
 from triplebeam.ranking import Hit, Ranking
-from triplebeam.retrieve.fuse import in_turn, reciprocal_rank_fusion
+from triplebeam.retrieve.bases import in_turn, reciprocal_rank_fusion
 from triplebeam.triple import Triple
 
 lists = st.lists(st.lists(st.sampled_from("abcdefgh"), unique=True), max_size=4)

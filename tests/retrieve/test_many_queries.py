@@ -11,12 +11,8 @@ from triplebeam.index.arrays.quantize import quantize
 from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.index.folder.vectors import VectorIndex, write_vectors
 from triplebeam.ranking import Hit, Ranking
-from triplebeam.retrieve.blend.links import TitleLinks
-from triplebeam.retrieve.dense import Dense
-from triplebeam.retrieve.hybrid import Hybrid
-from triplebeam.retrieve.retriever import BATCH, Retriever, retrieve_many
-from triplebeam.testing.contracts import RetrieverContract
-from triplebeam_research.baselines.simple import TitleLink
+from triplebeam.retrieve.bases import Dense, Hybrid
+from triplebeam.retrieve.retriever import BATCH, retrieve_many
 
 
 class OneByOne:
@@ -64,15 +60,6 @@ def test_the_queries_of_a_batch_are_encoded_in_one_call(world: Snapshot, words: 
     dense = Dense.over_passages(world, Counting())  # type: ignore[arg-type]
     retrieve_many(Hybrid(dense, OneByOne()), QUERIES[:5])
     assert calls == [5]
-
-
-class TestTitleLinkContract(RetrieverContract):
-    queries = ("Who directed Laughter in Hell?", "Lake Michigan")
-
-    @pytest.fixture
-    def retriever(self, world: Snapshot, words: Embedder) -> Retriever:
-        links = TitleLinks(triples=world.triples, graph=world.entities, passages=world.passages)
-        return TitleLink(base=Dense.over_passages(world, words), links=links, embedder=words)
 
 
 @pytest.mark.parametrize("exact_up_to", [10_000, 100])

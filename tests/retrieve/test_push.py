@@ -9,9 +9,8 @@ from scipy.sparse import csr_array
 from trials import examples
 from triplebeam.index.arrays.array_set import MemoryArrays, read_numbers, write_numbers
 from triplebeam.index.folder.open_graph import OpenGraph
-from triplebeam.retrieve.personalized_pagerank import PersonalizedPageRank, Reset
-from triplebeam.retrieve.push import push
-from triplebeam.retrieve.verbatim import VerbatimNames
+from triplebeam.retrieve.personalized_pagerank import PersonalizedPageRank, Reset, push
+from triplebeam.retrieve.question_parts import VerbatimNames
 
 NODES = 60
 

@@ -22,7 +22,7 @@ from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.index.folder.terms import TermIndex
 from triplebeam.passage import Document, Passage
 from triplebeam.ranking import Hit, Hop, Ranking
-from triplebeam.retrieve.bm25 import BM25
+from triplebeam.retrieve.bases import BM25
 from triplebeam.retrieve.bridge.excerpt import TokenizedPassage, cut_excerpt, place_terms
 from triplebeam.retrieve.bridge.reader import BridgeReader, Reading
 from triplebeam.retrieve.bridge.rerank import BRIDGE, Rerank, keep_tenth

@@ -16,8 +16,7 @@ from triplebeam.index.build.build import IndexBuilder
 from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.passage import Document
 from triplebeam.ranking import Ranking
-from triplebeam.retrieve.bm25 import BM25
-from triplebeam.retrieve.dense import Dense
+from triplebeam.retrieve.bases import BM25, Dense
 from triplebeam.retrieve.scores import rank_passages
 from triplebeam.settings import Settings
 

@@ -13,13 +13,9 @@ from triplebeam.index.build.build import IndexBuilder
 from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.passage import Document
 from triplebeam.ranking import Ranking
-from triplebeam.retrieve.bm25 import BM25
-from triplebeam.retrieve.dense import Dense
-from triplebeam.retrieve.hybrid import ScaledHybrid
-from triplebeam.retrieve.retriever import Retriever
+from triplebeam.retrieve.bases import BM25, Dense, ScaledHybrid
+from triplebeam.retrieve.question_parts import TitleBonus
 from triplebeam.retrieve.scores import CachedScores
-from triplebeam.retrieve.title_bonus import TitleBonus
-from triplebeam.testing.contracts import RetrieverContract
 
 PLANETS = {
     "god": ("Mercury (mythology)", "A god of trade and travellers."),
@@ -41,14 +37,6 @@ def planets(tmp_path_factory: pytest.TempPathFactory) -> Snapshot:
     documents = (Document(id=id_, title=title, text=text, is_passage=True) for id_, (title, text) in PLANETS.items())
     IndexBuilder(folder=folder, embedder=WordEmbedder()).build(documents)
     return Snapshot.open(folder)
-
-
-class TestTitleBonusContract(RetrieverContract):
-    queries = ("Who directed Laughter in Hell?", "Lake Michigan")
-
-    @pytest.fixture
-    def retriever(self, world: Snapshot, words: Embedder) -> Retriever:
-        return TitleBonus(base=CachedScores(scaled_hybrid(world, words)), passages=world.passages)
 
 
 def called_by(index: Snapshot, words: Embedder, query: str) -> set[str]:

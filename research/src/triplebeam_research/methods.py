@@ -9,14 +9,12 @@ from typing import Any
 from triplebeam.assemble.agents import (
     NO_RETRIEVAL,
     Below,
-    assembled,
     choose_readers,
     make_answerer,
     put_question_first,
 )
 from triplebeam.assemble.context import Context
-from triplebeam.assemble.gnn_ret import gnn_ret
-from triplebeam.assemble.retrievers import TITLE_BONUS, hybrid, link_sources, scaled_hybrid
+from triplebeam.assemble.retrievers import TITLE_BONUS, gnn_ret, hybrid, link_sources, scaled_hybrid
 from triplebeam.assemble.table import Row, agent_row, base_row, graph_row
 from triplebeam.errors import BadInputError
 from triplebeam.methods.shared.question_answering import question_first as before_passages
@@ -60,12 +58,12 @@ def gold(context: Context) -> FixedRanking:
 def closed_book(below: Below) -> ClosedBook:
     """Build the model alone."""
     below.no_retrieval("closed_book")
-    return assembled(ClosedBook, below)
+    return below.assemble(ClosedBook)
 
 
 def ircot(below: Below, *, question_first: bool = False) -> IRCoT:
     """Build IRCoT. With ``question_first`` the last reading sees the question before the passages, too."""
-    return assembled(IRCoT, below, **_question_before_last_reading(below, question_first))
+    return below.assemble(IRCoT, **_question_before_last_reading(below, question_first))
 
 
 def self_ask(below: Below, *, retrieval: bool = True, question_first: bool = False) -> SelfAsk:
@@ -75,18 +73,18 @@ def self_ask(below: Below, *, retrieval: bool = True, question_first: bool = Fal
     """
     given = choose_readers(below, question_first)
     given |= {} if retrieval else below.no_retrieval("self_ask[retrieval=no]")
-    return assembled(SelfAsk, below, **given)
+    return below.assemble(SelfAsk, **given)
 
 
 def iter_retgen(below: Below, *, question_first: bool = False) -> IterRetGen:
     """Build ITER-RETGEN. With ``question_first`` the model sees the question before the passages, too."""
-    agent = assembled(IterRetGen, below, **_question_before_last_reading(below, question_first))
+    agent = below.assemble(IterRetGen, **_question_before_last_reading(below, question_first))
     return replace(agent, template=before_passages(agent.template)) if question_first else agent
 
 
 def kgp(below: Below, *, question_first: bool = False) -> KGP:
     """Build KGP. With ``question_first`` the last reading sees the question before the passages, too."""
-    return assembled(KGP, below, **_question_before_last_reading(below, question_first))
+    return below.assemble(KGP, **_question_before_last_reading(below, question_first))
 
 
 def _question_before_last_reading(below: Below, question_first: bool) -> dict[str, Any]:
@@ -95,7 +93,7 @@ def _question_before_last_reading(below: Below, question_first: bool) -> dict[st
 
 def chain_of_thought(below: Below) -> ChainOfThought:
     """Build chain of thought, alone, or with one retrieval where a retriever is named."""
-    return assembled(ChainOfThought, below, **({} if below.named else NO_RETRIEVAL))
+    return below.assemble(ChainOfThought, **({} if below.named else NO_RETRIEVAL))
 
 
 def zero_plus_few_shot(below: Below) -> ChainOfThought:

@@ -19,8 +19,7 @@ from made_up_evaluation import made_up_evaluation
 from triplebeam.assemble import Method
 from triplebeam.errors import BadInputError
 from triplebeam.evaluate.questions import Question
-from triplebeam.evaluate.run import Evaluation, QuestionResult, StepResult
-from triplebeam.evaluate.run_file import RunFile, run_key
+from triplebeam.evaluate.run import Evaluation, QuestionResult, RunFile, StepResult, run_key
 from triplebeam.generate.language_model import Usage
 from triplebeam_research.commands.experiment import experiment
 from triplebeam_research.experiments.experiment import read_experiment

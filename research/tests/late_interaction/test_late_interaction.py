@@ -16,9 +16,7 @@ from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.index.folder.view import view
 from triplebeam.passage import Document
 from triplebeam.ranking import Ranking
-from triplebeam.retrieve.bm25 import BM25
-from triplebeam.retrieve.dense import Dense
-from triplebeam.retrieve.hybrid import Hybrid
+from triplebeam.retrieve.bases import BM25, Dense, Hybrid
 from triplebeam.retrieve.retriever import Retriever
 from triplebeam.testing.contracts import RetrieverContract
 from triplebeam_research.late_interaction import LateInteraction, load_token_encoder

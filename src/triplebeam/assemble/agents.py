@@ -1,7 +1,7 @@
 """How agents are put together.
 
-An agent needs a retriever, a model, and sometimes a little more: `assembled` fills such fields by their names. A few
-agents take more thought and have a function here; what is keyword-only there can be written in brackets behind the
+An agent needs a retriever, a model, and sometimes a little more: `Below.assemble` fills such fields by their names. A
+few agents take more thought and have a function here; what is keyword-only there can be written in brackets behind the
 agent's name.
 """
 
@@ -11,20 +11,19 @@ from typing import Any, TypeVar
 
 from triplebeam.answer import Agent
 from triplebeam.assemble.context import Context
-from triplebeam.assemble.expansions import Scorer, sync_ge
 from triplebeam.assemble.method import Method, Part
-from triplebeam.assemble.retrievers import dense
+from triplebeam.assemble.retrievers import Scorer, dense, sync_ge
 from triplebeam.errors import BadInputError
 from triplebeam.methods.agent import Auto, EvidenceAgent, SingleStep
 from triplebeam.methods.agent.read import QuotingReader
 from triplebeam.methods.ge_reasoning import GEReasoning
 from triplebeam.methods.gear import GeAR, NaiveGE, PassageLink, SyncGE
 from triplebeam.methods.gnn_ret.agent import RGNNRet
-from triplebeam.methods.grounded_reasoning import GroundedReasoning
+from triplebeam.methods.grounded_reasoning import GroundedReasoning  # noqa: F401 - a row of the table names it
 from triplebeam.methods.read_once import ReadOnce
 from triplebeam.methods.shared.question_answering import AlwaysAnswerer, QuestionAnswerer
 from triplebeam.methods.shared.question_answering import question_first as before_passages
-from triplebeam.methods.shared.sub_questions import SubAnswerer
+from triplebeam.methods.shared.reading import SubAnswerer
 from triplebeam.retrieve.retriever import Retriever
 
 A = TypeVar("A", bound=Agent)
@@ -61,7 +60,7 @@ class Below:
         return AlwaysAnswerer(model=context.model, passages=context.passages) if context.always_answer else None
 
     def retriever(self) -> Retriever:
-        """The one that is given or named, else the agent's default."""
+        """Return the one that is given or named, else the agent's default."""
         if self.given is not None:
             return self.given
         if self.method.parts:
@@ -70,8 +69,8 @@ class Below:
         return Method.parse(self.method.agent.row.base or "hybrid").retriever(self.context)
 
     def link(self) -> PassageLink:
-        """What links facts to passages, in GeAR: the same base where it can search triples, else hybrid, for facts; the
-        one given for passages.
+        """Return GeAR's link: for facts the same base where it can search triples, else hybrid; for passages the one
+        given.
         """
         base = next(iter(self.method.parts), None)
         if base is None or "over" not in base.row.parameters:
@@ -87,20 +86,21 @@ class Below:
         return found
 
     def no_retrieval(self, agent: str) -> Mapping[str, Any]:
-        """The fields of an agent that retrieves nothing; a retriever that is named is refused."""
+        """Return the fields of an agent that retrieves nothing; a retriever that is named is refused."""
         if self.named:
             raise BadInputError(f"{agent} answers without passages: leave the retriever of {self.method.text!r} out.")
         return NO_RETRIEVAL
 
-    def synced(self, *, scorer: Scorer = "cascade") -> Retriever:
-        """A base alone gets SyncGE, as in GeAR's paper; what is expanded already is taken as it is."""
+    def sync(self, *, scorer: Scorer = "cascade") -> Retriever:
+        """Put SyncGE over a base alone, as in GeAR's paper; take what is expanded already as it is."""
         if self.expanded:
             return self.retriever()
         return replace(sync_ge(self.context, self.retriever(), scorer=scorer), base_k=_SYNCED_BASE_K)
 
-    def assemble(self, kind: type[A]) -> A:
-        """Make an agent of that class, with all that it has a field for."""
-        return assembled(kind, self)
+    def assemble(self, kind: type[A], **given: Any) -> A:
+        """Make an agent of that class, with all that it has a field for; what is ``given`` comes first."""
+        names = {field.name for field in fields(kind)} - given.keys()  # type: ignore[arg-type]
+        return kind(**given, **{name: fill(self) for name, fill in _FILLED.items() if name in names})
 
 
 #: What fills a field of an agent, by the field's name.
@@ -117,47 +117,41 @@ _FILLED: Mapping[str, Callable[[Below], object]] = {
 NO_RETRIEVAL: Mapping[str, Any] = {"retriever": None, "passages": None}
 
 
-def assembled(kind: type[A], below: Below, **given: Any) -> A:
-    """An agent of that class, with all that it has a field for; what is ``given`` comes first."""
-    names = {field.name for field in fields(kind)} - given.keys()  # type: ignore[arg-type]
-    return kind(**given, **{name: fill(below) for name, fill in _FILLED.items() if name in names})
-
-
 def agent(below: Below) -> EvidenceAgent:
     """Over SyncGE, unless the retriever is expanded already."""
-    return assembled(EvidenceAgent, below, retriever=below.synced(), passage_link=below.link())
+    return below.assemble(EvidenceAgent, retriever=below.sync(), passage_link=below.link())
 
 
 def single_step(below: Below) -> SingleStep:
     """One step of the agent, which needs SyncGE."""
-    retriever = below.synced()
+    retriever = below.sync()
     if not isinstance(retriever, SyncGE):
         raise BadInputError(
             f"single_step reads before it walks: {below.method.text!r} needs +sync_ge last, or a base alone."
         )
     reader = QuotingReader(model=below.context.reading_model, passages=below.context.passages)
-    return assembled(SingleStep, below, retriever=replace(retriever, reader=reader))
+    return below.assemble(SingleStep, retriever=replace(retriever, reader=reader))
 
 
 def auto(below: Below, *, max_steps: int = EvidenceAgent.max_steps) -> Auto:
-    """The cheap one first, the expensive one where that does not answer."""
+    """Ask the cheap one first, the expensive one where that does not answer."""
     return Auto(first=single_step(below), then=replace(agent(below), max_steps=max_steps))
 
 
 def gear(below: Below) -> GeAR:
     """Over SyncGE, unless the retriever is expanded already; every chain is scored as in the paper."""
-    return assembled(GeAR, below, retriever=below.synced(scorer="exact"), passage_link=below.link())
+    return below.assemble(GeAR, retriever=below.sync(scorer="exact"), passage_link=below.link())
 
 
 def read(below: Below, *, question_first: bool = False) -> ReadOnce:
     """With ``question_first`` the model sees the question before the passages, too."""
     answerer = make_answerer(below)
-    return assembled(ReadOnce, below, answerer=put_question_first(answerer) if question_first else answerer)
+    return below.assemble(ReadOnce, answerer=put_question_first(answerer) if question_first else answerer)
 
 
 def rgnn_ret(below: Below, *, question_first: bool = False) -> RGNNRet:
     """With ``question_first`` the model sees the question before the passages, too."""
-    return assembled(RGNNRet, below, **choose_readers(below, question_first))
+    return below.assemble(RGNNRet, **choose_readers(below, question_first))
 
 
 def choose_readers(below: Below, question_first: bool) -> dict[str, Any]:
@@ -180,11 +174,6 @@ def put_question_first(made: R) -> R:
 
 
 def ge_reasoning(below: Below, *, retrieval: bool = True, stored: bool = False) -> GEReasoning:
-    """The index's triples for ``stored=yes`` instead of extracting them; ``retrieval=no`` is the closed book."""
+    """Take the index's triples for ``stored=yes`` instead of extracting them; ``retrieval=no`` is the closed book."""
     given = {} if retrieval else below.no_retrieval("ge_reasoning[retrieval=no]")
-    return assembled(GEReasoning, below, triples=below.context.triples if stored else None, **given)
-
-
-def grounded_reasoning(below: Below) -> GroundedReasoning:
-    """Our own form of GE-Reasoning."""
-    return below.assemble(GroundedReasoning)
+    return below.assemble(GEReasoning, triples=below.context.triples if stored else None, **given)

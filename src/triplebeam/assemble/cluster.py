@@ -50,12 +50,15 @@ _TIMED_OUT = "timed out during startup"
 
 
 def run_stage(make_stage: Callable[[], Stage], lines: Iterable[str]) -> Iterator[bytes]:
-    """What a stage returns for each line, in order. Each wave of lines has new workers; each makes the stage once."""
+    """Run a stage on each line, in order. Each wave of lines has new workers; each makes the stage once."""
     data, remaining = _ray_data(), iter(lines)
+    import ray
+
+    processors = max(1, int(ray.cluster_resources().get("CPU", 1)))
     while wave := list(islice(remaining, _WAVE)):
         # A line is a task of its own: it takes seconds, and a worker that is lost loses one.
         read = data.from_items([{"line": line} for line in wave], override_num_blocks=len(wave))
-        workers = data.ActorPoolStrategy(size=min(_processors(), len(wave)))
+        workers = data.ActorPoolStrategy(size=min(processors, len(wave)))
         for row in read.map(Worker, fn_constructor_args=(make_stage,), compute=workers).iter_rows():
             if row["failure"]:
                 raise TriplebeamError(f"a worker of the cluster failed: {row['failure']}")
@@ -63,7 +66,7 @@ def run_stage(make_stage: Callable[[], Stage], lines: Iterable[str]) -> Iterator
 
 
 def _ray_data() -> Any:
-    """The library, connected to a cluster."""
+    """Import the library, and connect to a cluster."""
     for name, value in _LIMITS_OF_RAY.items():  # read when Ray is imported, and by the processes that it starts
         os.environ.setdefault(name, value)
     try:
@@ -116,13 +119,6 @@ class Worker:
             return {"done": b"", "failure": str(error)}
 
 
-def _processors() -> int:
-    """Of the cluster: a worker for each."""
-    import ray
-
-    return max(1, int(ray.cluster_resources().get("CPU", 1)))
-
-
 @dataclass(frozen=True)
 class ClusterExtractor:
     """The local extractor, with the workers of a cluster instead of processes. Each has the parser, or fetches it."""
@@ -143,7 +139,7 @@ class ClusterExtractor:
 
 
 def parsing_stage(home: Path, offline: bool) -> Stage:
-    """Parses a line of passages, with the parser in this home."""
+    """Parse a line of passages, with the parser in this home."""
     parse = make_line_parser(ensure(ENGLISH_PARSER, home, offline=offline))
     return lambda line: parse(line).encode()
 
@@ -151,14 +147,14 @@ def parsing_stage(home: Path, offline: bool) -> Stage:
 def encode_on_cluster(
     make_embedder: Callable[[], Embedder], embedder: Embedder, windows: Iterable[Window]
 ) -> Iterator[NDArray[np.float32]]:
-    """The vectors of windows, from workers that each make the embedder."""
+    """Return the vectors of windows, from workers that each make the embedder."""
     lines = (json.dumps([window.texts, window.spans]) for window in windows)
     for vectors in run_stage(partial(encoding_stage, make_embedder, embedder.fingerprint), lines):
         yield np.frombuffer(vectors, np.float32).reshape(-1, embedder.dimension)
 
 
 def encoding_stage(make_embedder: Callable[[], Embedder], fingerprint: str) -> Stage:
-    """Encodes a line that holds a window."""
+    """Encode a line that holds a window."""
     embedder = make_embedder()
     if embedder.fingerprint != fingerprint:
         raise EmbedderMismatchError(

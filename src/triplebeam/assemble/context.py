@@ -15,7 +15,7 @@ from triplebeam.generate.language_model import LanguageModel
 from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.index.folder.view import view
 from triplebeam.index.protocols import PassageLookup, Query, Source, SourceTriples
-from triplebeam.retrieve.clauses import clauses
+from triplebeam.retrieve.question_parts import clauses
 from triplebeam.retrieve.retriever import Retriever
 from triplebeam.settings import Settings
 from triplebeam.system.progress import Progress, ignore_progress
@@ -23,11 +23,11 @@ from triplebeam.where import Where
 
 #: Retrievers kept per context. There is no end of those one can write with parameters in brackets.
 _KEPT = 32
-#: The views that are kept have so many times the passages of their index together: that is what they cost in memory.
+#: Passages of all views that are kept, as a multiple of the passages of their index: that is what they cost in memory.
 VIEWS_KEPT = 2
-#: However few passages they have.
+#: Views that are kept, however few passages they have.
 MAX_VIEWS = 256
-#: Of an index on a cluster so many are kept. They have no passages of their own, but each keeps neighbourhoods.
+#: Views that are kept of an index on a cluster. They have no passages of their own, but each keeps neighbourhoods.
 _CLUSTER_VIEWS_KEPT = 16
 #: Neighbourhoods that are kept: an agent may come back to a query.
 _NEARBY_KEPT = 8
@@ -108,7 +108,7 @@ class Context:
         return make_model(self.settings, "reading")
 
     def once(self, name: str, make: Callable[[], Retriever]) -> Retriever:
-        """The retriever of that name, made at first use and kept: some compute a matrix."""
+        """Return the retriever of that name, made at first use and kept: some compute a matrix."""
         if (known := self._retrievers.get(name)) is not None:
             return known
         while len(self._retrievers) >= _KEPT:  # other threads may do the same
@@ -116,7 +116,7 @@ class Context:
         return self._retrievers.setdefault(name, make())
 
     def view(self, where: Where) -> "Context":
-        """The same over the passages for which a filter holds; the latest views are kept.
+        """Return the same over the passages for which a filter holds; the latest views are kept.
 
         A view of a folder takes up to a second: whoever asks for one that is being made waits for it.
         """
@@ -125,12 +125,15 @@ class Context:
         with whole._keeping:
             kept = whole._views.pop(filters, found)
             whole._views[filters] = kept  # behind the others: it was used last
-            while len(whole._views) > 1 and whole._has_too_many_views():
+            while len(whole._views) > 1 and (
+                sum(view.size for view in whole._views.values()) > VIEWS_KEPT * len(whole.passages)
+                or len(whole._views) > MAX_VIEWS
+            ):
                 whole._views.pop(next(iter(whole._views))).release()
         return kept.context()
 
     def around(self, query: str, *, hops: bool = True) -> "Context":
-        """The same over the graphs near a query, or without ``hops`` over what it finds; the latest are kept."""
+        """Return the same over the graphs near a query, or without ``hops`` over what it finds; the latest are kept."""
         key = query, hops
         if (known := self._nearby.get(key)) is not None:
             return known
@@ -143,7 +146,7 @@ class Context:
         return made
 
     def over(self, source: Source) -> "Context":
-        """The same models over another source."""
+        """Return the same models over another source."""
         return replace(self, source=source, whole=self.whole or self)
 
     def release(self) -> None:
@@ -160,12 +163,8 @@ class Context:
         self._retrievers.clear()
         self._nearby.clear()
 
-    def _has_too_many_views(self) -> bool:
-        sizes = [view.size for view in self._views.values()]
-        return sum(sizes) > VIEWS_KEPT * len(self.passages) or len(sizes) > MAX_VIEWS
-
     def _visible(self, where: Where) -> tuple[int, Callable[[], Source]]:
-        """What a filter leaves: its passages in memory, about, and what makes its source."""
+        """Return what a filter leaves: its passages in memory, about, and what makes its source."""
         if isinstance(seen := self.source, Snapshot):
             rows = seen.passages.find_rows(where)
             whole, rows = (seen, rows) if seen.whole is None else (seen.whole, seen.rows[rows])

@@ -1,27 +1,39 @@
-"""Methods side by side: names become methods, methods are asked, results are kept."""
+"""Methods side by side: names become methods, methods are asked, results are kept; and tuning by one's own questions.
+
+An index measures itself how much the default search relies on walks (`index.content.entities`). Questions with
+gold passages know better, if there are enough of them: a share is chosen on one half and measured on the other, and the
+other way round. Only where that is better than the index's own share beyond chance, the best share over all questions
+takes its place.
+"""
 
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+import numpy as np
+from numpy.typing import NDArray
+
 from triplebeam.answer import Agent
 from triplebeam.assemble.context import Context
 from triplebeam.assemble.method import Method
 from triplebeam.assemble.models import make_embedder
+from triplebeam.assemble.reader import IndexReader
 from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError
 from triplebeam.evaluate.ask_all import CountingEmbedder, ask_all
+from triplebeam.evaluate.compare import MAX_P_VALUE, Difference, compare_paired
+from triplebeam.evaluate.measures import values
 from triplebeam.evaluate.questions import Question, find_gold, read_questions
-from triplebeam.evaluate.run import Evaluation, QuestionResult, Run
-from triplebeam.evaluate.run_file import RunFile, run_key
+from triplebeam.evaluate.run import Evaluation, QuestionResult, Run, RunFile, run_key
 from triplebeam.generate.accounting import compute_cost
 from triplebeam.generate.language_model import LanguageModel, Usage
 from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.index.location import Location
 from triplebeam.index.protocols import Source
 from triplebeam.index.stores import open_source
-from triplebeam.retrieve.retriever import Retriever
+from triplebeam.retrieve.blend.blend import Blend
+from triplebeam.retrieve.retriever import Retriever, retrieve_many
 from triplebeam.settings import Settings
 from triplebeam.system.progress import Progress, ignore_progress
 from triplebeam.where import parse
@@ -105,7 +117,7 @@ class Evaluator:
         return {method: [self._run(opened, method, seed) for seed in self._seeds_of(method)] for method in methods}
 
     def _visible(self, where: str, source: Source, questions: Sequence[Question]) -> tuple[Source, list[Question]]:
-        """The view of a filter, and the questions that can be answered from it."""
+        """Return the view of a filter, and the questions that can be answered from it."""
         visible = Context(source, self.settings, self.embedder).view(parse(where)).source
         kept = [question for question in questions if all(each in visible.passages for each in question.gold)]
         if not kept:
@@ -132,12 +144,13 @@ class Evaluator:
             progress=self.progress,
         )
         name = f"{method} (seed {seed})" if len(self._seeds_of(method)) > 1 else method.text
-        return Run(
-            method=name, results=results, seed=seed, dollars=self._dollars(results), graph=_searches_graph(method)
-        )
+        # Agents do more than search, and the bound ``gold`` does not search at all.
+        searches = not method.is_agent and method.parts[0].row.name != "gold"
+        graph = method.uses_graph if searches else None
+        return Run(method=name, results=results, seed=seed, dollars=self._dollars(results), graph=graph)
 
     def _dollars(self, results: Sequence[QuestionResult]) -> float | None:
-        """What the calls cost, or would have cost where they were had from the cache."""
+        """Return what the calls cost, or would have cost where they were had from the cache."""
         total = sum((result.usage for result in results), Usage()).mark_cached()
         if not total.cached_calls:
             return None
@@ -160,7 +173,7 @@ class OpenedCorpus:
 
     def key(self, method: Method, seed: int | None) -> str:
         """Everything a result depends on."""
-        settings, given = self.context.settings, self.context.given_model
+        settings, given, source = self.context.settings, self.context.given_model, self.context.source
         packages = {part.row.build.__module__.partition(".")[0] for part in method.every_part()}
         return run_key(
             {
@@ -168,8 +181,8 @@ class OpenedCorpus:
                 "method": method.text,
                 **({"always_answer": True} if self.context.always_answer and method.is_agent else {}),
                 "seed": seed,
-                "index": self.context.source.manifest.model_dump(mode="json"),
-                "rows": self._visible_rows(),
+                "index": source.manifest.model_dump(mode="json"),
+                "rows": source.rows.tolist() if isinstance(source, Snapshot) else list(map(str, self.context.filters)),
                 "embedder": self.counting.fingerprint,
                 "models": [(each.model, each.base_url) for each in map(settings.endpoint, ("answering", "reading"))],
                 "given_model": given.name if given else None,
@@ -178,11 +191,6 @@ class OpenedCorpus:
             },
             sorted(packages),
         )
-
-    def _visible_rows(self) -> list[object]:
-        """What is seen through a filter: rows of a folder, or the filter of an index on a cluster."""
-        source = self.context.source
-        return source.rows.tolist() if isinstance(source, Snapshot) else list(map(str, self.context.filters))
 
     def count_triples_of_gold(self) -> dict[str, float]:
         """GeAR's triple density: the mean number of triples of a question's gold passages."""
@@ -196,7 +204,7 @@ class OpenedCorpus:
         }
 
     def _beside_the_index(self, method: Method) -> dict[str, object]:
-        """What a method reads that the index does not hold."""
+        """Return what a method reads that the index does not hold."""
         context, read = self.context, dict[str, object]()
         for part in method.every_part():
             if part.values.get("entities") == "given" and context.query_entities:
@@ -216,8 +224,60 @@ def _digest(path: Path) -> str:
         raise BadInputError(f"{path} cannot be read: {error.strerror}.") from error
 
 
-def _searches_graph(method: Method) -> bool | None:
-    """None for agents, which do more than search, and for the bound ``gold``, which does not search at all."""
-    if method.is_agent or method.parts[0].row.name == "gold":
-        return None
-    return method.uses_graph
+SHARES = (0.0, 0.25, 0.5, 0.75, 1.0)
+_MEASURES = ("R@5", "R@10")
+_DEPTH = 10
+
+
+@dataclass(frozen=True)
+class Tuning:
+    """What was measured."""
+
+    own: float
+    """The share that the index measured itself."""
+    recall: Mapping[float, float]
+    """By share: the mean of R@5 and R@10 over all questions."""
+    difference: Difference
+    """Of shares chosen on the other half of the questions, against the index's own."""
+
+    @property
+    def chosen(self) -> float | None:
+        """The share to use instead of the index's own; None: none is better beyond chance."""
+        better = self.difference.mean > 0 and self.difference.p_value < MAX_P_VALUE
+        return max(self.recall, key=self.recall.__getitem__) if better else None
+
+
+def measure_shares(index: IndexReader, questions: Sequence[Question]) -> Tuning:
+    """Measure the default search with every share, on the questions that have gold passages."""
+    asked = [question for question in find_gold(questions, index.passages) if question.gold]
+    if len(asked) < 2:
+        raise BadInputError(f"{len(asked)} questions have gold passages: tuning needs two or more, better a hundred.")
+    own = index.status.ownership.share
+    recall = {share: _recall(index, share, asked) for share in sorted({*SHARES, own})}
+    return Tuning(
+        own,
+        {share: float(each.mean()) for share, each in recall.items()},
+        compare_paired(recall[own], _cross_checked(recall)),
+    )
+
+
+def _recall(index: IndexReader, share: float, questions: Sequence[Question]) -> NDArray[np.float64]:
+    blend = index.retriever("blend")
+    assert isinstance(blend, Blend)
+    found = retrieve_many(replace(blend, share=share), [question.question for question in questions], _DEPTH)
+    results = [
+        QuestionResult(question_id=question.id, passage_ids=tuple(ranking.ids))
+        for question, ranking in zip(questions, found, strict=True)
+    ]
+    both = [values(measure, questions, results) for measure in _MEASURES]
+    return np.asarray(np.mean(both, axis=0))
+
+
+def _cross_checked(recall: Mapping[float, NDArray[np.float64]]) -> NDArray[np.float64]:
+    """Each question's recall with the share that is best on the other half of the questions."""
+    by_share = np.array(list(recall.values()))
+    checked = np.empty(by_share.shape[1])
+    for half in (0, 1):
+        best = by_share[:, 1 - half :: 2].mean(axis=1).argmax()
+        checked[half::2] = by_share[best, half::2]
+    return checked

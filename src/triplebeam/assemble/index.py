@@ -114,7 +114,7 @@ class Index(IndexReader):
         dry_run: bool = False,
         follow_links: bool = False,
     ) -> "BuildReport":
-        """Bring the index in step with folders: add what is new, read again what changed, remove what is gone.
+        """Synchronize the index with folders: add what is new, read again what changed, remove what is gone.
 
         Only files whose size or time of change differs are read. A file that was renamed or moved keeps its triples.
         Documents from elsewhere are left alone. Links that lead out of a folder are skipped, unless ``follow_links``.

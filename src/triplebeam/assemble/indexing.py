@@ -1,27 +1,33 @@
-"""Documents into an index, and out of it: what the command line, the server's jobs and `Index` all call."""
+"""Documents into an index, and out of it: what the command line, the server's jobs and `Index` all call.
 
-from collections.abc import Iterable, Mapping
+Python adds paths, texts, rows and documents.
+"""
+
+import logging
+import os
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import chain
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any
 
 from triplebeam.assemble.models import (
     DEFAULT_EMBEDDER,
-    EXTRACTORS,
-    HOW_TO_CONFIGURE,
+    choose,
     completions_file,
+    make_chosen,
     make_embedder,
-    make_extractor,
 )
 from triplebeam.embed import load_embedder
 from triplebeam.embed.embedder import Embedder
-from triplebeam.errors import BadInputError, ModelMissingError, nearest
-from triplebeam.extract.extractor import KEYWORDS_MARK, Extractor
+from triplebeam.errors import BadInputError, SourceError, nearest
+from triplebeam.extract.extractor import Extractor
 from triplebeam.generate.accounting import Account, compute_cost, find_price
 from triplebeam.generate.completion_cache import CompletionStore
 from triplebeam.index.build.build import IndexBuilder
-from triplebeam.index.build.extraction import Budget, OverwritePolicy, kind_of
+from triplebeam.index.build.extraction import Budget, OverwritePolicy
 from triplebeam.index.build.maintenance import PurgeReport, purge
 from triplebeam.index.build.writing import open_store_copy, require_index, set_share
 from triplebeam.index.content.content import Content
@@ -29,12 +35,22 @@ from triplebeam.index.content.corrected import LineMatches
 from triplebeam.index.location import Cluster, Location, parse_location
 from triplebeam.index.protocols import PassageLookup
 from triplebeam.index.store.corrections import Corrections
-from triplebeam.index.store.lookup import read_embedder, read_extractor, read_source_files, read_source_names
+from triplebeam.index.store.lookup import read_embedder, read_source_files, read_source_names
 from triplebeam.index.stores import publisher_of
-from triplebeam.ingest import SourceNames, document_id
+from triplebeam.ingest import (
+    Reading,
+    SourceNames,
+    check_plain_fields,
+    document_id,
+    read_sources,
+    row_document,
+    scan_sources,
+)
 from triplebeam.ingest.folder_files import is_inside
+from triplebeam.passage import Document
 from triplebeam.settings import Settings
 from triplebeam.system.progress import Progress, ignore_progress
+from triplebeam.text.characters import replace_unstorable
 
 #: What failed before may well fail again; but a model that does no better than before is not to be paid for it all.
 MAX_FAILURES_AGAIN = 0.50
@@ -57,7 +73,7 @@ def index_builder(
     names: SourceNames | None = None,
     progress: Progress = ignore_progress,
 ) -> IndexBuilder:
-    """What adds documents to an index, retries those whose extraction failed, and removes documents.
+    """Make what adds documents to an index, retries those whose extraction failed, and removes documents.
 
     ``again`` is for such a retry: the model is asked again what the cache holds already, and more may fail. Without an
     ``extractor`` or ``triples`` the index goes on with its own. Triples that were given or paid for are replaced with
@@ -73,6 +89,7 @@ def index_builder(
         made = extractor
     if max_failures is None:
         max_failures = MAX_FAILURES_AGAIN if again else IndexBuilder.max_failures
+    kept = OverwritePolicy.SAME if extractor is None and not triples else OverwritePolicy.LOCAL
     builder = IndexBuilder(
         folder=folder,
         embedder=embedder or make_embedder(embedder_name(folder, settings), settings, progress),
@@ -84,7 +101,7 @@ def index_builder(
         source_names=names.known if names else {},
         triples_in_context=settings.triples_in_context,
         keyword_passages=settings.keyword_passages,
-        overwrite=_overwrite_policy(replace_triples, named=extractor is not None or bool(triples)),
+        overwrite=OverwritePolicy.ALL if replace_triples else kept,
         progress=progress,
         publisher=publisher_of(location),
     )
@@ -92,7 +109,7 @@ def index_builder(
 
 
 def _on_cluster(builder: IndexBuilder, settings: Settings, *, encode: bool) -> IndexBuilder:
-    """The same, but parsing on a cluster, and encoding where its workers can load the embedder by its name.
+    """Parse on a cluster, and encode there where its workers can load the embedder by its name.
 
     An endpoint is called from here: no key leaves this process.
     """
@@ -110,12 +127,12 @@ def _on_cluster(builder: IndexBuilder, settings: Settings, *, encode: bool) -> I
 
 
 def source_names(folder: Path, sources: Iterable[Path]) -> SourceNames:
-    """The names of files in an index: those that these sources were first indexed by, from wherever it was."""
+    """Return the names of files in an index: those that these sources were first indexed by, from wherever it was."""
     return SourceNames(read_source_names(folder), sources)
 
 
 def embedder_name(folder: Path, settings: Settings) -> str:
-    """The embedder to index with: the one that is set, else the index's own, else the default."""
+    """Return the embedder to index with: the one that is set, else the index's own, else the default."""
     there = read_embedder(folder)
     return settings.embedder or (there.name if there else DEFAULT_EMBEDDER)
 
@@ -126,16 +143,10 @@ def read_corrections(given: str | Path | Iterable[Mapping[str, object]]) -> Corr
 
 
 def correction_matches(folder: Path, corrections: Corrections | None = None) -> list[LineMatches]:
-    """What each line of corrections concerns in an index now; without any, of those that the index has."""
+    """Return what each line of corrections concerns in an index now; without any, of those that the index has."""
     require_index(folder, "there is nothing to correct")
     with open_store_copy(folder) as store:
         return Content.of(store, corrections=corrections).correction_lines()
-
-
-def _overwrite_policy(replace_triples: bool, *, named: bool) -> OverwritePolicy:
-    if replace_triples:
-        return OverwritePolicy.ALL
-    return OverwritePolicy.LOCAL if named else OverwritePolicy.SAME
 
 
 def purge_index(place: Path | Location, settings: Settings) -> PurgeReport:
@@ -157,7 +168,7 @@ def tune_share(location: Location, share: float | None) -> None:
 
 
 def dollar_budget(dollars: float, settings: Settings, bill: Account) -> Budget:
-    """A limit on what the calls of a run may cost; its calls count towards ``bill``."""
+    """Limit what the calls of a run may cost; its calls count towards ``bill``."""
     model = settings.endpoint("extraction").model or ""
     if find_price(model, settings.prices) is None:
         raise BadInputError(
@@ -168,17 +179,19 @@ def dollar_budget(dollars: float, settings: Settings, bill: Account) -> Budget:
 
 
 def known_documents(folder: Path, passages: PassageLookup, wanted: Iterable[str | Path]) -> list[str]:
-    """The ids of documents by what a person calls them; what is not there is an error that names the nearest.
+    """Return the ids of documents by what a person calls them; what is not there is an error that names the nearest.
 
     A file may be written in any way that leads to it: ``./docs/old.md`` is ``docs/old.md``, and so is ``old.md`` in
     that folder. A folder, or a file of many rows, is all documents that came from it, whether it is still there or not.
     """
     known, sources, names = passages.document_ids, read_source_files(folder), source_names(folder, ())
-    found = (id_ for each in wanted for id_ in _known(known, sources, str(each), names))
+    found = (id_ for each in wanted for id_ in _find_documents(known, sources, str(each), names))
     return list(dict.fromkeys(found))
 
 
-def _known(known: Mapping[str, None], sources: Mapping[str, str], document: str, names: SourceNames) -> list[str]:
+def _find_documents(
+    known: Mapping[str, None], sources: Mapping[str, str], document: str, names: SourceNames
+) -> list[str]:
     called = (document, document_id(Path(document)), names(Path(document)))
     for name in called:
         if name in known:
@@ -190,65 +203,95 @@ def _known(known: Mapping[str, None], sources: Mapping[str, str], document: str,
     raise BadInputError(f"there is no document {document!r} in the index{nearest(document, known)}, which {there}.")
 
 
-class Choice(NamedTuple):
-    """An extractor by its name, or a file of triples; with or without a model's keywords."""
-
-    extractor: str = "local"
-    triples: Path | None = None
-    keywords: bool = False
-    is_remembered: bool = False
-
-    @property
-    def is_paid(self) -> bool:
-        """Does it call a language model?"""
-        return self.keywords or (self.triples is None and self.extractor.startswith("llm"))
+_NUMBERED = re.compile(r"text-([0-9]+)")
 
 
-def choose(
-    folder: Path,
-    extractor: str | None = None,
-    *,
-    triples: Path | None = None,
-    keywords: bool = False,
-    again: bool = False,
-) -> Choice:
-    """What is named comes first. ``again``: what failed is retried with a model, unless another extractor is named."""
-    if extractor or triples:
-        return Choice(extractor or "local", triples, keywords)
-    own = _remembered(folder)
-    if again and not own.is_paid:
-        return Choice("llm", None, keywords)
-    return own._replace(keywords=keywords or own.keywords)
+def list_paths(paths: str | Path | Iterable[str | Path]) -> list[Path]:
+    """Return paths as a list; one that is a text by mistake is an error."""
+    listed = [paths] if isinstance(paths, str | Path) else list(paths)
+    for each in listed:
+        if not isinstance(each, str | Path):
+            raise BadInputError(f"a path is {type(each).__name__}: add_documents takes documents and rows.")
+        if any(map(str.isspace, str(each))) and not os.path.exists(each):  # noqa: PTH110 (False for what is too long)
+            raise BadInputError(
+                f"there is no file or folder {str(each)[:80]!r}: check the path; add_texts takes texts."
+            )
+    return [Path(each) for each in listed]
 
 
-def make_chosen(
-    place: Path | Location,
-    choice: Choice,
-    settings: Settings,
-    progress: Progress = ignore_progress,
-    *,
-    refresh: bool = False,
-) -> Extractor | None:
-    """The extractor; where the index goes on with one that cannot be made here, the two ways on are named."""
-    if choice.is_remembered and choice.is_paid and not settings.endpoint("extraction").model:
-        raise ModelMissingError(
-            f"{place} goes on with the extractor it was built with, {choice.extractor}"
-            f"{' with keywords' if choice.keywords else ''}, which needs a language model: {HOW_TO_CONFIGURE}; or name"
-            " --extractor local, which extracts new passages without one and keeps the triples that are there."
-        )
-    if choice.is_remembered and choice.extractor not in EXTRACTORS:
+def read_paths(
+    paths: Sequence[Path], encoding: str | None, name: Callable[[Path], str], *, follow_links: bool
+) -> Iterable[Reading]:
+    """Read files and folders; files are called what ``name`` returns."""
+    for line in scan_sources(paths, follow_links=follow_links).describe_skipped():
+        logging.getLogger("triplebeam").info("skipped: %s", line)
+    return read_sources(paths, encoding=encoding, name=name, follow_links=follow_links)
+
+
+def read_texts(texts: str | Iterable[str], known: Iterable[str]) -> list[Document]:
+    """Make documents of texts, numbered text-1, text-2 and so on, above those that are ``known`` already."""
+    numbers, documents = _free_numbers(known), []
+    for place, text in enumerate([texts] if isinstance(texts, str) else texts, 1):
+        if not isinstance(text, str):
+            raise BadInputError(f"text {place} is {type(text).__name__}: add takes paths, add_documents rows.")
+        if not text.strip():
+            raise BadInputError(f"text {place} is empty: leave it out.")
+        documents.append(Document(id=next(numbers), text=replace_unstorable(text)))
+    return documents
+
+
+def read_documents(
+    given: Document | Mapping[str, object] | Iterable[Document | Mapping[str, object]], known: Iterable[str]
+) -> list[Document]:
+    """Check documents and rows, all before anything is written; rows without an id are numbered as texts are."""
+    numbers, documents = _free_numbers(known), []
+    for place, each in enumerate([given] if isinstance(given, Document | Mapping) else given, 1):
+        if isinstance(each, Document):
+            _check_document(each, place)
+            documents.append(each)
+        elif isinstance(each, Mapping):
+            documents.append(_row(each, place, numbers))
+        else:
+            raise BadInputError(
+                f'item {place} is {type(each).__name__}: give rows with a "text", or Documents; add takes paths, and'
+                " add_texts texts."
+            )
+    seen: set[str] = set()
+    for document in documents:
+        if document.id in seen:
+            raise BadInputError(f"two documents have the id {document.id!r}: give each its own.")
+        seen.add(document.id)
+    return documents
+
+
+def _row(row: Mapping[str, Any], place: int, numbers: Iterator[str]) -> Document:
+    has_id = any(row.get(name) not in (None, "") for name in ("id", "_id"))
+    try:
+        check_plain_fields(dict(row))
+        return row_document(dict(row), "" if has_id else next(numbers))
+    except (SourceError, TypeError) as error:
+        raise BadInputError(f"row {place} cannot be indexed: {error}.") from error
+
+
+def _check_document(document: Document, place: int) -> None:
+    """Refuse values of another type: they would be stored, and break every later change of the index."""
+    fields: object = document.metadata
+    if not isinstance(fields, Mapping):
         raise BadInputError(
-            f"{place} goes on with the extractor it was built with, {choice.extractor!r}, which is not one of"
-            f" Triplebeam's: pass it to `Index.add` again, or name another, such as local, for new passages."
+            f"document {place} cannot be indexed: its metadata is {type(fields).__name__}: give a dict."
         )
-    return make_extractor(
-        choice.extractor, choice.triples, settings, progress, refresh=refresh, keywords=choice.keywords
-    )
+    strings: dict[object, object] = {"id": document.id, "text": document.text, "title": document.title}
+    for name, value in chain(strings.items(), fields.items()):
+        if not (isinstance(name, str) and isinstance(value, str)):
+            raise BadInputError(
+                f"document {place} cannot be indexed: its {name!r} is {type(value).__name__}: give a string, or a row"
+                " (a dict), whose numbers are made strings."
+            )
 
 
-def _remembered(folder: Path) -> Choice:
-    name = read_extractor(folder)
-    if name is None:
-        return Choice()
-    kind = kind_of(name)
-    return Choice("local" if kind == "given" else kind, None, KEYWORDS_MARK in name, is_remembered=True)
+def _free_numbers(known: Iterable[str]) -> Iterator[str]:
+    taken = [int(match[1]) for match in map(_NUMBERED.fullmatch, known) if match]
+    number = max(taken, default=0)
+    while True:
+        number += 1
+        yield f"text-{number}"

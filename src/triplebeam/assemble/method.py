@@ -56,7 +56,7 @@ class Part:
         )
 
     def build(self, context: Context, *place: Any) -> Any:
-        """The object, with its parameters. ``place`` is what it is built over: the context, a retriever, or `Below`."""
+        """Build the object with its parameters over ``place``: the context, a retriever, or `Below`."""
         arguments, fields = dict[str, Any](), dict[str, Any]()
         for name, value in self.values.items():
             kept = fields if self.row.parameters[name].is_field else arguments
@@ -85,7 +85,8 @@ class Method:
         if method.startswith(_RUN):
             return cls(method, run=Path(method.removeprefix(_RUN)))
         head, colon, rest = method.partition(":")
-        if colon or _is_agent(re.split(r"[\[+@]", method.strip())[0]):
+        row = None if colon else find_method(re.split(r"[\[+@]", method.strip())[0])
+        if colon or (row is not None and row.kind == "agent"):
             agent = _part(head, method, ("agent",), "agent")
             return cls(method, agent, _retriever_parts(rest, method) if rest else ())
         return cls(method, parts=_retriever_parts(method, method))
@@ -110,7 +111,7 @@ class Method:
         return any(part.row.uses_graph for part in self.every_part())
 
     def every_part(self) -> Iterator[Part]:
-        """The agent, the retriever's parts, and those of a method that is a parameter."""
+        """Yield the agent, the retriever's parts, and those of a method that is a parameter."""
         for part in (*([self.agent] if self.agent else []), *self.parts):
             yield part
             for value in part.values.values():
@@ -118,33 +119,33 @@ class Method:
                     yield from value.every_part()
 
     def build(self, context: Context) -> Retriever | Agent:
-        """What it names."""
+        """Build what it names."""
         return self.build_agent(context) if self.agent else self.retriever(context)
 
     def retriever(self, context: Context) -> Retriever:
-        """The retriever it names; made once per context."""
+        """Return the retriever it names; made once per context."""
         if self.agent:
             raise BadInputError(f"{self.text!r} answers, and is no search: use it with `triplebeam ask --method`.")
         if self.run:
             raise BadInputError(f"{self.text!r} is a run of another system: compare it in `triplebeam bench`.")
-        return context.once(self.text, lambda: self._retriever(context))
+        return context.once(self.text, lambda: self._build_retriever(context))
 
-    def _retriever(self, context: Context) -> Retriever:
+    def _build_retriever(self, context: Context) -> Retriever:
         graphs = [place for place, part in enumerate(self.parts, 1) if part.row.takes_snapshot]
         if graphs and not isinstance(context.source, Snapshot):
             below = Method(self.text, parts=self.parts[: graphs[-1]])
-            around = AroundQuestion(context, self.text, below._built, below.uses_graph)
+            around = AroundQuestion(context, self.text, below._build_over, below.uses_graph)
             return expand(context, around, self.parts[graphs[-1] :])
-        return self._built(context)
+        return self._build_over(context)
 
-    def _built(self, context: Context) -> Retriever:
+    def _build_over(self, context: Context) -> Retriever:
         first, *expansions = self.parts
         if first.row.kind == "expansion":
             return expand(context, Method.parse(first.row.base).retriever(context), self.parts)
         return expand(context, first.build(context, context), tuple(expansions))
 
     def build_agent(self, context: Context, given: Retriever | None = None) -> Agent:
-        """The agent it names; it uses the retriever it is ``given``, where the name leaves room for one."""
+        """Return the agent it names; it uses the retriever it is ``given``, where the name leaves room for one."""
         if self.agent is None:
             raise BadInputError(
                 f"{self.text!r} finds passages and does not answer: put an agent in front, such as agent:{self.text};"
@@ -159,7 +160,7 @@ class Method:
 
 
 def expand(context: Context, below: Retriever, expansions: "str | tuple[Part, ...]") -> Retriever:
-    """What expansions, or those of these names with ``+`` between, make of a retriever."""
+    """Put expansions, or those of these names with ``+`` between, over a retriever."""
     if isinstance(expansions, str):
         expansions = _retriever_parts(expansions, expansions)
     for part in expansions:
@@ -195,11 +196,6 @@ def _part(text: str, method: str, kinds: tuple[str, ...], role: str) -> Part:
         raise BadInputError(f"a parameter is written twice in {text!r}: name each once.")
     texts |= {"over": match["over"]} if match["over"] else {}
     return Part(row, {name: _value(row, name, value, method) for name, value in texts.items()})
-
-
-def _is_agent(name: str) -> bool:
-    row = find_method(name)
-    return row is not None and row.kind == "agent"
 
 
 def _unknown(name: str, method: str, kinds: tuple[str, ...], role: str) -> BadInputError:
@@ -238,7 +234,7 @@ class AroundQuestion:
         return self.context.passages
 
     def retrieve(self, query: str, k: int = 10) -> Ranking:
-        """The best k of the neighbourhood."""
+        """Return the best k of the neighbourhood."""
         near = self.context.around(query, hops=self.hops)
         retriever = near.once(self.name, lambda: self.build(near))
         if isinstance(retriever, PerQuestion):

@@ -3,13 +3,16 @@
 import logging
 from collections.abc import Callable
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 from triplebeam.embed import load_embedder
 from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError, ModelMissingError, nearest
-from triplebeam.extract.extractor import Extractor
+from triplebeam.extract.extractor import KEYWORDS_MARK, Extractor
 from triplebeam.generate.language_model import LanguageModel
+from triplebeam.index.build.extraction import kind_of
+from triplebeam.index.location import Location
+from triplebeam.index.store.lookup import read_extractor
 from triplebeam.plugins import require_plugin
 from triplebeam.settings import Settings
 from triplebeam.system.progress import Progress, ignore_progress
@@ -26,7 +29,7 @@ HOW_TO_CONFIGURE = (
 
 
 def make_embedder(name: str, settings: Settings, progress: Progress = ignore_progress) -> Embedder:
-    """The embedder of that name; its weights are fetched at first use unless ``offline`` forbids it."""
+    """Load the embedder of that name; its weights are fetched at first use unless ``offline`` forbids it."""
     return load_embedder(
         name,
         settings.home,
@@ -42,7 +45,7 @@ def make_embedder(name: str, settings: Settings, progress: Progress = ignore_pro
 
 
 def make_model(settings: Settings, role: Role = "answering", *, refresh: bool = False) -> LanguageModel:
-    """The language model for a role, with its cache, retries and limits; its calls count towards the open accounts.
+    """Connect the language model for a role, with its cache and limits; its calls count towards the open accounts.
 
     ``refresh``, like the setting ``no_cache``, sends prompts again that the cache has a reply to.
     """
@@ -87,7 +90,7 @@ def make_extractor(
     refresh: bool = False,
     keywords: bool = False,
 ) -> Extractor | None:
-    """The extractor of that name, or the one that takes triples from a file; None for ``none``.
+    """Return the extractor of that name, or the one that takes triples from a file; None for ``none``.
 
     With ``keywords`` the model for extraction is also asked for each passage's keywords, for the graph of passages.
     """
@@ -111,27 +114,20 @@ def _extractor(
         case "none":
             return None
         case "local":
-            return _local_extractor(settings, progress)
+            from triplebeam.extract.local import LocalExtractor
+            from triplebeam.weights import ENGLISH_PARSER, ensure
+
+            return LocalExtractor(ensure(ENGLISH_PARSER, settings.home, offline=settings.offline, progress=progress))
         case "llm" | "llm-two-step":
-            return _llm_extractor(name, settings, refresh)
+            from triplebeam.extract.llm import LLMExtractor
+
+            kind: Callable[..., Extractor] = (
+                LLMExtractor if name == "llm" else require_plugin("extractors", name, "an extractor")
+            )
+            model = _extraction_model(f"--extractor {name}", settings, refresh)
+            return kind(model, batch_size=4 * settings.concurrency)
         case _:
             raise BadInputError(f"there is no extractor {name!r}{nearest(name, EXTRACTORS)}.")
-
-
-def _local_extractor(settings: Settings, progress: Progress) -> Extractor:
-    from triplebeam.extract.local import LocalExtractor
-    from triplebeam.weights import ENGLISH_PARSER, ensure
-
-    return LocalExtractor(ensure(ENGLISH_PARSER, settings.home, offline=settings.offline, progress=progress))
-
-
-def _llm_extractor(name: str, settings: Settings, refresh: bool) -> Extractor:
-    from triplebeam.extract.llm import LLMExtractor
-
-    kind: Callable[..., Extractor] = (
-        LLMExtractor if name == "llm" else require_plugin("extractors", name, "an extractor")
-    )
-    return kind(_extraction_model(f"--extractor {name}", settings, refresh), batch_size=4 * settings.concurrency)
 
 
 def _extraction_model(flag: str, settings: Settings, refresh: bool) -> LanguageModel:
@@ -140,3 +136,67 @@ def _extraction_model(flag: str, settings: Settings, refresh: bool) -> LanguageM
             f"{flag} needs a language model: {HOW_TO_CONFIGURE}; or use --extractor local alone, which needs none."
         )
     return make_model(settings, "extraction", refresh=refresh)
+
+
+class Choice(NamedTuple):
+    """An extractor by its name, or a file of triples; with or without a model's keywords."""
+
+    extractor: str = "local"
+    triples: Path | None = None
+    keywords: bool = False
+    is_remembered: bool = False
+
+    @property
+    def is_paid(self) -> bool:
+        """Does it call a language model?"""
+        return self.keywords or (self.triples is None and self.extractor.startswith("llm"))
+
+
+def choose(
+    folder: Path,
+    extractor: str | None = None,
+    *,
+    triples: Path | None = None,
+    keywords: bool = False,
+    again: bool = False,
+) -> Choice:
+    """Choose what is named first. ``again``: what failed is retried with a model, unless another extractor is named."""
+    if extractor or triples:
+        return Choice(extractor or "local", triples, keywords)
+    own = _read_choice(folder)
+    if again and not own.is_paid:
+        return Choice("llm", None, keywords)
+    return own._replace(keywords=keywords or own.keywords)
+
+
+def make_chosen(
+    place: Path | Location,
+    choice: Choice,
+    settings: Settings,
+    progress: Progress = ignore_progress,
+    *,
+    refresh: bool = False,
+) -> Extractor | None:
+    """Return the extractor; where the index goes on with one that cannot be made here, the two ways on are named."""
+    if choice.is_remembered and choice.is_paid and not settings.endpoint("extraction").model:
+        raise ModelMissingError(
+            f"{place} goes on with the extractor it was built with, {choice.extractor}"
+            f"{' with keywords' if choice.keywords else ''}, which needs a language model: {HOW_TO_CONFIGURE}; or name"
+            " --extractor local, which extracts new passages without one and keeps the triples that are there."
+        )
+    if choice.is_remembered and choice.extractor not in EXTRACTORS:
+        raise BadInputError(
+            f"{place} goes on with the extractor it was built with, {choice.extractor!r}, which is not one of"
+            f" Triplebeam's: pass it to `Index.add` again, or name another, such as local, for new passages."
+        )
+    return make_extractor(
+        choice.extractor, choice.triples, settings, progress, refresh=refresh, keywords=choice.keywords
+    )
+
+
+def _read_choice(folder: Path) -> Choice:
+    name = read_extractor(folder)
+    if name is None:
+        return Choice()
+    kind = kind_of(name)
+    return Choice("local" if kind == "given" else kind, None, KEYWORDS_MARK in name, is_remembered=True)

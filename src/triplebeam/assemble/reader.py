@@ -48,7 +48,7 @@ class IndexReader:
         return len(self.passages)
 
     def __bool__(self) -> bool:
-        """An empty index is still an index."""
+        """Return true: an empty index is still an index."""
         return True
 
     def __iter__(self) -> Iterator[Passage]:

@@ -10,7 +10,7 @@ from triplebeam.weights import GRANITE, ensure
 
 
 def rerank(context: Context, below: Retriever) -> Rerank:
-    """The base's first passages, and what rare terms of them reach, read again."""
+    """Read the base's first passages again, and what rare terms of them reach."""
     index, settings = context.snapshot, context.settings
     if not isinstance(index.passage_terms, TermIndex):
         raise BadInputError("rerank follows rare terms, which a cluster does not list: use an index in a folder.")

@@ -1,19 +1,95 @@
-"""The table of methods: a row per method. A new one needs its own file and a row here, or in a package that adds its
-rows through the entry point ``triplebeam.methods``.
+"""The table of methods: a row per method, and what each takes in brackets. A new one needs its own file and a row here,
+or in a package that adds its rows through the entry point ``triplebeam.methods``.
 
 A row has the line for people, and the class of the method or the function that builds it, from which its parameters are
 read. Triplebeam's own are named by their module, which is imported when the method is used: the table itself is cheap.
 An expansion named alone, and an agent without a colon, use the ``base`` of their row.
+
+A class's parameters are those of its fields that a person can type: numbers, yes or no, a choice of words. Its
+collaborators (a retriever, a model, the passages) have other types, and so are none. A function that builds an object
+adds its own keyword arguments. Bounds are the classes' own business: they refuse what they cannot use.
 """
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+import inspect
+import math
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, fields, is_dataclass
 from functools import cache, cached_property
+from pathlib import Path
 from pkgutil import resolve_name
-from typing import Any, Literal, TypeAlias
+from types import NoneType, UnionType
+from typing import Any, Literal, TypeAlias, Union, get_args, get_origin, get_type_hints
 
-from triplebeam.assemble.parameters import Parameter, parameters_of
+from triplebeam.errors import BadInputError, nearest
 from triplebeam.plugins import load_plugins
+
+_TYPED = (bool, int, float, str, Path)
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A name, the type of its value without ``None``, and its default."""
+
+    name: str
+    type: Any
+    default: object
+    is_field: bool
+    """It is a field of the object that is built, and no argument of the function that builds it."""
+
+    def read(self, text: str, method: str) -> object:
+        """Return the value that a text means."""
+        if get_origin(self.type) is Literal:
+            return choice(self.name, text, get_args(self.type))
+        if self.type is bool:
+            if text not in ("yes", "no"):
+                raise BadInputError(f"{self.name}={text} in {method!r} is not yes or no.")
+            return text == "yes"
+        try:
+            value = self.type(text)
+        except ValueError:
+            value = math.nan
+        if value != value:
+            raise BadInputError(f"{self.name}={text} in {method!r} is not a number.")
+        return value
+
+
+@cache
+def parameters_of(build: Callable[..., object]) -> Mapping[str, Parameter]:
+    """Return the parameters of a class, or of a function and the class it says it returns."""
+    if inspect.isclass(build):
+        return _fields_of(build)
+    hints = get_type_hints(build)
+    own = {
+        name: Parameter(name, _without_none(hints[name]), each.default, is_field=False)
+        for name, each in inspect.signature(build).parameters.items()
+        if each.kind is each.KEYWORD_ONLY
+    }
+    return _fields_of(hints["return"]) | own
+
+
+def _fields_of(kind: type) -> dict[str, Parameter]:
+    if not is_dataclass(kind):
+        return {}
+    hints = {name: _without_none(hint) for name, hint in get_type_hints(kind).items()}
+    return {
+        each.name: Parameter(each.name, hints[each.name], each.default, is_field=True)
+        for each in fields(kind)
+        if each.init and (hints[each.name] in _TYPED or get_origin(hints[each.name]) is Literal)
+    }
+
+
+def _without_none(hint: Any) -> Any:
+    """``int`` of ``int | None``."""
+    kinds = [each for each in get_args(hint) if each is not NoneType]
+    return kinds[0] if get_origin(hint) in (Union, UnionType) and len(kinds) == 1 else hint
+
+
+def choice(name: str, text: str, words: Iterable[str]) -> Any:
+    """Return the word that was chosen, once it is known to be one of those there are."""
+    if text not in words:
+        raise BadInputError(f"{name}={text}{nearest(text, words)}: choose one of {', '.join(words)}.")
+    return text
+
 
 #: What builds a method: a class, a function, or a function of this package as ``module:name``.
 Builder: TypeAlias = Callable[..., object] | str
@@ -77,11 +153,11 @@ _ROWS = [
     ),
     Row(
         "naive_ge", "expansion", "hybrid, then a walk along chains of triples",
-        "expansions:naive_ge", "hybrid", uses_graph=True,
+        "retrievers:naive_ge", "hybrid", uses_graph=True,
     ),
     Row(
         "sync_ge", "expansion", "the same, after a language model has read the first passages",
-        "expansions:sync_ge", "hybrid", uses_graph=True, uses_model=True,
+        "retrievers:sync_ge", "hybrid", uses_graph=True, uses_model=True,
     ),
     Row(
         "rerank", "expansion", "blend, then a small model reads each passage beside the one that leads to it",
@@ -89,7 +165,7 @@ _ROWS = [
     ),
     Row(
         "gnn_ret", "expansion", "messages over the graph of passages, from the most similar in meaning",
-        "gnn_ret:gnn_ret", "dense", uses_graph=True, takes_snapshot=True,
+        "retrievers:gnn_ret", "dense", uses_graph=True, takes_snapshot=True,
         variants={"scaled_hybrid+gnn_ret": "messages over the graph of passages, from words and meaning"},
     ),
     graph_row(
@@ -101,7 +177,7 @@ _ROWS = [
     agent_row("single_step", "one step: reads, walks along triples, answers", "agents:single_step", "blend"),
     agent_row("agent", "reads, walks and reasons step by step until the facts suffice", "agents:agent", "blend"),
     agent_row(
-        "grounded_reasoning", "the question as a graph, filled in from passages", "agents:grounded_reasoning", "bm25"
+        "grounded_reasoning", "the question as a graph, filled in from passages", "agents:GroundedReasoning", "bm25"
     ),
     agent_row("gear", "GeAR's agent: SyncGE, gist, verdict, next query, step by step", "agents:gear", "hybrid"),
     agent_row(
@@ -151,12 +227,9 @@ def ask_methods() -> Mapping[str, str]:
     return _describe(list_agents())
 
 
-def _whole(row: Row) -> str:
-    """The method that the line of a row is about."""
-    return f"{row.base}+{row.name}" if row.base == "hybrid" and row.kind == "expansion" else row.name
-
-
 def _describe(rows: Mapping[str, Row]) -> Mapping[str, str]:
-    return {
-        text: line for row in rows.values() for text, line in ({_whole(row): row.line} | dict(row.variants)).items()
-    }
+    lines: dict[str, str] = {}
+    for row in rows.values():
+        is_walk = row.base == "hybrid" and row.kind == "expansion"  # the line of the row is about both
+        lines |= {f"{row.base}+{row.name}" if is_walk else row.name: row.line, **row.variants}
+    return lines

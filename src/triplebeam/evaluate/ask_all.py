@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 from triplebeam.answer import Agent
 from triplebeam.embed.embedder import Embedder, Kind
 from triplebeam.evaluate.questions import Question
-from triplebeam.evaluate.run import QuestionResult, StepResult
-from triplebeam.evaluate.run_file import RunFile
+from triplebeam.evaluate.run import QuestionResult, RunFile, StepResult
 from triplebeam.generate.accounting import account
 from triplebeam.methods.ge_reasoning import GEReasoning
 from triplebeam.ranking import Ranking
@@ -45,26 +44,12 @@ class CountingEmbedder:
     def __init__(self, inner: Embedder) -> None:
         self._inner = inner
         self._here = threading.local()
+        self.name, self.fingerprint, self.dimension = inner.name, inner.fingerprint, inner.dimension
 
     @property
     def encoded(self) -> int:
         """By this thread."""
         return getattr(self._here, "encoded", 0)
-
-    @property
-    def name(self) -> str:
-        """The inner embedder's."""
-        return self._inner.name
-
-    @property
-    def fingerprint(self) -> str:
-        """The inner embedder's."""
-        return self._inner.fingerprint
-
-    @property
-    def dimension(self) -> int:
-        """The inner embedder's."""
-        return self._inner.dimension
 
     def embed(self, texts: Sequence[str], kind: Kind = "passage") -> NDArray[np.float32]:
         """Encode and count."""
@@ -116,7 +101,7 @@ def _ask_in_batches(ask: _AskPlaces, places: Sequence[int]) -> Iterator[_Asked]:
     start, size = 0, _FIRST_BATCH_QUESTIONS
     while batch := places[start : start + size]:
         yield batch, (results := ask(batch)[1])
-        start, size = start + size, _batch_size(results[0].seconds)
+        start, size = start + size, max(1, min(BATCH, int(_BATCH_SECONDS / max(results[0].seconds, 1e-3))))
 
 
 def _ask_in_parallel(ask: _AskPlaces, batches: Sequence[Sequence[int]], threads: int) -> Iterator[_Asked]:
@@ -147,11 +132,6 @@ def _ask_in_parallel(ask: _AskPlaces, batches: Sequence[Sequence[int]], threads:
             yield asked
     finally:
         stop.set()
-
-
-def _batch_size(seconds: float) -> int:
-    """Return how many questions to ask at once, where one takes this long."""
-    return max(1, min(BATCH, int(_BATCH_SECONDS / max(seconds, 1e-3))))
 
 
 def _ask(method: Method, questions: Sequence[Question], encoded: Callable[[], int]) -> list[QuestionResult]:

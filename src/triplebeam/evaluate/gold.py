@@ -55,9 +55,11 @@ class GoldFinder:
         if isinstance(wanted, Place):
             return self._ids_of(question_id, wanted)
         if wanted not in self._passages:
+            # An index of millions is not searched for the id that was probably meant.
+            known = [passage.id for passage in islice(self._passages, _MAX_SEARCHED)]
             raise BadInputError(
                 f"the gold passage {wanted!r} of question {question_id!r} is not in the index"
-                f"{self._nearest_id(wanted)}: index the corpus these questions were written for."
+                f"{nearest(wanted, known)}: index the corpus these questions were written for."
             )
         return [wanted]
 
@@ -92,10 +94,6 @@ class GoldFinder:
         names = {_fold_case(each.replace("\\", "/").rpartition("/")[2]): each for each in self._documents}
         near = difflib.get_close_matches(_fold_case(file.rpartition("/")[2]), list(names), n=_MAX_NAMED)
         return [names[each] for each in near]
-
-    def _nearest_id(self, passage_id: str) -> str:
-        """Suggest the id that was probably meant; an index of millions is not searched for it."""
-        return nearest(passage_id, [passage.id for passage in islice(self._passages, _MAX_SEARCHED)])
 
 
 def _names(file: str, document: str) -> bool:

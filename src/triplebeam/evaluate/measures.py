@@ -17,6 +17,8 @@ MuSiQue's and 0 in the others; here it is 1, so that F1 is never below Exact Mat
 ``Accuracy`` is for multiple choice: 1 when the answer names the right choice, by its text or by its letter.
 ``Judged`` is what a model said of the answer, and ``Graph`` is 1 when the question graph of an agent is that of the
 dataset's evidences: both are put beside a result by the research package.
+
+A run in a few numbers is its `summary`.
 """
 
 import math
@@ -32,7 +34,7 @@ from numpy.typing import NDArray
 
 from triplebeam.errors import BadInputError
 from triplebeam.evaluate.questions import Question
-from triplebeam.evaluate.run import QuestionResult
+from triplebeam.evaluate.run import Evaluation, QuestionResult, Run
 from triplebeam.text.names import strip_articles
 
 _Measure: TypeAlias = Callable[[Question, QuestionResult], float]
@@ -118,17 +120,6 @@ def _of_ranking(
     return measure(sorted(rank for rank in best if rank <= k), len(parts), k)
 
 
-# Each of the following sees the ranks of the parts found among the best k, in order, and how many parts there are.
-
-
-def _recall(ranks: list[int], gold: int, k: float) -> float:
-    return len(ranks) / gold
-
-
-def _score_all_found(ranks: list[int], gold: int, k: float) -> float:
-    return float(len(ranks) == gold)
-
-
 def _ndcg(ranks: list[int], gold: int, k: float) -> float:
     best = range(1, int(min(k, gold)) + 1)
     return min(1.0, _discount_ranks(ranks) / _discount_ranks(best))  # above 1 where one passage is enough for two parts
@@ -136,10 +127,6 @@ def _ndcg(ranks: list[int], gold: int, k: float) -> float:
 
 def _discount_ranks(ranks: Sequence[int]) -> float:
     return math.fsum(1 / math.log2(rank + 1) for rank in ranks)
-
-
-def _reciprocal_rank(ranks: list[int], gold: int, k: float) -> float:
-    return 1 / ranks[0] if ranks else 0.0
 
 
 def _of_answer(measure: Callable[[str, Sequence[str]], float], question: Question, result: QuestionResult) -> float:
@@ -177,14 +164,6 @@ def _accuracy(question: Question, result: QuestionResult) -> float:
     return float(bool(chosen) and right.issuperset(chosen))
 
 
-def _get_judgement(question: Question, result: QuestionResult) -> float:
-    return math.nan if result.judged is None else result.judged
-
-
-def _graph(question: Question, result: QuestionResult) -> float:
-    return math.nan if result.graph_is_right is None else result.graph_is_right
-
-
 def _find_named_choices(text: str, choices: Sequence[str]) -> list[int]:
     """Find the choices a text names: word for word, by letter (``B``, ``(b)``), in normal form, in which two choices
     may be the same, by letter and words (``B. By train``), or by the first words.
@@ -209,17 +188,61 @@ def _match_prefix(text: str, choices: Sequence[str]) -> list[int]:
     return begun if len(begun) == 1 and len(text.split()) >= _MIN_PREFIX_WORDS else []
 
 
+#: Each sees the ranks of the parts found among the best k, in order, and how many parts there are.
 _OF_RANKINGS: dict[str, Callable[[list[int], int, float], float]] = {
-    "R": _recall,
-    "All": _score_all_found,
+    "R": lambda ranks, gold, _: len(ranks) / gold,
+    "All": lambda ranks, gold, _: float(len(ranks) == gold),
     "nDCG": _ndcg,
-    "MRR": _reciprocal_rank,
+    "MRR": lambda ranks, *_: 1 / ranks[0] if ranks else 0.0,
 }
 _OF_ANSWERS: dict[str, _Measure] = {
     "EM": partial(_of_answer, exact_match),
     "F1": partial(_of_answer, f1),
     "F1-partial": partial(_of_answer, partial(f1, partial_yes_no=True)),
     "Accuracy": _accuracy,
-    "Judged": _get_judgement,
-    "Graph": _graph,
+    "Judged": lambda _, result: math.nan if result.judged is None else result.judged,
+    "Graph": lambda _, result: math.nan if result.graph_is_right is None else result.graph_is_right,
 }
+
+
+#: Measured where they apply, in the order they are shown.
+MEASURES = ("R@2", "R@5", "R@10", "R@15", "All@5", "nDCG@10", "MRR", "EM", "F1", "Accuracy", "Judged", "Graph")
+OF_ANSWERS = ("EM", "F1", "Accuracy", "Judged", "Graph")
+Values = NDArray[np.float64]
+
+
+def summary(evaluation: Evaluation, run: Run) -> dict[str, float | int | None]:
+    """Summarize a run in a few numbers; measures as shares, time in milliseconds."""
+    seconds = [result.seconds for result in run.results]
+    return {
+        **{name: round(float(np.nanmean(found)), 4) for name, found in measure_all(evaluation, run).items()},
+        "ms_p50": _percentile(seconds, 50),
+        "ms_mean": round(1000 * float(np.mean(seconds)), 2) if any(seconds) else None,
+        "ms_p95": _percentile(seconds, 95),
+        "encodings": round(float(np.mean([result.encodings for result in run.results])), 1),
+        "calls": round(float(np.mean([result.usage.all_calls for result in run.results])), 2),
+        "tokens": round(float(np.mean([result.usage.all_tokens for result in run.results])), 1),
+        "dollars": None if run.dollars is None else round(run.dollars / len(run.results), 6),
+        "questions": len(run.results),
+    }
+
+
+def measure_all(evaluation: Evaluation, run: Run) -> dict[str, Values]:
+    """Return each measure that applies, question by question."""
+    found = {name: measure_run(name, evaluation, run) for name in MEASURES}
+    return {name: each for name, each in found.items() if each is not None}
+
+
+def _percentile(seconds: Sequence[float], share: int) -> float | None:
+    """Return a percentile in milliseconds; None where nothing was timed, as in another system's run."""
+    return round(1000 * float(np.percentile(seconds, share)), 2) if any(seconds) else None
+
+
+def measure_run(measure: str, evaluation: Evaluation, run: Run) -> Values | None:
+    """Return one value per question; None where the measure does not apply to the run."""
+    # A method that only answers has no recall: 0 would be unfair.
+    has_answers = any(result.answer is not None for result in run.results)
+    if measure not in OF_ANSWERS and has_answers and not any(result.passage_ids for result in run.results):
+        return None
+    found = values(measure, evaluation.questions, run.results)
+    return None if np.isnan(found).all() else found

@@ -110,15 +110,12 @@ def find_gold(questions: Sequence[Question], passages: PassageLookup) -> list[Qu
 
 
 def _with_gold(question: Question, finder: GoldFinder) -> Question:
-    groups = tuple(finder.passages_of(question.id, entry) for entry in question.unresolved or _entries(question.gold))
+    entries = question.unresolved or [(passage_id,) for passage_id in question.gold]
+    groups = tuple(finder.passages_of(question.id, entry) for entry in entries)
     if not question.unresolved:
         return question
     firsts, all_of_them = [group[0] for group in groups], [passage_id for group in groups for passage_id in group]
     return replace(question, gold=tuple(dict.fromkeys(firsts + all_of_them)), groups=groups, unresolved=())
-
-
-def _entries(passage_ids: Sequence[str]) -> tuple[Entry, ...]:
-    return tuple((each,) for each in passage_ids)
 
 
 @contextmanager
@@ -135,18 +132,15 @@ def open_text(path: Path) -> Iterator[TextIO]:
 def _rows(path: Path) -> Iterator[tuple[int, dict[str, object]]]:
     with open_text(path) as file:
         for number, line in enumerate(file, start=1):
-            if line.strip():
-                yield number, _object(path, number, line)
-
-
-def _object(path: Path, number: int, line: str) -> dict[str, object]:
-    try:
-        row = json.loads(line)
-    except (ValueError, RecursionError) as error:
-        raise BadInputError(f"{path}, line {number} is not JSON: {error}.") from None
-    if not isinstance(row, dict):
-        raise BadInputError(f"{path}, line {number} is not a JSON object.")
-    return row
+            if not line.strip():
+                continue
+            try:
+                row = json.loads(line)
+            except (ValueError, RecursionError) as error:
+                raise BadInputError(f"{path}, line {number} is not JSON: {error}.") from None
+            if not isinstance(row, dict):
+                raise BadInputError(f"{path}, line {number} is not a JSON object.")
+            yield number, row
 
 
 def _question(path: Path, line: int, row: dict[str, object]) -> Question:
@@ -159,13 +153,14 @@ def _question(path: Path, line: int, row: dict[str, object]) -> Question:
             f"{path}, line {line} has neither gold passages (a list of ids, or of files and phrases) nor answers"
             " (a list of texts): nothing can be measured."
         )
-    ids = _ids(entries)
+    ids = [entry[0] for entry in entries if len(entry) == 1 and isinstance(entry[0], str)]
+    has_ids = len(ids) == len(entries)  # every entry is the id of a passage
     hops = row.get("hops")
     return Question(
         id=str(line if row.get("id") in (None, "") else row["id"]),
         question=text.strip(),
-        gold=ids,
-        unresolved=() if ids else entries,
+        gold=tuple(ids) if has_ids else (),
+        unresolved=() if has_ids else entries,
         answers=answers,
         hops=hops if isinstance(hops, int) else None,
         type=str(row.get("type") or ""),
@@ -186,12 +181,6 @@ def _gold(path: Path, line: int, row: dict[str, object]) -> tuple[Entry, ...]:
     if not isinstance(values, list):
         raise BadInputError(f"{path}, line {line}: 'gold' is not a list.")
     return tuple(dict.fromkeys(_entry(path, line, value) for value in values))
-
-
-def _ids(entries: Sequence[Entry]) -> tuple[str, ...]:
-    """Return the gold passages, where every entry is the id of one."""
-    ids = [entry[0] for entry in entries if len(entry) == 1 and isinstance(entry[0], str)]
-    return tuple(ids) if len(ids) == len(entries) else ()
 
 
 def _entry(path: Path, line: int, value: object) -> Entry:

@@ -7,7 +7,7 @@ cannot say, and how many could is estimated. Of methods that are equally good th
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -95,10 +95,7 @@ def _adjust_gain(found: dict[str, NDArray[np.float64]], plain: Run, best: Run, g
     """Return the best graph method's gain. Picking the best of many calls for a stricter p-value (Holm)."""
     differences = {run.method: compare_paired(found[plain.method], found[run.method]) for run in graph}
     p_values = dict(zip(differences, holm([each.p_value for each in differences.values()]), strict=True))
-    gain = differences[best.method]
-    return Difference(
-        mean=gain.mean, low=gain.low, high=gain.high, p_value=p_values[best.method], questions=gain.questions
-    )
+    return replace(differences[best.method], p_value=p_values[best.method])
 
 
 def _need(gain: Difference) -> Need:

@@ -6,4 +6,4 @@ from triplebeam.methods.gear import NaiveGE as NaiveGE
 from triplebeam.methods.gear import Pooled as Pooled
 from triplebeam.methods.gear import SyncGE as SyncGE
 from triplebeam.methods.gnn_ret import GNNRet as GNNRet
-from triplebeam.retrieve.hybrid import Hybrid as Hybrid
+from triplebeam.retrieve.bases import Hybrid as Hybrid

@@ -11,8 +11,7 @@ from functools import partial
 
 from triplebeam.answer import Answer, Step
 from triplebeam.methods.shared.loop import ONE_STEP, Loop
-from triplebeam.methods.shared.reading import AnsweringAgent
-from triplebeam.retrieve.token_budget import retrieve_within
+from triplebeam.methods.shared.reading import AnsweringAgent, retrieve_within
 
 
 @dataclass(frozen=True, kw_only=True)

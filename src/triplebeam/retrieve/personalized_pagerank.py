@@ -9,16 +9,21 @@ Solved by Chebyshev's iteration (Golub & Varga, 1961), which corrects each step 
 step before it. It may be used because the graph is undirected: M then has real eigenvalues, from -1 to 1. With n
 products the error is at most 2·cⁿ⁺¹ of the result, c = d / (1 + √(1 - d²)), both measured by their squares over the
 nodes' weights (√Σ x²/weight); for d = 0.5 that is 0.27 a product where the plain step has 0.5. So n is known
-beforehand, 9 for the default tolerance, and a result never depends on what else is computed in the same batch.
+beforehand, 9 for the default tolerance.
 For 60 questions of MuSiQue the sum of absolute errors stays below 5e-5, and the best 30 passages are the same ones.
 
 With D the weights of nodes (of all their edges) and S = D^-½·weights·D^-½, which is symmetric, q = √D·x where
 x = d·S x + r/√D. A product with d·S is most of the cost. It skips what is not needed: at first, the edges of nodes that
 the walker has not reached yet, and in the end, those of nodes whose probability is not wanted. It is computed in
-single precision, where the tolerance allows it, and with the nodes in an order that suits the processor. For one
-reset vector they come in falling order of their edges: rows of one length follow each other, and the nodes that most
-others read lie together. For many it is the order of Cuthill & McKee (1969): neighbours lie near each other, and so do
-their rows of the block that is multiplied.
+single precision, where the tolerance allows it, and with the nodes in falling order of their edges, which suits the
+processor: rows of one length follow each other, and the nodes that most others read lie together.
+
+In a large graph a walk is pushed instead (`push`; Andersen, Chung & Lang, 2006): what it costs depends on where it
+goes, not on the graph. Whatever arrives at a node waits there until it is worth a look at the node's edges, that is
+while it comes to less than ``least`` per edge; then the share ``damping`` of it goes on. What is still waiting in the
+end was counted where it waits, and would have led to ``damping / (1 - damping)`` as many visits again. That is all that
+is missing, so the error is known: no node has more visits than in the exact walk, and together they have less by this
+number.
 """
 
 import math
@@ -32,13 +37,11 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, diags_array
 
 from triplebeam.errors import BadInputError
-from triplebeam.index.folder.open_graph import TOLERANCE
+from triplebeam.index.folder.open_graph import TOLERANCE, OpenGraph
 
 #: Single precision adds errors of about a tenth of this.
 _SINGLE_PRECISION_FROM = 1e-6
-#: Reset vectors that walk together: with more of them a product no longer fits into the processor's cache.
-_TOGETHER = 32
-#: To look an edge up, for a product with a few nodes' edges alone, costs about as much as so many products with it.
+#: To look an edge up, for a product with a few nodes' edges alone, costs about as much as eight products with it.
 _LOOKED_UP = 8
 _ALL = slice(None)
 
@@ -50,10 +53,9 @@ class Reset(NamedTuple):
     weights: NDArray[np.floating]
 
 
-class _Arranged(NamedTuple):
-    """The graph with its nodes in some order."""
+class _Ordered(NamedTuple):
+    """The graph with its nodes in falling order of their edges."""
 
-    order: NDArray[np.integer]
     position: NDArray[np.int64]
     """Where each node is in the order."""
     scales: NDArray[np.floating]
@@ -91,41 +93,37 @@ class PersonalizedPageRank:
         return max(0, math.ceil(math.log(self.tolerance / 2) / math.log(rate)) - 1) if rate else 0
 
     def probabilities(self, resets: Sequence[Reset]) -> NDArray[np.floating]:
-        """The share of time spent on each wanted node: a column for each reset distribution."""
-        if len(resets) == 1:
-            return self._shares(self._for_one, resets)  # a matrix and a vector are multiplied faster than two matrices
-        blocks = (resets[first : first + _TOGETHER] for first in range(0, len(resets), _TOGETHER))
-        found = [self._shares(self._for_many, block) for block in blocks]
-        return np.concatenate(found, axis=1) if found else np.zeros((len(self._leaving) - self.wanted_from, 0))
+        """Return the share of time spent on each wanted node, q / Σq: a column for each reset distribution."""
+        found = np.zeros((len(resets), len(self._leaving) - self.wanted_from), self.precision)
+        for row, reset in zip(found, resets, strict=True):
+            row[:] = self._share(self._ordered, reset)
+        return found.T
 
-    def _shares(self, graph: _Arranged, resets: Sequence[Reset]) -> NDArray[np.floating]:
-        """q / Σq."""
-        reached = np.zeros(len(graph.order), np.bool_)
-        starts = np.zeros((len(resets), len(graph.order)), self.precision)
-        for start, reset in zip(starts, resets, strict=True):
-            places = graph.position[reset.nodes]
-            reached[places] = True
-            start[places] = reset.weights / (graph.scales[places] * self._visits_together(reset))
-        found = self._solution(graph, starts[0] if len(resets) == 1 else _columns(starts, reached), reached)
-        found = found.reshape(-1, len(resets))
-        found *= graph.scales[graph.kept, None]
+    def _share(self, graph: _Ordered, reset: Reset) -> NDArray[np.floating]:
+        places = graph.position[reset.nodes]
+        reached = np.zeros(len(graph.position), np.bool_)
+        reached[places] = True
+        start = np.zeros(len(graph.position), self.precision)
+        start[places] = reset.weights / (graph.scales[places] * self._visits_together(reset))
+        found = self._solution(graph, start, reached)
+        found *= graph.scales[graph.kept]
         np.maximum(found, 0, out=found)  # what is nearly zero may come out below it
         return found[graph.places]
 
     def _solution(
-        self, graph: _Arranged, start: NDArray[np.floating], reached: NDArray[np.bool_]
+        self, graph: _Ordered, start: NDArray[np.floating], reached: NDArray[np.bool_]
     ) -> NDArray[np.floating]:
-        """The x of x = d·S x + start, at the nodes that are kept; start is zero where nothing is reached."""
+        """Return the x of x = d·S x + start, at the nodes that are kept; start is zero where nothing is reached."""
         before, visits, last = start, start, start[graph.kept]
         for step in self._steps[:-1]:
-            before, visits = visits, _corrected(_product(graph.steps, visits, reached), start, before, *step)
+            before, visits = visits, _correct_step(_product(graph.steps, visits, reached), start, before, *step)
         for step in self._steps[-1:]:
-            last = _corrected(np.asarray(graph.last @ visits), last, before[graph.kept], *step)
+            last = _correct_step(np.asarray(graph.last @ visits), last, before[graph.kept], *step)
         return last
 
     def _visits_together(self, reset: Reset) -> float:
         """Σq."""
-        together = float((self._visits_from[reset.nodes] * reset.weights).sum())  # not BLAS, see _corrected
+        together = float((self._visits_from[reset.nodes] * reset.weights).sum())  # not BLAS, see _correct_step
         if reset.weights.min(initial=0) < 0 or together <= 0:
             raise ValueError("a reset distribution has a negative weight, or none above zero")
         return together
@@ -161,21 +159,13 @@ class PersonalizedPageRank:
         return np.float32 if self.tolerance >= _SINGLE_PRECISION_FROM else np.float64
 
     @cached_property
-    def _for_one(self) -> _Arranged:
-        return self._arranged(np.argsort(-np.diff(self.weights.indptr), kind="stable"))
-
-    @cached_property
-    def _for_many(self) -> _Arranged:
-        from scipy.sparse.csgraph import reverse_cuthill_mckee  # slow to import, and one question does without
-
-        return self._arranged(reverse_cuthill_mckee(self.weights, symmetric_mode=True))
-
-    @cached_property
     def _leaving(self) -> NDArray[np.float64]:
         """The weights of a node's edges together."""
         return np.asarray(self.weights.sum(axis=0), np.float64)
 
-    def _arranged(self, order: NDArray[np.integer]) -> _Arranged:
+    @cached_property
+    def _ordered(self) -> _Ordered:
+        order = np.argsort(-np.diff(self.weights.indptr), kind="stable")
         scales = np.sqrt(np.where(self._leaving > 0, self._leaving, 1))
         shares = diags_array(1 / scales)
         matrix = csr_array(csr_array(shares @ self.weights @ shares)[order][:, order])
@@ -186,30 +176,22 @@ class PersonalizedPageRank:
         position, scales = np.argsort(order), scales[order].astype(self.precision)
         wanted = order >= self.wanted_from
         if wanted.all():
-            return _Arranged(order, position, scales, steps, steps, _ALL, position)
+            return _Ordered(position, scales, steps, steps, _ALL, position)
         kept = np.flatnonzero(wanted)
         places = np.searchsorted(kept, position[self.wanted_from :])
-        return _Arranged(order, position, scales, steps, csr_array(steps[kept]), kept, places)
-
-
-def _columns(rows: NDArray[np.floating], reached: NDArray[np.bool_]) -> NDArray[np.floating]:
-    """Rows that are zero where nothing is reached, as columns."""
-    columns = np.zeros(rows.T.shape, rows.dtype)
-    few = np.flatnonzero(reached)
-    columns[few] = rows[:, few].T
-    return columns
+        return _Ordered(position, scales, steps, csr_array(steps[kept]), kept, places)
 
 
 def _product(
     steps: "csr_array[np.floating]", visits: NDArray[np.floating], reached: NDArray[np.bool_]
 ) -> NDArray[np.floating]:
-    """A symmetric matrix times a vector or several. Where nodes of few edges are reached, only these are read; then
-    their neighbours are reached, too.
+    """Multiply a symmetric matrix by a vector. Where nodes of few edges are reached, only these are read; then their
+    neighbours are reached, too.
     """
     if reached.all():
         return np.asarray(steps @ visits)
-    few, columns = np.flatnonzero(reached), visits.size // len(visits)
-    if int((steps.indptr[few + 1] - steps.indptr[few]).sum()) * (_LOOKED_UP + columns) > steps.nnz * columns:
+    few = np.flatnonzero(reached)
+    if int((steps.indptr[few + 1] - steps.indptr[few]).sum()) * (_LOOKED_UP + 1) > steps.nnz:
         reached[:] = True  # from now on
         return np.asarray(steps @ visits)
     edges = steps[few]
@@ -217,7 +199,7 @@ def _product(
     return np.asarray(edges.T @ visits[few])
 
 
-def _corrected(
+def _correct_step(
     after: NDArray[np.floating],
     start: NDArray[np.floating],
     before: NDArray[np.floating],
@@ -231,3 +213,57 @@ def _corrected(
         after -= correction * before
     after *= relaxation
     return after
+
+
+@dataclass(frozen=True)
+class Pushed:
+    """The end of a walk."""
+
+    nodes: NDArray[np.int64]
+    """Those that were reached, the first of them those it started from."""
+    visits: NDArray[np.float64]
+    """How often each was visited by way of an edge: the start itself does not count."""
+    missing: float
+    """What is missing from the visits of all nodes together."""
+
+
+def push(
+    graph: OpenGraph, nodes: NDArray[np.int64], start: NDArray[np.floating], damping: float, least: float
+) -> Pushed:
+    """Walk from some nodes, each once, until nothing is waiting that is worth a look."""
+    reached = _Reached(graph, nodes)
+    waiting, visits = start.astype(np.float64), np.zeros(len(nodes))
+    while len(moving := np.flatnonzero(waiting >= least * reached.edges)):
+        leaving = damping * waiting[moving] / reached.leaving[moving]
+        waiting[moving] = 0
+        positions, ends, weights = graph.edges(reached.nodes[moving])
+        places = reached.places(ends)
+        arriving = np.bincount(places, leaving[positions] * weights, len(reached.nodes))
+        visits, waiting = (np.append(old, np.zeros(len(arriving) - len(old))) + arriving for old in (visits, waiting))
+    missing = waiting[np.isfinite(reached.edges)].sum() * damping / (1 - damping)
+    return Pushed(reached.nodes, visits, float(missing))
+
+
+class _Reached:
+    """The nodes that a walk has reached, in the order in which it did."""
+
+    def __init__(self, graph: OpenGraph, nodes: NDArray[np.int64]) -> None:
+        self._graph = graph
+        self._numbers = np.zeros(len(graph.open), np.int32)  # 0: not reached; memory never written to costs nothing
+        self.nodes = np.zeros(0, np.int64)
+        self.edges, self.leaving = np.zeros(0), np.zeros(0)
+        """How many edges each has, infinitely many where nothing can leave it; and their weights together."""
+        self.places(nodes)
+
+    def places(self, ends: NDArray[np.integer]) -> NDArray[np.int32]:
+        """Return the place of each node; those that are new come behind the others."""
+        new = ends[self._numbers[ends] == 0]
+        self._numbers[new] = np.arange(len(new))  # of a node that is there twice, the last one stays
+        new = new[self._numbers[new] == np.arange(len(new))]
+        self._numbers[new] = np.arange(len(self.nodes) + 1, len(self.nodes) + len(new) + 1)
+        self.nodes = np.append(self.nodes, new)
+        starts, leaving = self._graph.weights.indptr, self._graph.leaving[new]
+        edges = np.where(leaving > 0, starts[new + 1] - starts[new], np.inf)
+        self.edges, self.leaving = np.append(self.edges, edges), np.append(self.leaving, leaving)
+        places: NDArray[np.int32] = self._numbers[ends] - 1
+        return places

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from triplebeam.index.folder.passages import PassageTable
 from triplebeam.index.folder.terms import TermIndex
 from triplebeam.ranking import Hop
-from triplebeam.retrieve.bounds import check_fields
+from triplebeam.retrieve.retriever import check_fields
 from triplebeam.text.terms import locate_words, query_words, text_words
 
 #: Letters at the beginning of a word that its stem has, too.
@@ -75,7 +75,7 @@ class RareTerms:
         return Hop(sender.id, next(written, link.term))
 
     def _follow_one(self, sender: int, asked: frozenset[str]) -> list[RareLink]:
-        """The links of one hit."""
+        """Return the links of one hit."""
         shared: dict[int, list[tuple[float, str]]] = {}
         starts, places = self._rare_words
         for place in places[starts[sender] : starts[sender + 1]].tolist():
@@ -104,7 +104,7 @@ class RareTerms:
         return RareLink(row, sender, term or max(terms)[1], sum(each for each, _ in terms), rarity)
 
     def _find_heading_words(self, row: int, terms: Sequence[tuple[float, str]]) -> Collection[str]:
-        """The words of a passage's title and heading; none, and quickly, where no term can be one of them."""
+        """Return the words of a passage's title and heading; none, and quickly, where no term can be one of them."""
         heading = f"{self.passages.titles[row]}\n{self.passages.sections[row]}"
         lower = heading.lower()
         if heading.isascii() and not any(term[:_MIN_STEM] in lower for _, term in terms):

@@ -1,12 +1,13 @@
-"""What every retriever offers: a base, a graph method and a user's own search look alike."""
+"""What every retriever offers, a base, a graph method or a user's own search; and the check of its parameters."""
 
-from collections.abc import Iterator, Sequence
-from typing import Protocol, cast, runtime_checkable
+from collections.abc import Sequence
+from dataclasses import fields
+from typing import Any, Literal, Protocol, cast, get_args, get_origin, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
-from triplebeam.errors import BadInputError
+from triplebeam.errors import BadInputError, nearest
 from triplebeam.passage import Passages
 from triplebeam.ranking import Ranking
 from triplebeam.system.cancellation import check_cancelled
@@ -21,7 +22,7 @@ class Retriever(Protocol):
     """Finds passages for a query."""
 
     def retrieve(self, query: str, k: int = 10) -> Ranking:
-        """The best k passages, or fewer if fewer match."""
+        """Return the best k passages, or fewer if fewer match."""
         ...
 
 
@@ -30,8 +31,20 @@ class BatchRetriever(Retriever, Protocol):
     """A retriever that is faster with many queries at once. Call it through `retrieve_many`."""
 
     def retrieve_many(self, queries: Sequence[str], k: int = 10) -> list[Ranking]:
-        """What `retrieve` returns for each, apart from the rounding of scores."""
+        """Return what `retrieve` returns for each, apart from the rounding of scores."""
         ...
+
+
+class OneOfMany(Protocol):
+    """A retriever whose search for one query is that for many: a subclass has ``retrieve_many``."""
+
+    def retrieve_many(self, queries: Sequence[str], k: int = 10) -> list[Ranking]:
+        """Return the best k passages for each query."""
+        ...
+
+    def retrieve(self, query: str, k: int = 10) -> Ranking:
+        """Return the best k passages."""
+        return self.retrieve_many([query], k)[0]
 
 
 @runtime_checkable
@@ -48,8 +61,21 @@ class BatchScoringRetriever(ScoringRetriever, Protocol):
     """A scoring retriever that is faster with many queries at once. Call it through `scores_many`."""
 
     def scores_many(self, queries: Sequence[str]) -> NDArray[np.float32]:
-        """A row per query: what `scores` returns for it, apart from rounding."""
+        """Return a row per query: what `scores` returns for it, apart from rounding."""
         ...
+
+
+class OneScoreOfMany(Protocol):
+    """A retriever whose scores for one query are those for many: a subclass has ``scores_many``."""
+
+    def scores_many(self, queries: Sequence[str]) -> NDArray[np.float32]:
+        """Return a row of scores per query."""
+        ...
+
+    def scores(self, query: str) -> NDArray[np.float32]:
+        """Return one score per passage."""
+        scores: NDArray[np.float32] = self.scores_many([query])[0]
+        return scores
 
 
 @runtime_checkable
@@ -57,17 +83,17 @@ class PerQuestion(Protocol):
     """A retriever that learns from the queries of one question, such as `RecurrentGNNRet`."""
 
     def begin(self) -> Retriever:
-        """A retriever for the steps of one question, which remembers them in order."""
+        """Return a retriever for the steps of one question, which remembers them in order."""
         ...
 
 
 def for_question(retriever: Retriever) -> Retriever:
-    """What an agent of several steps searches with from its first step to its last."""
+    """Return what an agent of several steps searches with from its first step to its last."""
     return retriever.begin() if isinstance(retriever, PerQuestion) else retriever
 
 
 def passages_of(retriever: Retriever) -> Passages:
-    """The texts of the passages that a retriever finds: it has them if it, or its base, was built over an index."""
+    """Return the texts of what a retriever finds: it has them if it, or its base, was built over an index."""
     known = _texts(retriever)
     if known is None:
         raise BadInputError(
@@ -85,19 +111,39 @@ def _texts(built_over: object) -> Passages | None:
 
 
 def retrieve_many(retriever: Retriever, queries: Sequence[str], k: int = 10) -> list[Ranking]:
-    """The best k passages for each query: in batches where the retriever supports that, else one query at a time."""
+    """Return the best k passages for each query: in batches where the retriever supports that, else one by one."""
     check_cancelled()
     if not isinstance(retriever, BatchRetriever):
         return [retriever.retrieve(query, k) for query in queries]
-    return [ranking for batch in _batches(queries) for ranking in retriever.retrieve_many(batch, k)]
+    batches = (queries[start : start + BATCH] for start in range(0, len(queries), BATCH))
+    return [ranking for batch in batches for ranking in retriever.retrieve_many(batch, k)]
 
 
 def scores_many(retriever: ScoringRetriever, queries: Sequence[str]) -> NDArray[np.float32]:
-    """A row of scores for each query of one batch."""
+    """Return a row of scores for each query of one batch."""
     if isinstance(retriever, BatchScoringRetriever):
         return retriever.scores_many(queries)
     return np.array([retriever.scores(query) for query in queries], np.float32)
 
 
-def _batches(queries: Sequence[str]) -> Iterator[Sequence[str]]:
-    return (queries[start : start + BATCH] for start in range(0, len(queries), BATCH))
+def check_fields(method: Any, *shares: str) -> None:
+    """Refuse a count below 1, a word that is none of a field's own, and a share that is not between 0 and 1.
+
+    A count is any whole number but the seed: nothing here is searched, read or kept less than once.
+    """
+    for each in fields(method):
+        value = getattr(method, each.name)
+        if type(value) is int and value < 1 and each.name not in ("seed", *shares):
+            raise BadInputError(f"{each.name} is {value}: it must be 1 or more.")
+        if get_origin(each.type) is Literal and value not in get_args(each.type):
+            known = get_args(each.type)
+            raise BadInputError(f"{each.name} is {value!r}{nearest(value, known)}: choose {' or '.join(known)}.")
+        if each.name in shares and not 0 <= value <= 1:
+            raise BadInputError(f"{each.name} is {value}: it must lie between 0 and 1.")
+
+
+def check_not_negative(method: object, *names: str) -> None:
+    """Refuse a weight, a constant or a temperature below 0."""
+    for name in names:
+        if not getattr(method, name) >= 0:
+            raise BadInputError(f"{name} is {getattr(method, name)}: it must not be below 0.")

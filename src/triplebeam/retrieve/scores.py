@@ -1,18 +1,22 @@
-"""From scores to a ranking of passages: of the best rows an engine finds, or of a score for every passage."""
+"""From scores to a ranking of passages: of the best rows an engine finds, or of a score for every passage.
 
-from collections.abc import Callable, Sequence
+A walk finds first and explains later: the triples that led to a passage are looked up for those shown (`add_chains`).
+"""
+
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol, TypeAlias
+from typing import NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from triplebeam.index.folder.passages import PassageTable
 from triplebeam.index.folder.vectors import select_top
+from triplebeam.index.protocols import Found
 from triplebeam.ranking import Hit, Ranking
-from triplebeam.retrieve.retriever import ScoringRetriever, retrieve_many, scores_many
+from triplebeam.retrieve.retriever import OneOfMany, OneScoreOfMany, ScoringRetriever, retrieve_many, scores_many
+from triplebeam.triple import Chain
 
-#: Rows of an engine, best first, and their scores.
-Found: TypeAlias = tuple[NDArray[np.int64], NDArray[np.float32]]
 #: Called with k: the best k rows of an engine.
 Search: TypeAlias = Callable[[int], Found]
 #: From rows to the passages they belong to: the row of a passage is its own, that of a triple is its passage's.
@@ -20,7 +24,7 @@ PassageOf: TypeAlias = Callable[[NDArray[np.int64]], list[str]]
 
 
 def rank_passages(search: Search, passage_of: PassageOf, k: int, found: Found | None = None) -> Ranking:
-    """The k best passages by their best row.
+    """Return the k best passages by their best row.
 
     Several triples may lead to one passage, and rows of equal score come in the engine's order, not in a ranking's.
     So more rows are fetched until there are k passages and every row as good as the last of them has been seen.
@@ -41,7 +45,7 @@ def rank_passages(search: Search, passage_of: PassageOf, k: int, found: Found | 
 
 
 def rank_scores(scores: NDArray[np.float32], passage_of: PassageOf, k: int) -> Ranking:
-    """The k passages of highest score."""
+    """Return the k passages of highest score."""
 
     def search(wanted: int) -> Found:
         best = select_top(scores, wanted)
@@ -51,7 +55,7 @@ def rank_scores(scores: NDArray[np.float32], passage_of: PassageOf, k: int) -> R
 
 
 def rank_positive(scores: NDArray[np.float32], passage_of: PassageOf, k: int) -> Ranking:
-    """The k passages of highest score, without those of score 0: a walk never reached them."""
+    """Return the k passages of highest score, without those of score 0: a walk never reached them."""
     return rank_scores(scores, passage_of, min(k, int(np.count_nonzero(scores > 0))))
 
 
@@ -62,33 +66,20 @@ def min_max(scores: NDArray[np.float32]) -> NDArray[np.float32]:
     return (scores - lowest) / width if width > 0 else np.zeros_like(scores)
 
 
-class RankedByScores(Protocol):
+class RankedByScores(OneOfMany, OneScoreOfMany, Protocol):
     """A retriever that follows from its scores: a subclass has ``scores_many`` and ``passage_ids``."""
 
     def passage_ids(self, rows: NDArray[np.int64]) -> list[str]:
-        """The passages at these rows."""
+        """Return the passages at these rows."""
         ...
-
-    def scores_many(self, queries: Sequence[str]) -> NDArray[np.float32]:
-        """A row of scores per query."""
-        ...
-
-    def scores(self, query: str) -> NDArray[np.float32]:
-        """One score per passage."""
-        scores: NDArray[np.float32] = self.scores_many([query])[0]
-        return scores
-
-    def retrieve(self, query: str, k: int = 10) -> Ranking:
-        """The k passages of highest score."""
-        return self.retrieve_many([query], k)[0]
 
     def retrieve_many(self, queries: Sequence[str], k: int = 10) -> list[Ranking]:
-        """The k passages of highest score for each query."""
+        """Return the k passages of highest score for each query."""
         return [rank_scores(scores, self.passage_ids, k) for scores in self.scores_many(queries)]
 
 
 @dataclass(frozen=True)
-class CachedScores:
+class CachedScores(OneOfMany, OneScoreOfMany):
     """A scoring retriever that caches the scores of its last batch of queries: parts of a blend share their base."""
 
     base: ScoringRetriever
@@ -100,13 +91,8 @@ class CachedScores:
         default_factory=list, init=False, repr=False, compare=False
     )
 
-    def scores(self, query: str) -> NDArray[np.float32]:
-        """One score per passage; read-only."""
-        scores: NDArray[np.float32] = self.scores_many([query])[0]
-        return scores
-
     def scores_many(self, queries: Sequence[str]) -> NDArray[np.float32]:
-        """A row of scores per query; read-only."""
+        """Return a row of scores per query; read-only."""
         # A copy, and one assignment below: another thread may put its own batch there at any time.
         for asked, scores in self._last[:]:
             if asked == tuple(queries):
@@ -118,10 +104,31 @@ class CachedScores:
         self._last[:] = [(tuple(queries), scores)]
         return scores
 
-    def retrieve(self, query: str, k: int = 10) -> Ranking:
-        """The base's own ranking."""
-        return self.base.retrieve(query, k)
-
     def retrieve_many(self, queries: Sequence[str], k: int = 10) -> list[Ranking]:
-        """The base's own rankings."""
+        """Return the base's own rankings."""
         return retrieve_many(self.base, queries, k)
+
+
+#: Called with rows of passages: the chains that led to each of them, if any.
+Reasons: TypeAlias = Callable[[Sequence[int]], Mapping[int, tuple[Chain, ...]]]
+
+
+class WalkScores(NamedTuple):
+    """What a walk found for a query: a score for every passage, and why."""
+
+    scores: NDArray[np.float32]
+    reasons: Reasons
+
+
+def no_reasons(rows: Sequence[int]) -> Mapping[int, tuple[Chain, ...]]:
+    """For a search that follows no triples."""
+    return {}
+
+
+def add_chains(ranking: Ranking, passages: PassageTable, reasons: Reasons) -> Ranking:
+    """Give each hit its chains."""
+    rows = [passages.row(passage_id) for passage_id in ranking.ids]
+    chains = reasons(rows)
+    return ranking.replace_hits(
+        hit._replace(chains=chains.get(row, ())) for hit, row in zip(ranking, rows, strict=True)
+    )

@@ -18,13 +18,8 @@ class Scripted:
     ) -> None:
         self._matching = dict(replies) if isinstance(replies, Mapping) else None
         self._unused: list[str | Completion] = list(replies)  # the texts to match, or the replies themselves
-        self._name = name
+        self.name = name
         self.prompts: list[Prompt] = []
-
-    @property
-    def name(self) -> str:
-        """The name it was given."""
-        return self._name
 
     def complete(self, prompts: Sequence[Prompt]) -> list[Completion]:
         """Return one scripted reply per prompt, in order."""

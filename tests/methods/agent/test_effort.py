@@ -8,7 +8,7 @@ from triplebeam.generate.accounting import Accounted
 from triplebeam.methods.agent import Auto, EvidenceAgent, SingleStep
 from triplebeam.methods.agent.read import QuotingReader
 from triplebeam.methods.gear import SyncGE
-from triplebeam.methods.gear.score import Pooled
+from triplebeam.methods.gear.beam_search import Pooled
 from triplebeam.testing.scripted import Scripted
 
 

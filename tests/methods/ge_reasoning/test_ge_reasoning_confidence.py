@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from triplebeam.generate.accounting import account
 from triplebeam.generate.language_model import Completion, TokenLogProbability, Usage
-from triplebeam.methods.ge_reasoning.confidence import Thresholds, agreement, find_smallest_probability
-from triplebeam.methods.ge_reasoning.sub_answer import SubAnswers
+from triplebeam.methods.ge_reasoning.sub_answer import SubAnswers, Thresholds, agreement, find_smallest_probability
 from triplebeam.testing.scripted import Scripted
 
 PROBABILITY, AGREEMENT = Thresholds(0.5, 0.5), Thresholds(0.8, 0.6)

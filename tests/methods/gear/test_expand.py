@@ -16,13 +16,12 @@ from triplebeam.errors import BadInputError
 from triplebeam.index.build.build import IndexBuilder
 from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.methods.gear import Exact, NaiveGE, SyncGE
-from triplebeam.methods.gear.beam_search import Beams
+from triplebeam.methods.gear.beam_search import Beams, DiverseTripleBeamSearch
 from triplebeam.methods.gear.expand import passages_along
 from triplebeam.methods.shared.facts import Fact
 from triplebeam.passage import Document
 from triplebeam.ranking import Hit, Ranking
-from triplebeam.retrieve.bm25 import BM25
-from triplebeam.retrieve.fuse import reciprocal_rank_fusion
+from triplebeam.retrieve.bases import BM25, reciprocal_rank_fusion
 from triplebeam.text.names import entity_key
 from triplebeam.triple import Triple
 
@@ -93,10 +92,12 @@ def test_a_hits_chains_pass_through_its_passage_and_hang_together(world: Snapsho
 
 def test_the_result_is_the_fusion_of_equation_3(world: Snapshot, exact: Exact) -> None:
     graph = NaiveGE(base=BM25.over_passages(world), triples=world.triples, scorer=exact, width=3)
-    base = graph.base.retrieve("director of Laughter in Hell", 15)
-    beams = graph._walk("director of Laughter in Hell", world.triples.triples_of(base.ids))
+    query = "director of Laughter in Hell"
+    base = graph.base.retrieve(query, 15)
+    search = DiverseTripleBeamSearch(triples=world.triples, scorer=exact, width=3)
+    beams = search.search(exact.embedder.embed([query], kind="query")[0], world.triples.triples_of(base.ids))
     expected = reciprocal_rank_fusion([passages_along(beams, world.triples), base])
-    assert graph.retrieve("director of Laughter in Hell", 15) == expected
+    assert graph.retrieve(query, 15) == expected
 
 
 def test_without_triples_the_base_stays_in_order(tmp_path: Path, words: Embedder) -> None:

@@ -6,10 +6,8 @@ import pytest
 from oracles.reciprocal_rank_fusion import rrf
 from triplebeam.embed.embedder import Embedder
 from triplebeam.index.folder.snapshot import Snapshot
-from triplebeam.methods.gear.link import PassageLink, triple_link
-from triplebeam.retrieve.bm25 import BM25
-from triplebeam.retrieve.dense import Dense
-from triplebeam.retrieve.hybrid import Hybrid
+from triplebeam.methods.gear.expand import PassageLink, triple_link
+from triplebeam.retrieve.bases import BM25, Dense, Hybrid
 from triplebeam.triple import Triple
 
 

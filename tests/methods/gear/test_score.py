@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from triplebeam.embed.embedder import Embedder, Kind
 from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.methods.gear import Cascade, Exact, NaiveGE, Pooled
-from triplebeam.retrieve.bm25 import BM25
+from triplebeam.retrieve.bases import BM25
 
 
 class Noting:

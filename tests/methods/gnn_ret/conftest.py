@@ -7,7 +7,7 @@ from triplebeam.embed.embedder import Embedder
 from triplebeam.index.folder.passage_graph import PassageGraph
 from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.methods.gnn_ret import GNNRet
-from triplebeam.retrieve.dense import Dense
+from triplebeam.retrieve.bases import Dense
 
 
 @pytest.fixture

@@ -11,14 +11,12 @@ from triplebeam.errors import BadInputError
 from triplebeam.index.folder.passage_graph import PassageGraph, build_passage_graph, document_labels, triple_keywords
 from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.methods.gnn_ret import GNNRet
+from triplebeam.methods.shared.reading import retrieve_within, within_tokens
 from triplebeam.passage import Passage
 from triplebeam.ranking import Hit, Ranking
-from triplebeam.retrieve.bm25 import BM25
-from triplebeam.retrieve.dense import Dense
-from triplebeam.retrieve.hybrid import ScaledHybrid
+from triplebeam.retrieve.bases import BM25, Dense, ScaledHybrid
 from triplebeam.retrieve.retriever import Retriever, ScoringRetriever
 from triplebeam.retrieve.scores import min_max
-from triplebeam.retrieve.token_budget import retrieve_within, within_tokens
 from triplebeam.testing.contracts import RetrieverContract
 from triplebeam.triple import Triple
 

@@ -18,10 +18,9 @@ from triplebeam.generate.language_model import PromptFailedError
 from triplebeam.index.folder.entity_graph import MIN_LARGE_GRAPH
 from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.methods.hipporag.hipporag2 import HippoRAG2
-from triplebeam.methods.shared.triple_filter import LLMTripleFilter
+from triplebeam.methods.shared.replies import LLMTripleFilter
 from triplebeam.ranking import Ranking
-from triplebeam.retrieve.bm25 import BM25
-from triplebeam.retrieve.dense import Dense
+from triplebeam.retrieve.bases import BM25, Dense
 from triplebeam.retrieve.retriever import Retriever
 from triplebeam.testing.scripted import Scripted
 from triplebeam.triple import Triple

@@ -6,9 +6,9 @@ import pytest
 
 from triplebeam.generate.accounting import account
 from triplebeam.generate.language_model import Completion, Prompt, Usage
-from triplebeam.methods.gear.read import LLMReader
+from triplebeam.methods.gear.reason import LLMReader
 from triplebeam.methods.shared.question_answering import AlwaysAnswerer
-from triplebeam.methods.shared.usable_replies import request_replies, request_reply
+from triplebeam.methods.shared.replies import request_replies, request_reply
 from triplebeam.passage import Passage
 from triplebeam.testing.scripted import Scripted
 from triplebeam.triple import Triple

@@ -21,9 +21,7 @@ from triplebeam.methods.shared.facts import Fact
 from triplebeam.methods.shared.loop import Loop
 from triplebeam.methods.shared.question_answering import QuestionAnswerer, ReadAnswer
 from triplebeam.ranking import Hit, Ranking
-from triplebeam.retrieve.bm25 import BM25
-from triplebeam.retrieve.dense import Dense
-from triplebeam.retrieve.hybrid import Hybrid
+from triplebeam.retrieve.bases import BM25, Dense, Hybrid
 from triplebeam.retrieve.retriever import Retriever, for_question
 from triplebeam.testing.scripted import Scripted
 from triplebeam.triple import Triple

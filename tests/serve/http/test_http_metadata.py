@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from serve.http.small_server import Make, error_of, job_ended
-from triplebeam.assemble.given_documents import read_documents
+from triplebeam.assemble.indexing import read_documents
 from triplebeam.ingest import read_sources
 from triplebeam.passage import Document
 from triplebeam.serve.http.keys import Keys

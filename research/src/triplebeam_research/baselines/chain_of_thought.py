@@ -39,7 +39,7 @@ from triplebeam.generate.prompts import format_passages
 from triplebeam.methods.shared.loop import Loop
 from triplebeam.methods.shared.question_answering import ReadAnswer
 from triplebeam.methods.shared.reading import ReadingAgent
-from triplebeam.methods.shared.usable_replies import request_samples
+from triplebeam.methods.shared.replies import request_samples
 from triplebeam.passage import Passage
 from triplebeam.retrieve.retriever import Retriever
 from triplebeam.text.names import entity_key, strip_articles

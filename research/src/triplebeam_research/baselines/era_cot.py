@@ -34,7 +34,7 @@ from triplebeam.generate.prompts import format_facts
 from triplebeam.methods.shared.loop import Loop
 from triplebeam.methods.shared.question_answering import ReadAnswer
 from triplebeam.methods.shared.reading import RetrievingAgent
-from triplebeam.methods.shared.usable_replies import filter_triples, request_reply, request_samples
+from triplebeam.methods.shared.replies import filter_triples, request_reply, request_samples
 from triplebeam.text.names import entity_key
 from triplebeam.triple import Triple
 from triplebeam_research.baselines.chain_of_thought import (

@@ -36,7 +36,7 @@ from triplebeam.methods.shared.loop import Loop
 from triplebeam.methods.shared.question_answering import ReadAnswer
 from triplebeam.methods.shared.reading import AnsweringAgent
 from triplebeam.ranking import Ranking
-from triplebeam.retrieve.bounds import check_fields
+from triplebeam.retrieve.retriever import check_fields
 from triplebeam.text.sentences import sentence_spans
 from triplebeam_research.baselines.chain_of_thought import CAME_TO_AN_ANSWER, Exemplar, load_exemplars
 from triplebeam_research.templates import load

@@ -22,13 +22,10 @@ from collections.abc import Generator
 from dataclasses import dataclass, field
 from functools import partial
 
-from pydantic import BaseModel
-
 from triplebeam.answer import Answer, Step
-from triplebeam.generate.parse import Text
 from triplebeam.methods.shared.loop import LAST_STEP, Loop
 from triplebeam.methods.shared.reading import AnsweringAgent
-from triplebeam.methods.shared.usable_replies import request_text
+from triplebeam.methods.shared.replies import request_text
 from triplebeam.ranking import Ranking
 from triplebeam.text.sentences import sentence_spans
 from triplebeam_research.templates import load
@@ -39,10 +36,6 @@ _LABEL = re.compile(r"^\s*(?:next )?sentence\s*:\s*", re.IGNORECASE)
 
 _ANSWERED = "the reasoning came to an answer"
 _NO_SENTENCE = "the model gave no further sentence"
-
-
-class _Reply(BaseModel):
-    sentence: Text
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,7 +70,7 @@ class IRCoT(AnsweringAgent):
             thoughts=" ".join(loop.queries[1:]) or "(none)",  # every query but the first is a sentence of the model's
             last="",
         )
-        return _take_first_sentence(request_text(self.model, prompt, _Reply))
+        return _take_first_sentence(request_text(self.model, prompt, "sentence"))
 
     def _decide(self, loop: "_Thoughts", thought: str) -> None:
         """Stop, and say why, or make the sentence the next query."""

@@ -23,7 +23,7 @@ from triplebeam.generate.parse import Text
 from triplebeam.generate.prompts import Template
 from triplebeam.methods.shared.loop import LAST_STEP, Loop
 from triplebeam.methods.shared.reading import AnsweringAgent
-from triplebeam.methods.shared.usable_replies import request_reply
+from triplebeam.methods.shared.replies import request_reply
 from triplebeam.text.names import entity_key
 from triplebeam_research.templates import load
 

@@ -20,16 +20,14 @@ from functools import partial
 from typing import TypeAlias
 
 import numpy as np
-from pydantic import BaseModel
 
 from triplebeam.answer import Answer, Step
-from triplebeam.generate.parse import Text
 from triplebeam.generate.prompts import Template
 from triplebeam.index.folder.passage_graph import PAPER_KINDS, EdgeKind, PassageGraph
 from triplebeam.index.folder.passages import PassageTable
 from triplebeam.methods.shared.loop import LAST_STEP, Loop
 from triplebeam.methods.shared.reading import AnsweringAgent
-from triplebeam.methods.shared.usable_replies import request_text
+from triplebeam.methods.shared.replies import request_text
 from triplebeam.ranking import Ranking
 from triplebeam.retrieve.retriever import ScoringRetriever
 from triplebeam_research.templates import load
@@ -39,10 +37,6 @@ _NO_PATH = "no path leads to another passage"
 
 #: Passages' ids from a seed on.
 Path: TypeAlias = tuple[str, ...]
-
-
-class _Reply(BaseModel):
-    evidence: Text
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,7 +72,9 @@ class KGP(AnsweringAgent):
     def _walk(self, loop: "_Paths") -> Step:
         path = loop.paths.popleft()
         prompt = self.template.fill(passages=self._format_passages(path), question=loop.question)
-        evidence = request_text(self.model, prompt, _Reply)  # nothing where nothing is needed, or no reply can be used
+        evidence = request_text(
+            self.model, prompt, "evidence"
+        )  # nothing where nothing is needed, or no reply can be used
         ranking = self._rank_neighbours(loop, path, evidence) if evidence else Ranking()
         loop.collect(path, {hit.passage_id: hit.score for hit in ranking})
         return self._step(loop, evidence, ranking)

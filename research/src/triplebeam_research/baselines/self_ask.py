@@ -28,9 +28,8 @@ from triplebeam.generate.parse import Text
 from triplebeam.generate.prompts import Template
 from triplebeam.methods.shared.loop import LAST_STEP, NothingToSearch
 from triplebeam.methods.shared.question_answering import Answerer, ClosedBookAnswerer, QuestionAnswerer, ReadAnswer
-from triplebeam.methods.shared.reading import ReadingAgent
-from triplebeam.methods.shared.sub_questions import Exchange, SubAnswerer, SubQuestionLoop, format_exchanges
-from triplebeam.methods.shared.usable_replies import request_reply
+from triplebeam.methods.shared.reading import Exchange, ReadingAgent, SubAnswerer, SubQuestionLoop, format_exchanges
+from triplebeam.methods.shared.replies import request_reply
 from triplebeam.ranking import Ranking
 from triplebeam_research.templates import load
 

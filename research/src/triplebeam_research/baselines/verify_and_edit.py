@@ -22,15 +22,12 @@ from collections.abc import Generator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
-from pydantic import BaseModel
-
 from triplebeam.answer import Answer, Step
 from triplebeam.generate.accounting import account
-from triplebeam.generate.parse import Text
 from triplebeam.methods.shared.loop import Loop
 from triplebeam.methods.shared.question_answering import ReadAnswer
 from triplebeam.methods.shared.reading import RetrievingAgent
-from triplebeam.methods.shared.usable_replies import request_text
+from triplebeam.methods.shared.replies import request_text
 from triplebeam.text.sentences import sentence_spans
 from triplebeam_research.baselines.chain_of_thought import (
     NO_ANSWER,
@@ -40,18 +37,6 @@ from triplebeam_research.baselines.chain_of_thought import (
     sample_and_vote,
 )
 from triplebeam_research.templates import load
-
-
-class _VerifyingQuestion(BaseModel):
-    question: Text
-
-
-class _Edited(BaseModel):
-    sentence: Text
-
-
-class _Final(BaseModel):
-    answer: Text
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,10 +72,10 @@ class VerifyAndEdit(RetrievingAgent):
         """Run steps 2 to 4 for one sentence."""
         sentence = loop.sentences[place]
         prompt = load("verify_and_edit/verifying_question").fill(question=loop.question, sentence=sentence)
-        query = request_text(self.model, prompt, _VerifyingQuestion) or sentence
+        query = request_text(self.model, prompt, "question") or sentence
         ranking = loop.retrieve(query, self.retrieved)
         prompt = load("verify_and_edit/edit").fill(passages=self._format_passages(ranking.ids), question=query)
-        edited = loop.sentences[place] = request_text(self.model, prompt, _Edited) or sentence
+        edited = loop.sentences[place] = request_text(self.model, prompt, "sentence") or sentence
         return Step(number=loop.number, query=query, ranking=ranking, so_far=loop.fuse_rankings(), thought=edited)
 
     def _answer_again(self, loop: "_Reasoning", before: str) -> ReadAnswer:
@@ -102,7 +87,7 @@ class VerifyAndEdit(RetrievingAgent):
         )
         reasoning = " ".join(loop.sentences)
         prompt = load("verify_and_edit/answer").fill(exemplars=examples, question=loop.question, reasoning=reasoning)
-        return ReadAnswer(request_text(self.model, prompt, _Final) or before, reasoning, guessed=True)
+        return ReadAnswer(request_text(self.model, prompt, "answer") or before, reasoning, guessed=True)
 
 
 @dataclass

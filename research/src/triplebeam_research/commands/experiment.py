@@ -70,7 +70,7 @@ def experiment(
 
         triplebeam research experiment comparison.toml --parallel 32
     """
-    from triplebeam.evaluate.summary import summary
+    from triplebeam.evaluate.measures import summary
     from triplebeam.serve.cli.bench import draw_evaluation
     from triplebeam.serve.cli.output import shown_progress
     from triplebeam.settings import read_settings

@@ -114,8 +114,8 @@ def _settings(
     gradient: str,
     labels: str | None,
 ) -> "TrainingSettings":
-    from triplebeam.assemble.gnn_ret import EDGES
-    from triplebeam.assemble.parameters import choice
+    from triplebeam.assemble.retrievers import EDGES
+    from triplebeam.assemble.table import choice
     from triplebeam.methods.gnn_ret.propagate import Message
     from triplebeam.methods.gnn_ret.weights import Gradient, Targets
     from triplebeam_research.training.trainer import METHODS

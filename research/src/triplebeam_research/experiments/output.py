@@ -21,11 +21,10 @@ from typing import TypeAlias
 import numpy as np
 
 from triplebeam.errors import BadInputError
+from triplebeam.evaluate.measures import measure_all, summary
 from triplebeam.evaluate.numbers import NOTHING, percent
 from triplebeam.evaluate.questions import Question, open_text
-from triplebeam.evaluate.run import Evaluation, QuestionResult, Run
-from triplebeam.evaluate.run_file import code_version
-from triplebeam.evaluate.summary import measure_all, summary
+from triplebeam.evaluate.run import Evaluation, QuestionResult, Run, code_version
 from triplebeam.index.manifest import MAX_PASSAGES
 from triplebeam_research.report import write_report
 

@@ -17,8 +17,7 @@ from triplebeam.embed import ENDPOINT, find_model_folder
 from triplebeam.errors import BadInputError
 from triplebeam.index.folder.passages import PassageTable
 from triplebeam.ranking import Hit, Ranking
-from triplebeam.retrieve.bounds import check_fields
-from triplebeam.retrieve.retriever import Retriever
+from triplebeam.retrieve.retriever import Retriever, check_fields
 from triplebeam.system.progress import Progress, ignore_progress
 from triplebeam_research.late_interaction.token_encoder import OnnxTokenEncoder, TokenEncoder
 

@@ -10,9 +10,9 @@ import numpy as np
 
 from triplebeam.evaluate import compare
 from triplebeam.evaluate.ask_all import DEPTH
+from triplebeam.evaluate.measures import Values
 from triplebeam.evaluate.numbers import NOTHING, count, dollars, milliseconds, percent
 from triplebeam.evaluate.run import QuestionResult, Run
-from triplebeam.evaluate.summary import Values
 from triplebeam.text.phrases import join_names
 from triplebeam_research.report import breakdown
 from triplebeam_research.report.markdown import Best, Block, Missing

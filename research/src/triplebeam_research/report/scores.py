@@ -7,8 +7,8 @@ from functools import cached_property
 
 import numpy as np
 
+from triplebeam.evaluate.measures import MEASURES, Values, measure_run
 from triplebeam.evaluate.run import Evaluation
-from triplebeam.evaluate.summary import MEASURES, Values, measure_run
 from triplebeam_research.report.markdown import Block
 
 #: The first of these that applies decides which method is best.

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from pydantic import BaseModel, ValidationError
 
 from triplebeam.assemble import IndexReader, context_of
-from triplebeam.assemble.gnn_ret import UNTRAINED_ALPHA, ScoringBase, scoring_base
+from triplebeam.assemble.retrievers import UNTRAINED_ALPHA, ScoringBase, scoring_base
 from triplebeam.errors import BadInputError
 from triplebeam.evaluate.questions import Question, SubQuestion, find_gold, read_questions
 from triplebeam.methods.gnn_ret import GNN_RET, RGNN_RET, MessagePassing, TrainedOn, TrainingSettings, Weights

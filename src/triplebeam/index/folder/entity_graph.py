@@ -187,7 +187,7 @@ class EntityGraph:
 
     @property
     def is_large(self) -> bool:
-        """Whether walks over it are better made where they come to than over the whole (`triplebeam.retrieve.push`)."""
+        """Whether walks over it are better made where they come to than over the whole (`push`)."""
         return len(self.triple_entities) >= self.large
 
     def open_graph(

@@ -1,4 +1,4 @@
-"""The graph that walks are pushed over (`triplebeam.retrieve.push`): a walk reads the edges of the nodes it comes to.
+"""The graph that walks are pushed over (`personalized_pagerank.push`): a walk reads the edges of the nodes it comes to.
 
 What it needs to know of every node beforehand takes several passes over all edges. Of a large index that is stored, for
 the walks of STORED_WALKS.

@@ -27,13 +27,12 @@ from triplebeam.generate.language_model import LanguageModel
 from triplebeam.methods.agent.read import QuotingReader, Reader
 from triplebeam.methods.agent.reason import Reasoner, Verdict
 from triplebeam.methods.gear.agent import Gist
-from triplebeam.methods.gear.expand import SyncGE, derive_passage_link
-from triplebeam.methods.gear.link import PassageLink
+from triplebeam.methods.gear.expand import PassageLink, SyncGE, derive_passage_link
 from triplebeam.methods.shared.facts import Fact, passages_of_facts, raise_passages, select_new_facts, with_sources
 from triplebeam.methods.shared.loop import ANSWERED, LAST_STEP, NO_QUERY
 from triplebeam.methods.shared.reading import AnsweringAgent, answer_from_evidence, choose_within
 from triplebeam.ranking import Ranking
-from triplebeam.retrieve.fuse import in_turn, reciprocal_rank_fusion
+from triplebeam.retrieve.bases import in_turn, reciprocal_rank_fusion
 from triplebeam.text.names import entity_key
 
 #: Which passages come first: those of the facts that the answer rests on, or the best of Eq. 9.

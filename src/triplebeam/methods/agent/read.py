@@ -9,7 +9,7 @@ from pydantic import BaseModel
 from triplebeam.generate.language_model import LanguageModel
 from triplebeam.generate.prompts import format_described_passages, format_facts, load
 from triplebeam.methods.shared.facts import CitedFacts, Fact, make_cited_facts
-from triplebeam.methods.shared.usable_replies import request_reply
+from triplebeam.methods.shared.replies import request_reply
 from triplebeam.passage import Passages
 
 

@@ -15,7 +15,7 @@ from triplebeam.generate.language_model import LanguageModel
 from triplebeam.generate.parse import Numbers, Text, Texts, TripleRows
 from triplebeam.generate.prompts import format_facts, load
 from triplebeam.methods.shared.facts import Fact, facts_from_memory
-from triplebeam.methods.shared.usable_replies import request_reply
+from triplebeam.methods.shared.replies import request_reply
 
 
 def _searches(value: object) -> list[str]:

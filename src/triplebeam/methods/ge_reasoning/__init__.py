@@ -4,10 +4,7 @@
 | --- | --- |
 | section 3.1, the question graph, variable assignment of 3.5 | `question_graph.py` |
 | Eq. 1 | `construct.py` |
-| Eq. 2 | `sub_question.py` |
-| Eq. 3 | `sub_answer.py` |
-| Confidence of Algorithm 1 | `confidence.py` |
-| section 3.4, structural knowledge refinement | `refine.py` |
+| Eq. 2, Eq. 3, Confidence of Algorithm 1, section 3.4 structural knowledge refinement | `sub_answer.py` |
 | section 3.6, the final answer | `final_answer.py` |
 | Algorithm 1 | `agent.py`, with its state in `run.py` |
 """

@@ -13,31 +13,35 @@ What differs. The text says 10 rounds, the loop as printed makes 9: 10 it is. "S
 tried least comes first, in the order of the graph, so that one that cannot be answered does not starve the others;
 another attempt asks for another sample and repeats no search. No usable graph, or without one no first sub-question,
 means one retrieval with the question, or none in the closed-book form, and an answer from that, as the trace says. The
-thresholds are ours, see `confidence.py`; an empty sub-answer is never kept. Where the kept pairs do not answer the
+thresholds are ours, see `sub_answer.py`; an empty sub-answer is never kept. Where the kept pairs do not answer the
 question, the best passages are read, as every agent does. A longer list than the passages read is kept for the ranking,
 which is the fusion of all lists; each kept answer leaves evidence, and each triplet that stayed open says so there.
 """
 
 from collections.abc import Generator
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import partial
 from typing import Literal, TypeAlias
 
 from triplebeam.answer import Answer, Step
 from triplebeam.errors import BadInputError
 from triplebeam.generate.prompts import format_facts
 from triplebeam.index.protocols import TripleStore
-from triplebeam.methods.ge_reasoning.confidence import Confidence, Thresholds
 from triplebeam.methods.ge_reasoning.construct import GraphConstruction
 from triplebeam.methods.ge_reasoning.final_answer import FinalAnswer
-from triplebeam.methods.ge_reasoning.refine import Refinement
 from triplebeam.methods.ge_reasoning.run import NO_GRAPH, Ask, Finding, Knowledge, Rounds, describe, select_new_facts
-from triplebeam.methods.ge_reasoning.sub_answer import SubAnswer, SubAnswers
-from triplebeam.methods.ge_reasoning.sub_question import SubQuestions
+from triplebeam.methods.ge_reasoning.sub_answer import (
+    Confidence,
+    Refinement,
+    SubAnswer,
+    SubAnswers,
+    SubQuestions,
+    Thresholds,
+)
 from triplebeam.methods.shared.loop import NothingToSearch
 from triplebeam.methods.shared.reading import ReadingAgent
 from triplebeam.ranking import Ranking
-from triplebeam.retrieve.bounds import check_fields
+from triplebeam.retrieve.retriever import check_fields
 
 #: What is searched for (Table 2).
 RetrieveBy: TypeAlias = Literal["sub_question", "question"]
@@ -85,7 +89,10 @@ class GEReasoning(ReadingAgent):
         if self.graph_guidance:
             yield loop.take(partial(self._construct, loop))
         yield from loop.take_all(partial(self._round, loop))
-        return self._final_answer.conclude(loop)  # lines 25, 26
+        final_answer = FinalAnswer(
+            model=self.model, passages=self._passages, answered_from=self.answered_from, answerer=self.answerer
+        )
+        return final_answer.conclude(loop)  # lines 25, 26
 
     def _construct(self, loop: Rounds) -> Step:
         """Line 1."""
@@ -117,19 +124,26 @@ class GEReasoning(ReadingAgent):
 
     def _choose_next(self, loop: Rounds) -> Ask:
         """Lines 6, 7: a triplet, and its sub-question."""
+        sub_questions = SubQuestions(model=self.model)
         if loop.graph is None:
-            sub_question = self._sub_questions.propose_next(loop.question, loop.pairs)
+            sub_question = sub_questions.propose_next(loop.question, loop.pairs)
             return Ask("" if sub_question in [pair.question for pair in loop.pairs] else sub_question)
         triplet = loop.choose(loop.graph)
         if triplet not in loop.sub_questions:
-            loop.sub_questions[triplet] = self._sub_questions.from_triplet(triplet)
+            loop.sub_questions[triplet] = sub_questions.from_triplet(triplet)
         return Ask(loop.sub_questions[triplet], triplet)
 
     def _answer(self, loop: Rounds, ask: Ask) -> tuple[SubAnswer, Confidence, Knowledge | None]:
         """Lines 8 to 13: the sub-answer, how sure the model is of it, and what was searched for it."""
         attempt = loop.attempts[ask.key]
         loop.attempts[ask.key] += 1
-        answered = partial(self._sub_answers.answer, loop.question, loop.pairs)
+        sub_answers = SubAnswers(
+            model=self.model,
+            by_probability=Thresholds(self.k1, self.k2),
+            by_agreement=Thresholds(self.agreement_k1, self.agreement_k2),
+            samples=self.samples,
+        )
+        answered = partial(sub_answers.answer, loop.question, loop.pairs)
         answer, confidence = answered(_NOT_SEARCHED, ask.sub_question, attempt)  # line 8
         if self.retriever is None or confidence.sure:  # line 9
             return answer, confidence, None
@@ -144,30 +158,8 @@ class GEReasoning(ReadingAgent):
         ranking, read = loop.search(query, self.retrieved, self.read)
         if not self.refining:
             return Knowledge(ranking, read, (), self._format_passages(read))
-        facts = tuple(self._refinement.refine(read, sub_question))
-        return Knowledge(ranking, read, facts, format_facts([fact.triple for fact in facts]))
-
-    @cached_property
-    def _sub_questions(self) -> SubQuestions:
-        return SubQuestions(model=self.model)
-
-    @cached_property
-    def _sub_answers(self) -> SubAnswers:
-        return SubAnswers(
-            model=self.model,
-            by_probability=Thresholds(self.k1, self.k2),
-            by_agreement=Thresholds(self.agreement_k1, self.agreement_k2),
-            samples=self.samples,
-        )
-
-    @cached_property
-    def _final_answer(self) -> FinalAnswer:
-        return FinalAnswer(
-            model=self.model, passages=self._passages, answered_from=self.answered_from, answerer=self.answerer
-        )
-
-    @cached_property
-    def _refinement(self) -> Refinement:
-        return Refinement(
+        refinement = Refinement(
             model=self.model, passages=self._passages, triples=self.triples, filtering=self.triplet_filtering
         )
+        facts = tuple(refinement.refine(read, sub_question))
+        return Knowledge(ranking, read, facts, format_facts([fact.triple for fact in facts]))

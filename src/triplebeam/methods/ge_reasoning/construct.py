@@ -15,9 +15,9 @@ from pydantic import BaseModel, BeforeValidator, WithJsonSchema, model_validator
 
 from triplebeam.generate.accounting import note_warning
 from triplebeam.generate.language_model import LanguageModel
-from triplebeam.generate.prompts import Template, load
+from triplebeam.generate.prompts import load
 from triplebeam.methods.ge_reasoning.question_graph import Node, QuestionGraph, QuestionTriplet, Variable
-from triplebeam.methods.shared.usable_replies import request_reply
+from triplebeam.methods.shared.replies import request_reply
 
 #: ``name: #1``, or ``#1`` alone. Without a colon it is a name, as in "Symphony #5".
 _VARIABLE = re.compile(r"[(\[]?\s*(?:(?P<type>[^#:;]*?)\s*:)?\s*#\s*(?P<number>\d{1,6})\s*[)\]]?")
@@ -66,7 +66,8 @@ class GraphConstruction:
 
     def construct(self, question: str) -> QuestionGraph | None:
         """Call the model once, and again where the graph cannot be asked about; None, with a note, where that fails."""
-        reply = request_reply(self.model, self._template.fill(question=question), _Reply)
+        template = load("ge_reasoning/question_graph" if self.typed else "ge_reasoning/question_graph_untyped")
+        reply = request_reply(self.model, template.fill(question=question), _Reply)
         if reply is None:
             return None
         graph, remarks = read_graph(reply.triplets, reply.target, typed=self.typed)
@@ -74,10 +75,6 @@ class GraphConstruction:
         for words in [*remarks, *([f"nothing leads to {unreachable} in the question graph"] if unreachable else [])]:
             note_warning(words)
         return graph
-
-    @property
-    def _template(self) -> Template:
-        return load("ge_reasoning/question_graph" if self.typed else "ge_reasoning/question_graph_untyped")
 
 
 def read_graph(

@@ -8,7 +8,7 @@ year Mozart came to city: #1"). Such a triplet waits for that variable and is ne
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple, TypeAlias
 
@@ -134,24 +134,17 @@ class QuestionGraph:
 
     def mermaid(self) -> str:
         """Render the graph as a Mermaid flowchart, for any renderer of those."""
-        return "\n".join(["flowchart LR", *self._nodes(), *self._edges()])
-
-    def _names(self) -> dict[Node, str]:
-        """Name each node: variables by their number, names in the order they come."""
         nodes = dict.fromkeys(node for triplet in self.triplets for node in (triplet.head, triplet.tail))
-        names = [node for node in nodes if isinstance(node, str)]
-        return {node: f"v{node.number}" if isinstance(node, Variable) else f"n{names.index(node)}" for node in nodes}
-
-    def _nodes(self) -> Iterator[str]:
-        for node, name in self._names().items():
+        texts = [node for node in nodes if isinstance(node, str)]
+        names = {node: f"v{node.number}" if isinstance(node, Variable) else f"n{texts.index(node)}" for node in nodes}
+        lines = ["flowchart LR"]
+        for node, name in names.items():
             text = self._format_node(node).replace('"', "#quot;")
-            yield f'    {name}(["{text}"])' if isinstance(node, Variable) else f'    {name}["{text}"]'
-
-    def _edges(self) -> Iterator[str]:
-        names = self._names()
+            lines.append(f'    {name}(["{text}"])' if isinstance(node, Variable) else f'    {name}["{text}"]')
         for head, relation, tail in self.triplets:
             text = relation.replace('"', "#quot;")
-            yield f'    {names[head]} -- "{text}" --> {names[tail]}'
+            lines.append(f'    {names[head]} -- "{text}" --> {names[tail]}')
+        return "\n".join(lines)
 
     def _value(self, node: Node) -> Node:
         return (

@@ -11,7 +11,7 @@ from triplebeam.methods.ge_reasoning.sub_answer import Pair, SubAnswer
 from triplebeam.methods.shared.facts import Fact, sources_of
 from triplebeam.methods.shared.loop import Loop, NothingToSearch
 from triplebeam.ranking import Ranking
-from triplebeam.retrieve.fuse import reciprocal_rank_fusion
+from triplebeam.retrieve.bases import reciprocal_rank_fusion
 from triplebeam.text.names import entity_key
 from triplebeam.triple import Triple
 

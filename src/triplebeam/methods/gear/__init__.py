@@ -2,11 +2,9 @@
 
 | paper | here |
 | --- | --- |
-| Eq. 1, 4 read, Eq. 5 gist memory | `read.py` |
-| Eq. 2 tripleLink, Eq. 8, 10, 11 passageLink | `link.py` |
-| Algorithm 1, diverse triple beam search | `beam_search.py`, with `score(·, ·)` in `score.py` |
-| Eq. 3, NaiveGE, SyncGE | `expand.py` |
-| Eq. 6 reason, Eq. 7 rewrite | `reason.py` |
+| Eq. 1, 4 read, Eq. 5 gist memory, Eq. 6 reason, Eq. 7 rewrite | `reason.py` |
+| Eq. 2 tripleLink, Eq. 3, NaiveGE, SyncGE, Eq. 8, 10, 11 passageLink | `expand.py` |
+| Algorithm 1, diverse triple beam search, and score(·, ·) | `beam_search.py` |
 | section 5, Eq. 9, the agent | `agent.py` |
 """
 

@@ -1,10 +1,10 @@
 from triplebeam.methods.gear.agent import GeAR as GeAR
+from triplebeam.methods.gear.beam_search import Cascade as Cascade
+from triplebeam.methods.gear.beam_search import Exact as Exact
+from triplebeam.methods.gear.beam_search import Pooled as Pooled
 from triplebeam.methods.gear.expand import NaiveGE as NaiveGE
+from triplebeam.methods.gear.expand import PassageLink as PassageLink
 from triplebeam.methods.gear.expand import SyncGE as SyncGE
-from triplebeam.methods.gear.link import PassageLink as PassageLink
-from triplebeam.methods.gear.read import LLMReader as LLMReader
-from triplebeam.methods.gear.read import Reader as Reader
+from triplebeam.methods.gear.reason import LLMReader as LLMReader
+from triplebeam.methods.gear.reason import Reader as Reader
 from triplebeam.methods.gear.reason import Reasoner as Reasoner
-from triplebeam.methods.gear.score import Cascade as Cascade
-from triplebeam.methods.gear.score import Exact as Exact
-from triplebeam.methods.gear.score import Pooled as Pooled

@@ -11,21 +11,19 @@ twice, passageLink takes 10; a step without a next query is the last; where the 
 the answer of Eq. 6 counts; each fact is looked up in the passages it was read in, so that an answer shows its words.
 """
 
-from collections.abc import Generator, Sequence
+from collections.abc import Generator
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 
 from triplebeam.answer import Answer, Step
 from triplebeam.generate.language_model import LanguageModel
-from triplebeam.methods.gear.expand import derive_passage_link
-from triplebeam.methods.gear.link import PassageLink
-from triplebeam.methods.gear.read import LLMReader, Reader
-from triplebeam.methods.gear.reason import Reasoner
-from triplebeam.methods.shared.facts import Fact, select_new_facts, with_sources
+from triplebeam.methods.gear.expand import PassageLink, derive_passage_link
+from triplebeam.methods.gear.reason import LLMReader, Reader, Reasoner
+from triplebeam.methods.shared.facts import select_new_facts, with_sources
 from triplebeam.methods.shared.loop import ANSWERED, LAST_STEP, NO_QUERY, Loop
 from triplebeam.methods.shared.reading import AnsweringAgent
 from triplebeam.ranking import Ranking
-from triplebeam.retrieve.fuse import reciprocal_rank_fusion
+from triplebeam.retrieve.bases import reciprocal_rank_fusion
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,7 +55,9 @@ class GeAR(AnsweringAgent):
     def _step(self, loop: "Gist") -> Step:
         query = loop.query
         ranking = loop.retrieve(query, self.retrieved)
-        facts = self._read(loop, ranking.ids[: self.read])  # Eq. 4
+        read = self._reader.read(loop.question, ranking.ids[: self.read], loop.facts)  # Eq. 4
+        passages = [self._passages[id_] for id_ in ranking.ids[: self.read]]
+        facts = with_sources(select_new_facts(read, loop.facts), passages)
         loop.facts = (*loop.facts, *facts)  # Eq. 5
         loop.linked.extend(self._passage_link.link(fact.triple, self.linked) for fact in facts)  # Eq. 8
         verdict = self._reasoner.reason(loop.facts, loop.question)  # Eq. 6
@@ -78,11 +78,6 @@ class GeAR(AnsweringAgent):
             facts=tuple(fact.evidence() for fact in facts),
             thought=loop.answer or verdict.reason,
         )
-
-    def _read(self, loop: "Gist", passage_ids: Sequence[str]) -> tuple[Fact, ...]:
-        """Eq. 4: what the passages say for the question, beyond what the gist holds."""
-        read = self._reader.read(loop.question, passage_ids, loop.facts)
-        return with_sources(select_new_facts(read, loop.facts), [self._passages[id_] for id_ in passage_ids])
 
     @cached_property
     def _reader(self) -> Reader:

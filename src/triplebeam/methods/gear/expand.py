@@ -1,9 +1,11 @@
-"""GeAR, Eq. 3: graph expansion around any base retriever.
+"""GeAR, Eq. 2, 3 and 8: graph expansion around any base retriever, and from what a reader said back to the index.
 
 Followed to the letter: `NaiveGE` starts the beam search from all triples of the base passages; `SyncGE` from the stored
-triples nearest to what a reader found in them (Eq. 1, 2); the beams, flattened breadth first, give passages that are
-fused with the base list by RRF (Eq. 3). Ours where the paper is silent: 15 base passages for a single step, the RRF
-constant 60, and breadth first means by depth, then by beam.
+triples most similar to what a reader found in them (tripleLink, Eq. 1, 2); the beams, flattened breadth first, give
+passages that are fused with the base list by RRF (Eq. 3); passageLink fuses what passages and triples give for a triple
+as a query (Eq. 8, 10, 11). Ours where the paper is silent: 15 base passages for a single step, the RRF constant 60, and
+breadth first means by depth, then by beam; similarity is the cosine of the embeddings, and two proximal triples that
+link to the same stored triple start one beam, not two.
 """
 
 from collections.abc import Sequence
@@ -14,18 +16,38 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from triplebeam.index.protocols import TripleStore
-from triplebeam.methods.gear.beam_search import Beams, DiverseTripleBeamSearch
-from triplebeam.methods.gear.link import PassageLink, triple_link
-from triplebeam.methods.gear.read import Reader
-from triplebeam.methods.gear.score import ChainScorer
+from triplebeam.embed.embedder import Embedder
+from triplebeam.index.protocols import Found, TripleStore
+from triplebeam.methods.gear.beam_search import Beams, ChainScorer, DiverseTripleBeamSearch
+from triplebeam.methods.gear.reason import Reader
 from triplebeam.ranking import Hit, Ranking
-from triplebeam.retrieve.bounds import check_fields
-from triplebeam.retrieve.dense import Dense
-from triplebeam.retrieve.fuse import reciprocal_rank_fusion
-from triplebeam.retrieve.retriever import Retriever, for_question, retrieve_many
-from triplebeam.retrieve.scores import Found
+from triplebeam.retrieve.bases import Dense, reciprocal_rank_fusion
+from triplebeam.retrieve.retriever import OneOfMany, Retriever, check_fields, for_question, retrieve_many
 from triplebeam.triple import Chain, Triple
+
+
+def triple_link(proximal: Sequence[Triple], triples: TripleStore, embedder: Embedder) -> NDArray[np.int64]:
+    """Eq. 2: the stored triple nearest to each proximal triple, in their order, each once."""
+    if not proximal:
+        return np.zeros(0, np.int64)
+    nearest = triples.nearest(embedder.embed([str(triple) for triple in proximal]), 1)
+    return np.array(list(dict.fromkeys(nearest.ravel().tolist())), np.int64)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PassageLink:
+    """Eq. 8: the passages that a triple is linked to."""
+
+    passages: Retriever
+    """Searches the passages (C)."""
+    triples: Retriever | None = None
+    """Searches the triples and gives their passages (T); without one, what the passages give is all."""
+
+    def link(self, triple: Triple, k: int = 10) -> Ranking:
+        """Eq. 10, 11: RRF of the passages that C and T give for the triple's text."""
+        searched = [retriever for retriever in (self.passages, self.triples) if retriever is not None]
+        lists = [retriever.retrieve(str(triple), k) for retriever in searched]
+        return reciprocal_rank_fusion(lists).top(k)
 
 
 def passages_along(beams: Beams, triples: TripleStore) -> Ranking:
@@ -41,7 +63,7 @@ def passages_along(beams: Beams, triples: TripleStore) -> Ranking:
 
 
 @dataclass(frozen=True, kw_only=True)
-class _GraphExpansion:
+class _GraphExpansion(OneOfMany):
     """What both forms share: a base, a graph, and the walk from the base's triples."""
 
     base: Retriever
@@ -64,23 +86,20 @@ class _GraphExpansion:
 
     def build_triple_search(self) -> Dense:
         """Build a search for the passages of the triples nearest to a query, without graph expansion."""
+
+        def nearest(vector: NDArray[np.float32], k: int) -> Found:
+            [found] = self.triples.nearest(vector[np.newaxis], k)
+            return found, self.triples.vectors(found) @ vector
+
         return Dense(
             embedder=self.scorer.embedder,
-            nearest=self._nearest_triples,
+            nearest=nearest,
             passage_of=self.triples.passage_of,
             over="triples",
         )
 
-    def _nearest_triples(self, vector: NDArray[np.float32], k: int) -> Found:
-        [nearest] = self.triples.nearest(vector[np.newaxis], k)
-        return nearest, self.triples.vectors(nearest) @ vector
-
-    def retrieve(self, query: str, k: int = 10) -> Ranking:
-        """Eq. 3: RRF of the passages along the beams and the base list."""
-        return self.retrieve_many([query], k)[0]
-
     def retrieve_many(self, queries: Sequence[str], k: int = 10) -> list[Ranking]:
-        """Eq. 3 for each query; the base searches for all of them together."""
+        """Eq. 3 for each query: RRF of the passages along the beams and of the base list."""
         bases = retrieve_many(self.base, queries, max(self.base_k, k - self.width))
         return [
             self.expand(query, base, self._find_initial_triples(query, base.ids)).top(k)
@@ -89,11 +108,9 @@ class _GraphExpansion:
 
     def expand(self, query: str, base: Ranking, initial: NDArray[np.int64]) -> Ranking:
         """Eq. 3 for a base list and initial triples that are there already."""
-        return reciprocal_rank_fusion([passages_along(self._walk(query, initial), self.triples), base])
-
-    def _walk(self, query: str, initial: NDArray[np.int64]) -> Beams:
         (vector,) = self.scorer.embedder.embed([query], kind="query")
-        return self._search.search(vector, initial)
+        beams = self._search.search(vector, initial)
+        return reciprocal_rank_fusion([passages_along(beams, self.triples), base])
 
     @cached_property
     def _search(self) -> DiverseTripleBeamSearch:

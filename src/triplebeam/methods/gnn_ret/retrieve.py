@@ -3,7 +3,7 @@ RGNN-Ret (section 3.3, Eq. 4), whose distances are mixed over the steps of a que
 
 The paper's settings without training: one layer, α 0.5, K 5 (or 10), dense distances. Over any other base that has a
 score for every passage, say how its scores become distances (`distances_of`). Retrieval to a number of tokens instead
-of k passages is `triplebeam.retrieve.token_budget`, for this and for every other retriever.
+of k passages is `triplebeam.methods.shared.reading`, for this and for every other retriever.
 
 RGNN-Ret, followed to the letter: a step's integrated distances are β times those GNN-Ret has for its query and 1 - β
 times those of the step before, which contain all earlier steps in the same way; the first step has GNN-Ret's own. β is
@@ -34,15 +34,13 @@ from triplebeam.methods.gnn_ret.propagate import (
     integrate_steps,
 )
 from triplebeam.ranking import Ranking
-from triplebeam.retrieve.bounds import check_fields
-from triplebeam.retrieve.explained import Found, Reasons, explained, no_reasons
-from triplebeam.retrieve.retriever import PerQuestion, Retriever, ScoringRetriever, scores_many
-from triplebeam.retrieve.scores import rank_scores
+from triplebeam.retrieve.retriever import OneOfMany, PerQuestion, Retriever, ScoringRetriever, check_fields, scores_many
+from triplebeam.retrieve.scores import WalkScores, add_chains, no_reasons, rank_scores
 from triplebeam.triple import Chain
 
 
 @dataclass(frozen=True, kw_only=True)
-class GNNRet:
+class GNNRet(OneOfMany):
     """Passages near the query, or next to one that is."""
 
     base: ScoringRetriever
@@ -68,21 +66,20 @@ class GNNRet:
                 " that was built with the index."
             )
 
-    def retrieve(self, query: str, k: int = 10) -> Ranking:
-        """Return the k passages of smallest integrated distance; a score is 1 - that distance."""
-        return self.retrieve_many([query], k)[0]
-
     def retrieve_many(self, queries: Sequence[str], k: int = 10) -> list[Ranking]:
-        """Return the k passages of smallest integrated distance for each query; the base scores them together."""
+        """Return the k passages of smallest integrated distance for each query; a score is 1 - that distance."""
         return [
-            explained(rank_scores(found.scores, self.passages.ids, k), self.passages, found.reasons)
+            add_chains(rank_scores(found.scores, self.passages.ids, k), self.passages, found.reasons)
             for found in self.find_many(queries)
         ]
 
-    def find_many(self, queries: Sequence[str]) -> list[Found]:
+    def find_many(self, queries: Sequence[str]) -> list[WalkScores]:
         """Return every passage's score, 1 - its integrated distance, for each query."""
         propagated = [self._pass_messages(scores) for scores in scores_many(self.base, queries)]
-        return [Found(_nearness(each.distances), self._reasons(each)) for each in propagated]
+        if self.triples is None:
+            return [WalkScores(_nearness(each.distances), no_reasons) for each in propagated]
+        chains = partial(self._chains, self.triples)
+        return [WalkScores(_nearness(each.distances), partial(chains, each)) for each in propagated]
 
     def propagate(self, query: str) -> Propagated:
         """Propagate the distance of every passage, layer by layer."""
@@ -95,9 +92,6 @@ class GNNRet:
     def rank(self, distances: Distances, k: int) -> Ranking:
         """Return the k passages of smallest distance."""
         return rank_scores(_nearness(distances), self.passages.ids, k)
-
-    def _reasons(self, propagated: Propagated) -> Reasons:
-        return partial(self._chains, self.triples, propagated) if self.triples is not None else no_reasons
 
     def _chains(
         self, triples: TripleGraph, propagated: Propagated, passages: Sequence[int]
@@ -178,12 +172,7 @@ class _Recurrence:
         self._last: tuple[str, Distances] | None = None
 
     def retrieve(self, query: str, k: int = 10) -> Ranking:
-        return self._gnn_ret.rank(self._distances(query), k)
-
-    def _distances(self, query: str) -> Distances:
-        if self._last and self._last[0] == query:
-            return self._last[1]
-        current = self._gnn_ret.propagate(query).distances
-        integrated = integrate_steps(current, self._last[1] if self._last else None, self._beta)
-        self._last = (query, integrated)
-        return integrated
+        if not self._last or self._last[0] != query:
+            current = self._gnn_ret.propagate(query).distances
+            self._last = query, integrate_steps(current, self._last[1] if self._last else None, self._beta)
+        return self._gnn_ret.rank(self._last[1], k)

@@ -2,11 +2,10 @@
 
 | paper | here |
 | --- | --- |
-| HippoRAG: the walk from a query's entities | `hipporag.py` |
+| HippoRAG: the walk from a query's entities; ours: the triples that led to a passage | `hipporag.py` |
 | the entities of a query | `query_entities.py` |
 | HippoRAG 2: the walk from triples and passages | `hipporag2.py` |
-| HippoRAG 2's filter, recognition memory | `triple_filter.py` in `methods/shared`, since GE-Reasoning filters alike |
-| ours: the triples that led to a passage | `walk_chains.py` |
+| HippoRAG 2's filter, recognition memory | `LLMTripleFilter` in `methods/shared/replies.py` |
 """
 
 from triplebeam.methods.hipporag.hipporag import HippoRAG

@@ -15,8 +15,11 @@ index has is linked to itself without a search, since nothing can be nearer. Its
 linking is unsure is left out. Passages that the walk never reaches are not in the ranking. Where the query names
 nothing or the graph has no entities the walk cannot start; the paper's code then starts it everywhere at once, which
 ranks by popularity. Here the ``fallback`` retrieves instead, and the open account says so.
+
+Ours: a hit shows why the walk came to it, the triples it set out from, as chains of one triple or two (`WalkChains`).
 """
 
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
@@ -32,30 +35,104 @@ from triplebeam.index.folder.open_graph import TOLERANCE, OpenGraph
 from triplebeam.index.folder.passages import PassageTable
 from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.index.folder.synonyms import MIN_COSINE
+from triplebeam.index.folder.triple_graph import TripleGraph
 from triplebeam.methods.hipporag.query_entities import QueryEntities
-from triplebeam.methods.hipporag.walk_chains import WalkChains
 from triplebeam.ranking import Ranking
-from triplebeam.retrieve.bounds import check_fields
-from triplebeam.retrieve.dense import Dense
-from triplebeam.retrieve.explained import Found, Reasons, explained, no_reasons
-from triplebeam.retrieve.personalized_pagerank import PersonalizedPageRank, Reset
-from triplebeam.retrieve.push import push
-from triplebeam.retrieve.retriever import Retriever
-from triplebeam.retrieve.scores import rank_positive
+from triplebeam.retrieve.bases import Dense
+from triplebeam.retrieve.personalized_pagerank import PersonalizedPageRank, Reset, push
+from triplebeam.retrieve.retriever import OneOfMany, Retriever, check_fields
+from triplebeam.retrieve.scores import WalkScores, add_chains, no_reasons, rank_positive
 from triplebeam.text.names import entity_key
+from triplebeam.triple import Chain
 
-#: In a large graph: the share of a walk that is worth a look at an edge (`triplebeam.retrieve.push`).
+#: Chains per passage; more of them explain no more.
+MAX_CHAINS = 3
+#: Of an entity that occurs in thousands of triples, a few explain enough.
+MAX_TRIPLES_PER_ENTITY = 20
+
+
+@dataclass(frozen=True)
+class WalkChains:
+    """Explains the hits of a walk."""
+
+    triples: TripleGraph
+    graph: EntityGraph
+
+    def from_entities(self, entities: NDArray[np.int64], rows: Sequence[int]) -> dict[int, tuple[Chain, ...]]:
+        """Return chains for a walk that started from entities: from their triples."""
+        seeds = [self.triples.of_entity(entity)[:MAX_TRIPLES_PER_ENTITY] for entity in entities.tolist()]
+        return self.from_triples(np.unique(np.concatenate(seeds)), rows)
+
+    def from_triples(self, seeds: NDArray[np.int64], rows: Sequence[int]) -> dict[int, tuple[Chain, ...]]:
+        """Return for each passage its own seed triples or, where it has none, those that a triple of the passage goes
+        on from, each with the first that does.
+        """
+        at_home: dict[int, list[tuple[int, ...]]] = defaultdict(list)
+        wanted = set(rows)
+        for seed, row in zip(seeds.tolist(), self.graph.triple_passages[seeds].tolist(), strict=True):
+            if row in wanted:
+                at_home[row].append((seed,))
+        found = at_home | self._find_leading([row for row in rows if row not in at_home], seeds)
+        return {
+            row: tuple(tuple(map(self.triples.triple, ids)) for ids in found.get(row, [])[:MAX_CHAINS]) for row in rows
+        }
+
+    def _find_leading(self, passages: Sequence[int], seeds: NDArray[np.int64]) -> dict[int, list[tuple[int, ...]]]:
+        """Find, by passage, a seed and its first triple that shares an entity with it, in the order of the seeds."""
+        own = self.triples.triples_at(passages)
+        rows, ends_of_own = self.graph.triple_passages[own].tolist(), self.graph.triple_entities[own].tolist()
+        shared = {entity for ends in ends_of_own for entity in ends}
+        places: dict[int, list[int]] = defaultdict(list)
+        for place, ends in enumerate(self.graph.triple_entities[seeds].tolist()):
+            for entity in shared.intersection(ends):
+                places[entity].append(place)
+        first: dict[int, dict[int, int]] = defaultdict(dict)
+        for triple_id, row, ends in zip(own.tolist(), rows, ends_of_own, strict=True):
+            for place in (place for entity in ends if entity in places for place in places[entity]):
+                first[row].setdefault(place, triple_id)
+        return {
+            row: [(int(seeds[place]), triple_id) for place, triple_id in sorted(found.items())]
+            for row, found in first.items()
+        }
+
+
+#: In a large graph: the share of a walk that is worth a look at an edge (`triplebeam.retrieve.personalized_pagerank`).
 _MIN_RESIDUAL = 1e-5
 
 
 @dataclass(frozen=True, kw_only=True)
-class HippoRAG:
+class EntityWalk(OneOfMany):
+    """What HippoRAG and HippoRAG 2 share: passages by a walk over entities, with the chains of those that are shown."""
+
+    graph: EntityGraph
+    passages: PassageTable = field(repr=False)
+    embedder: Embedder = field(repr=False)
+
+    def __post_init__(self) -> None:
+        check_fields(self, "damping", "synonym_threshold")
+
+    def find_many(self, queries: Sequence[str]) -> list[WalkScores | None]:
+        """Run the random walk of each query; None where it has nowhere to start."""
+        raise NotImplementedError
+
+    def _fall_back(self, query: str, k: int) -> Ranking:
+        raise NotImplementedError
+
+    def retrieve_many(self, queries: Sequence[str], k: int = 10) -> list[Ranking]:
+        """Return the k passages of highest score for each query."""
+        return [
+            add_chains(rank_positive(found.scores, self.passages.ids, k), self.passages, found.reasons)
+            if found
+            else self._fall_back(query, k)
+            for query, found in zip(queries, self.find_many(queries), strict=True)
+        ]
+
+
+@dataclass(frozen=True, kw_only=True)
+class HippoRAG(EntityWalk):
     """Passages by the entities that a walk from the query's entities visits most."""
 
     query_entities: QueryEntities
-    graph: EntityGraph
-    embedder: Embedder = field(repr=False)
-    passages: PassageTable = field(repr=False)
     fallback: Retriever | None
     """Retrieves where the walk has nowhere to start; without one nothing comes then."""
     chains: WalkChains | None = field(default=None, repr=False)
@@ -66,9 +143,6 @@ class HippoRAG:
     max_passages: int | None = None
     """Entities of more passages than this have no edges; None, the paper's: all have."""
     tolerance: float = TOLERANCE
-
-    def __post_init__(self) -> None:
-        check_fields(self, "damping", "synonym_threshold")
 
     @classmethod
     def over(cls, index: Snapshot, embedder: Embedder, query_entities: QueryEntities, **parameters: Any) -> "HippoRAG":
@@ -83,27 +157,12 @@ class HippoRAG:
             **parameters,
         )
 
-    def retrieve(self, query: str, k: int = 10) -> Ranking:
-        """Return the k passages of highest score."""
-        return self.retrieve_many([query], k)[0]
-
-    def retrieve_many(self, queries: Sequence[str], k: int = 10) -> list[Ranking]:
-        """Return the k passages of highest score for each query; their random walks run together."""
-        return [
-            explained(rank_positive(found.scores, self.passages.ids, k), self.passages, found.reasons)
-            if found
-            else self._fall_back(query, k)
-            for query, found in zip(queries, self.find_many(queries), strict=True)
-        ]
-
-    def find_many(self, queries: Sequence[str]) -> list[Found | None]:
+    def find_many(self, queries: Sequence[str]) -> list[WalkScores | None]:
         """Run the random walk of each query; None where it has nowhere to start."""
         seeds = [self.link(self.query_entities.entities(query)) for query in queries]
         scores = iter(self.passage_scores([linked for linked in seeds if len(linked)]))
-        return [Found(next(scores), self._reasons(linked)) if len(linked) else None for linked in seeds]
-
-    def _reasons(self, linked: NDArray[np.int64]) -> Reasons:
-        return partial(self.chains.from_entities, linked) if self.chains else no_reasons
+        explain = self.chains.from_entities if self.chains else lambda _, rows: no_reasons(rows)
+        return [WalkScores(next(scores), partial(explain, linked)) if len(linked) else None for linked in seeds]
 
     def _fall_back(self, query: str, k: int) -> Ranking:
         if self.fallback is None:
@@ -124,16 +183,15 @@ class HippoRAG:
 
     def passage_scores(self, seeds: Sequence[NDArray[np.int64]]) -> NDArray[np.float32]:
         """Return a row of scores per query: the probabilities of a passage's entities, by occurrence."""
-        resets = [Reset(linked, self._specificity(linked)) for linked in seeds]
+        counts = self.graph.passage_counts
+        weights = [1 / counts[linked] if self.node_specificity else np.ones(len(linked)) for linked in seeds]
+        resets = list(map(Reset, seeds, weights))
         if self.graph.is_large:
             pushed = [self._push_scores(reset) for reset in resets]
             return np.array(pushed, np.float32).reshape(len(resets), len(self.passages))
         scores = self.graph.sum_by_passage(self._walk.probabilities(resets))
         # In single precision, so that what differs by the order of a sum alone is a tie.
         return np.asarray(scores.T, np.float32, order="C")
-
-    def _specificity(self, entities: NDArray[np.int64]) -> NDArray[np.float64]:
-        return 1 / self.graph.passage_counts[entities] if self.node_specificity else np.ones(len(entities))
 
     def _push_scores(self, reset: Reset) -> NDArray[np.floating]:
         """Compute the scores of one query, in a large graph."""

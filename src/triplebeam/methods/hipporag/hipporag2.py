@@ -12,7 +12,7 @@ retrieval where the filter leaves nothing.
 What differs: a triple's similarity is its cosine, where the authors' code scales it over all triples of the index
 first; its vector is read in the context of its passage, where the embedder can (`triplebeam.index.build.encoding`).
 Edges of two kinds between the same entities are added up; an edge to a passage weighs 1. A similarity below zero counts
-as zero. By default there is no filter, since no model is needed for the rest; see `triple_filter`. Ours beyond the
+as zero. By default there is no filter, since no model is needed for the rest; see `LLMTripleFilter`. Ours beyond the
 paper: ``base``, any retriever whose list takes the place of dense similarity.
 """
 
@@ -26,43 +26,35 @@ from numpy.typing import NDArray
 
 from triplebeam.embed.embedder import Embedder
 from triplebeam.generate.accounting import note_warning
-from triplebeam.index.folder.entity_graph import EntityGraph
 from triplebeam.index.folder.open_graph import TOLERANCE, OpenGraph
-from triplebeam.index.folder.passages import PassageTable
 from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.index.folder.synonyms import MIN_COSINE
 from triplebeam.index.folder.triple_graph import TripleGraph
 from triplebeam.index.folder.vectors import select_top
-from triplebeam.methods.hipporag.walk_chains import WalkChains
-from triplebeam.methods.shared.triple_filter import TripleFilter
+from triplebeam.methods.hipporag.hipporag import EntityWalk, WalkChains
+from triplebeam.methods.shared.replies import LLMTripleFilter
 from triplebeam.ranking import Ranking
-from triplebeam.retrieve.bounds import check_fields
-from triplebeam.retrieve.dense import Dense
-from triplebeam.retrieve.explained import Found, explained
-from triplebeam.retrieve.personalized_pagerank import PersonalizedPageRank, Reset
-from triplebeam.retrieve.push import push
+from triplebeam.retrieve.bases import Dense
+from triplebeam.retrieve.personalized_pagerank import PersonalizedPageRank, Reset, push
 from triplebeam.retrieve.retriever import Retriever, ScoringRetriever, retrieve_many, scores_many
-from triplebeam.retrieve.scores import min_max, rank_positive
+from triplebeam.retrieve.scores import WalkScores, min_max
 
-#: In a large graph: passages that a walk starts from, and what is worth a look at an edge (`triplebeam.retrieve.push`).
+#: In a large graph: passages that a walk starts from, and what is worth a look at an edge (`push`).
 _MAX_STARTS, _MIN_RESIDUAL = 1000, 1e-4
 #: Triples, and the similarity of each to the query.
 Seeds: TypeAlias = tuple[NDArray[np.int64], NDArray[np.float64]]
 
 
 @dataclass(frozen=True, kw_only=True)
-class HippoRAG2:
+class HippoRAG2(EntityWalk):
     """Passages that a walk from the nearest triples' entities, and from similar passages, visits most."""
 
-    graph: EntityGraph
     triples: TripleGraph = field(repr=False)
-    passages: PassageTable = field(repr=False)
-    embedder: Embedder = field(repr=False)
     base: Retriever
     """Its scores reset the passages, and its list is the result where the walk cannot start; the paper's is dense."""
     base_k: int | None = None
     """Passages of the base's list that are reset; None: all that it gives, or has scores for."""
-    triple_filter: TripleFilter | None = None
+    triple_filter: LLMTripleFilter | None = None
     seed_triples: int = 5
     seed_entities: int = 5
     passage_weight: float = 0.05
@@ -71,9 +63,6 @@ class HippoRAG2:
     tolerance: float = TOLERANCE
     max_passages: int | None = None
     """Entities of more passages than this have no edges; None, the paper's: all have."""
-
-    def __post_init__(self) -> None:
-        check_fields(self, "damping", "synonym_threshold")
 
     @classmethod
     def over(cls, index: Snapshot, embedder: Embedder, **parameters: Any) -> "HippoRAG2":
@@ -87,22 +76,7 @@ class HippoRAG2:
             **parameters,
         )
 
-    def retrieve(self, query: str, k: int = 10) -> Ranking:
-        """Return the k passages of highest probability; its chains are how seed triples lead to it, in one or two
-        steps.
-        """
-        return self.retrieve_many([query], k)[0]
-
-    def retrieve_many(self, queries: Sequence[str], k: int = 10) -> list[Ranking]:
-        """Return the k passages of highest probability for each query; their random walks run together."""
-        return [
-            explained(rank_positive(found.scores, self.passages.ids, k), self.passages, found.reasons)
-            if found
-            else self._fall_back(query, k)
-            for query, found in zip(queries, self.find_many(queries), strict=True)
-        ]
-
-    def find_many(self, queries: Sequence[str]) -> list[Found | None]:
+    def find_many(self, queries: Sequence[str]) -> list[WalkScores | None]:
         """Run the random walk of each query; None where no triple is relevant."""
         seeds = self._seeds(queries)
         walking = [place for place, (_, similarity) in enumerate(seeds) if similarity.any()]
@@ -111,7 +85,7 @@ class HippoRAG2:
         )
         chains = WalkChains(self.triples, self.graph)
         found = {
-            place: Found(scores, partial(chains.from_triples, seeds[place][0]))
+            place: WalkScores(scores, partial(chains.from_triples, seeds[place][0]))
             for place, scores in zip(walking, visited, strict=True)
         }
         return [found.get(place) for place in range(len(queries))]

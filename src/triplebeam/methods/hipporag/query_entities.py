@@ -19,8 +19,8 @@ from triplebeam.generate.language_model import LanguageModel
 from triplebeam.generate.parse import Text
 from triplebeam.generate.prompts import Template, load
 from triplebeam.index.folder.entity_graph import EntityGraph
-from triplebeam.methods.shared.usable_replies import request_reply
-from triplebeam.retrieve.verbatim import VerbatimNames
+from triplebeam.methods.shared.replies import request_reply
+from triplebeam.retrieve.question_parts import VerbatimNames
 
 
 class QueryEntities(Protocol):

@@ -14,7 +14,7 @@ from pydantic import BaseModel, BeforeValidator
 from triplebeam.answer import Evidence, Span
 from triplebeam.generate.accounting import note_warning
 from triplebeam.generate.parse import PARTS, Text, TripleRow, coerce_list
-from triplebeam.methods.shared.usable_replies import filter_triples
+from triplebeam.methods.shared.replies import filter_triples
 from triplebeam.passage import Passage
 from triplebeam.ranking import Hit, Ranking
 from triplebeam.support import find_quotation, quoted, support_among

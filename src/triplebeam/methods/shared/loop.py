@@ -9,7 +9,7 @@ from triplebeam.generate.accounting import Account, account
 from triplebeam.methods.shared.facts import Fact
 from triplebeam.methods.shared.question_answering import ReadAnswer
 from triplebeam.ranking import Ranking
-from triplebeam.retrieve.fuse import reciprocal_rank_fusion
+from triplebeam.retrieve.bases import reciprocal_rank_fusion
 from triplebeam.retrieve.retriever import Retriever, for_question
 
 #: How an agent of one step ends.
@@ -122,7 +122,9 @@ class Loop:
             # The loop found what the passages alone do not say: their "not found" would contradict the answer.
             read = ReadAnswer(self.answer, guessed=not self.grounded, others=self.others)
         premise = read.premise or (self.premise if read.guessed or not read.text else "")
-        outcome: Outcome = "answered" if self.so_far and not read.guessed and not self._invented else "guess"
+        # A fact from no passage that the model does not call everyday knowledge is invented.
+        invented = any(not fact.passage_id and not fact.from_memory for fact in self.used)
+        outcome: Outcome = "answered" if self.so_far and not read.guessed and not invented else "guess"
         asked = (each for each in (spent.failure, self.failure, self.outside.failure) if each is not None)
         failure = "" if read.text or premise else next(asked, "")
         if evidence is None:
@@ -145,11 +147,6 @@ class Loop:
             loop_text=self.answer,
             failure=failure,
         )
-
-    @property
-    def _invented(self) -> bool:
-        """A fact that the answer rests on is from no passage, and the model does not call it everyday knowledge."""
-        return any(not fact.passage_id and not fact.from_memory for fact in self.used)
 
     def _list_missing(self, read: ReadAnswer) -> tuple[str, ...]:
         if read.missing:

@@ -20,7 +20,7 @@ from triplebeam.generate.language_model import LanguageModel, Prompt
 from triplebeam.generate.parse import Text, Texts, TripleRows
 from triplebeam.generate.prompts import NOTED, Template, format_described_passages, format_facts, format_passages, load
 from triplebeam.methods.shared.facts import Fact, facts_from_memory
-from triplebeam.methods.shared.usable_replies import request_reply, request_text
+from triplebeam.methods.shared.replies import request_reply, request_text
 from triplebeam.passage import Passages
 from triplebeam.text.names import entity_key
 
@@ -39,10 +39,6 @@ class _Reply(BaseModel):
 
 class _AlwaysReply(BaseModel):
     reasoning: Text
-    answer: Text
-
-
-class _AnswerAlone(BaseModel):
     answer: Text
 
 
@@ -131,7 +127,7 @@ class AlwaysAnswerer(QuestionAnswerer):
         reply = request_reply(self.model, prompt, _AlwaysReply)
         if reply is None:
             alone = replace(prompt, user=f"{prompt.user}\n\n{_ALONE}")
-            return ReadAnswer(request_text(self.model, alone, _AnswerAlone), counts=True)
+            return ReadAnswer(request_text(self.model, alone, "answer"), counts=True)
         return ReadAnswer(reply.answer.strip(), reply.reasoning.strip(), counts=True)
 
 

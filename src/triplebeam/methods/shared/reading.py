@@ -1,18 +1,60 @@
-"""Agents that show a model the passages they retrieve: what they need beyond a retriever and a model is derived."""
+"""Agents that show a model the passages they retrieve: what they need beyond a retriever and a model is derived.
 
-from collections.abc import Sequence
+Retrieval to a number of tokens instead of k passages is for every retriever. Sub-questions and their answers are for
+agents that take a question apart, RGNN-Ret and Self-Ask: their papers keep no ranking over all steps; ours is the
+reciprocal rank fusion of all steps' lists.
+"""
+
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
+from typing import NamedTuple
 
-from triplebeam.answer import Agent, Answer
+from triplebeam.answer import Agent, Answer, Step
 from triplebeam.generate.language_model import LanguageModel, estimate_tokens
-from triplebeam.generate.prompts import format_passages
+from triplebeam.generate.prompts import Template, format_passages, load
 from triplebeam.methods.shared.facts import evidence_first, passages_of_facts
 from triplebeam.methods.shared.loop import Loop
 from triplebeam.methods.shared.question_answering import Answerer, QuestionAnswerer, ReadAnswer, is_answer
+from triplebeam.methods.shared.replies import request_text
 from triplebeam.passage import Passages
-from triplebeam.retrieve.bounds import check_fields
-from triplebeam.retrieve.retriever import Retriever, passages_of
+from triplebeam.ranking import Ranking
+from triplebeam.retrieve.retriever import Retriever, check_fields, passages_of
+
+#: GNN-Ret, section 4.1: leaves room for instructions and examples in a context of 4,096.
+TOKENS = 3500
+
+
+def within_tokens(
+    ranking: Ranking, passages: Passages, tokens: int = TOKENS, count: Callable[[str], int] = estimate_tokens
+) -> Ranking:
+    """Return the head of a ranking that fits, the best passage in any case.
+
+    The first passage that does not fit ends it, though a shorter one after it might.
+    """
+    for number, passage_id in enumerate(ranking.ids):
+        tokens -= count(passages[passage_id].searchable)
+        if tokens < 0:
+            return ranking.top(max(number, 1))
+    return ranking
+
+
+def retrieve_within(
+    retriever: Retriever,
+    query: str,
+    passages: Passages,
+    tokens: int = TOKENS,
+    count: Callable[[str], int] = estimate_tokens,
+) -> Ranking:
+    """Return the best passages that fit: more are asked for until one does not."""
+    k = 16
+    while True:
+        ranking = retriever.retrieve(query, k)
+        fitting = within_tokens(ranking, passages, tokens, count)
+        if len(fitting) < len(ranking) or len(ranking) < k:
+            return fitting
+        k *= 2
+
 
 #: Passages that an answer is read from (GeAR, Table 3).
 _MAX_PASSAGES_READ = 5
@@ -116,3 +158,56 @@ def choose_within(passage_ids: Sequence[str], passages: Passages, tokens: int | 
         chosen.append(id_)
         seen.append(words)
     return chosen
+
+
+class Exchange(NamedTuple):
+    """A sub-question, and the sentence that answers it; nothing where none does."""
+
+    question: str
+    answer: str = ""
+
+
+def format_exchanges(exchanges: Sequence[Exchange]) -> str:
+    """Format each sub-question under its number, with its answer below."""
+    return (
+        "\n".join(
+            f"{number}. {exchange.question}\n   {exchange.answer or '(not found in the passages)'}"
+            for number, exchange in enumerate(exchanges, 1)
+        )
+        or "(none)"
+    )
+
+
+@dataclass
+class SubQuestionLoop(Loop):
+    """A question that is taken apart, with what has been asked and answered so far."""
+
+    exchanges: list[Exchange] = field(default_factory=list)
+
+    def describe_step(self, exchange: Exchange, ranking: Ranking) -> Step:
+        """Describe the step that asked a sub-question, and what was found for it."""
+        return Step(
+            number=self.number,
+            query=exchange.question,
+            ranking=ranking,
+            so_far=self.fuse_rankings(),
+            thought=exchange.answer,
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class SubAnswerer:
+    """Answers a sub-question from passages, in a sentence that makes sense without them.
+
+    The prompt has the content of GNN-Ret's (appendix I.6): the passages are considered, and there is an answer.
+    """
+
+    model: LanguageModel
+    passages: Passages = field(repr=False)
+    template: Template = field(default_factory=partial(load, "published/sub_answer"), repr=False)
+
+    def answer(self, sub_question: str, passage_ids: Sequence[str]) -> Exchange:
+        """Call the model once; no answer where the reply cannot be used."""
+        shown = format_passages([self.passages[passage_id] for passage_id in passage_ids])
+        prompt = self.template.fill(passages=shown, question=sub_question)
+        return Exchange(sub_question, request_text(self.model, prompt, "answer"))

@@ -29,10 +29,8 @@ from triplebeam.index.folder.vectors import select_top
 from triplebeam.ranking import Hop, Ranking
 from triplebeam.retrieve.blend.links import FactLinks, OwnerLinks, TitleLinks
 from triplebeam.retrieve.blend.tail import Scores, Tail
-from triplebeam.retrieve.bounds import check_fields, check_not_negative
-from triplebeam.retrieve.explained import Found, Reasons, no_reasons
-from triplebeam.retrieve.retriever import ScoringRetriever, scores_many
-from triplebeam.retrieve.scores import min_max, rank_scores
+from triplebeam.retrieve.retriever import OneOfMany, ScoringRetriever, check_fields, check_not_negative, scores_many
+from triplebeam.retrieve.scores import Reasons, WalkScores, min_max, no_reasons, rank_scores
 from triplebeam.triple import Chain
 
 #: How much the lists count in choosing whose facts are followed, and the constant there.
@@ -48,8 +46,8 @@ _KEPT, _KEPT_AT = 2, 3
 class Walk(Protocol):
     """A retriever that finds first and explains later."""
 
-    def find_many(self, queries: Sequence[str]) -> Sequence[Found | None]:
-        """A score for every passage, for each query that it can start from."""
+    def find_many(self, queries: Sequence[str]) -> Sequence[WalkScores | None]:
+        """Return a score for every passage, for each query that it can start from."""
         ...
 
 
@@ -62,7 +60,7 @@ class Listed(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Blend:
+class Blend(OneOfMany):
     """A fusion of several lists and scores. A hit shows which lists hold it, and the chains of all of them."""
 
     plain: ScoringRetriever
@@ -83,35 +81,30 @@ class Blend:
         check_fields(self, "share")
         check_not_negative(self, "constant")
 
-    def retrieve(self, query: str, k: int = 10) -> Ranking:
-        """The best k. Asking for fewer than ``depth`` returns the head of the same ranking."""
-        return self.retrieve_many([query], k)[0]
-
     def retrieve_many(self, queries: Sequence[str], k: int = 10) -> list[Ranking]:
-        """The best k for each query."""
+        """Return the best k for each. Asking for fewer than ``depth`` returns the head of the same ranking."""
         depth = max(k, self.depth)
         plain = [min_max(scores) for scores in scores_many(self.plain, queries)]
-        lists = self._walked(queries, depth) if self.share > 0 else [{} for _ in queries]
+        lists = self._list_walks(queries, depth) if self.share > 0 else [{} for _ in queries]
         for vector, scores, listed in zip(self.embedder.embed(queries, kind="query"), plain, lists, strict=True):
             self._follow_facts(vector, scores, listed, depth)
             listed["plain"] = Listed(select_top(scores, depth), no_reasons)
         near = [min_max(scores) for scores in scores_many(self.dense, queries)]
         rows = zip(queries, near, plain, lists, strict=True)
         return [
-            self._ranked(query, Scores(self._mixed(one, two), one, two), listed, k) for query, one, two, listed in rows
+            self._rank(query, Scores(self._mix_scores(one, two), one, two), listed, k)
+            for query, one, two, listed in rows
         ]
 
-    def _walked(self, queries: Sequence[str], depth: int) -> list[dict[str, Listed]]:
-        """The lists of the walks for each query; a walk that cannot start has none."""
-        found = {name: walk.find_many(queries) for name, walk in self.walks.items()}
-        return [
-            {
-                name: Listed(_positive(each.scores, depth), each.reasons)
-                for name, every in found.items()
-                if (each := every[place]) is not None
-            }
-            for place in range(len(queries))
-        ]
+    def _list_walks(self, queries: Sequence[str], depth: int) -> list[dict[str, Listed]]:
+        """Return the lists of the walks for each query; a walk that cannot start has none."""
+        lists: list[dict[str, Listed]] = [{} for _ in queries]
+        for name, walk in self.walks.items():
+            for listed, found in zip(lists, walk.find_many(queries), strict=True):
+                if found is not None:
+                    best = select_top(found.scores, depth)
+                    listed[name] = Listed(best[found.scores[best] > 0], found.reasons)  # others were never reached
+        return lists
 
     def _follow_facts(
         self, vector: NDArray[np.float32], plain: NDArray[np.float32], lists: dict[str, Listed], depth: int
@@ -120,28 +113,28 @@ class Blend:
         walked = bool(lists)
         for name, links in (("titles", self.titles), ("owners", self.owners if walked else None)):
             if links is not None:
-                leading = self._fused(lists, _LEADING, _LEADING_CONSTANT) if walked else plain
-                lists[name] = _linked(links, vector, leading, depth)
+                leading = self._fuse(lists, _LEADING, _LEADING_CONSTANT) if walked else plain
+                lists[name] = _follow(links, vector, leading, depth)
 
-    def _mixed(self, near: NDArray[np.float32], plain: NDArray[np.float32]) -> NDArray[np.float64]:
-        """What scores add to the ranks of lists."""
+    def _mix_scores(self, near: NDArray[np.float32], plain: NDArray[np.float32]) -> NDArray[np.float64]:
+        """Return what scores add to the ranks of lists."""
         if not self.share:
             return _SCORES * plain.astype(np.float64)
         mixed: NDArray[np.float64] = _SCORES * (self.share * near.astype(np.float64) + (1 - self.share) * plain)
         return mixed
 
-    def _ranked(self, query: str, scores: Scores, lists: dict[str, Listed], k: int) -> Ranking:
+    def _rank(self, query: str, scores: Scores, lists: dict[str, Listed], k: int) -> Ranking:
         weights = {name: self.share * weight for name, weight in _GRAPH.items()}
         weights |= {"titles": 1.0, "plain": 1 - self.share}
-        fused = scores.ranking + self._fused(lists, weights, self.constant)
+        fused = scores.ranking + self._fuse(lists, weights, self.constant)
         kept = lists["plain"].rows[:_KEPT]
-        _keep(kept, fused)
+        fused[kept] = np.maximum(fused[kept], fused[select_top(fused, _KEPT_AT)[-1:]])
         if self.tail is not None:
             lists |= _fill_tail(self.tail, query, scores._replace(ranking=fused), kept.tolist())
         # In single precision, so that what differs by the order of a sum alone is a tie.
-        return self._explained(rank_scores(fused.astype(np.float32), self.passages.ids, k), lists)
+        return self._explain(rank_scores(fused.astype(np.float32), self.passages.ids, k), lists)
 
-    def _fused(self, lists: Mapping[str, Listed], weights: Mapping[str, float], constant: float) -> NDArray[np.float64]:
+    def _fuse(self, lists: Mapping[str, Listed], weights: Mapping[str, float], constant: float) -> NDArray[np.float64]:
         """Σ weight / (constant + rank), for every passage."""
         fused = np.zeros(len(self.passages))
         for name, weight in weights.items():
@@ -150,7 +143,7 @@ class Blend:
                 fused[rows] += weight / (constant + np.arange(1, len(rows) + 1))
         return fused
 
-    def _explained(self, ranking: Ranking, lists: Mapping[str, Listed]) -> Ranking:
+    def _explain(self, ranking: Ranking, lists: Mapping[str, Listed]) -> Ranking:
         """Each hit with its rank in the lists that hold it, with their chains, and with the links followed to it."""
         rows = [self.passages.row(passage_id) for passage_id in ranking.ids]
         found_by: dict[int, list[tuple[str, int]]] = {row: [] for row in rows}
@@ -171,18 +164,7 @@ class Blend:
         )
 
 
-def _positive(scores: NDArray[np.float32], depth: int) -> NDArray[np.int64]:
-    """The best rows, without those of score 0: a walk never reached them."""
-    best = select_top(scores, depth)
-    return best[scores[best] > 0]
-
-
-def _keep(rows: NDArray[np.int64], scores: NDArray[np.floating]) -> None:
-    """Raise these rows to the score of the third place, where they are below it."""
-    scores[rows] = np.maximum(scores[rows], scores[select_top(scores, _KEPT_AT)[-1:]])
-
-
-def _linked(links: FactLinks, vector: NDArray[np.float32], leading: NDArray[np.floating], depth: int) -> Listed:
+def _follow(links: FactLinks, vector: NDArray[np.float32], leading: NDArray[np.floating], depth: int) -> Listed:
     """Where the facts of the leading passages lead."""
     best = select_top(leading, links.followed)
     best = best[leading[best] > 0]

@@ -20,7 +20,7 @@ from triplebeam.index.folder.entity_graph import EntityGraph
 from triplebeam.index.folder.passages import PassageTable
 from triplebeam.index.folder.triple_graph import TripleGraph
 from triplebeam.ranking import Hop
-from triplebeam.retrieve.bounds import check_fields, check_not_negative
+from triplebeam.retrieve.retriever import check_fields, check_not_negative
 from triplebeam.triple import Chain
 
 
@@ -101,7 +101,7 @@ class FactLinks:
         return list(found.values())
 
     def chains(self, linked: Linked) -> tuple[Chain, ...]:
-        """The triple that led to a passage, if it was one."""
+        """Return the triple that led to a passage, if it was one."""
         return () if linked.triple_id is None else ((self.triples.triple(linked.triple_id),),)
 
     def hop(self, linked: Linked) -> Hop:
@@ -140,7 +140,7 @@ class TitleLinks(FactLinks):
         return titled[titled[:, 2] <= (self.most or len(self.passages)), :2]
 
     def worth(self, shares: NDArray[np.float64], similarity: NDArray[np.float32]) -> NDArray[np.float64]:
-        """The sum: a title is telling even where the fact is not near to the query."""
+        """Add them up: a title is telling even where the fact is not near to the query."""
         return self.base_weight * shares + similarity
 
     def follow(
@@ -173,5 +173,5 @@ class OwnerLinks(FactLinks):
         return self.graph.topics.list_owned(self.most)
 
     def worth(self, shares: NDArray[np.float64], similarity: NDArray[np.float32]) -> NDArray[np.float64]:
-        """The product: topics are read off triples, so both the passage and the fact must be good."""
+        """Multiply them: topics are read off triples, so both the passage and the fact must be good."""
         return shares * similarity

@@ -95,7 +95,7 @@ class Tail:
         return any(self._document(other) == self._document(row) for other in far)
 
     def _document(self, row: int) -> str:
-        """What a passage belongs to: rows of one title are of one document."""
+        """Return what a passage belongs to: rows of one title are of one document."""
         return self.passages.titles[row] or self.passages.documents[row]
 
 

@@ -7,9 +7,9 @@ import numpy as np
 import typer
 
 from triplebeam import assemble
+from triplebeam.evaluate.measures import measure_run, summary
 from triplebeam.evaluate.recommend import Recommendation, can_recommend, recommend
 from triplebeam.evaluate.run import Evaluation
-from triplebeam.evaluate.summary import measure_run, summary
 from triplebeam.serve.cli.options import Again, AsJson, EmbedderName, IndexPlace, Limit, Offline, WhereText
 from triplebeam.serve.cli.output import Output, shown_progress
 from triplebeam.text.phrases import format_count

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from triplebeam import assemble
-from triplebeam.assemble.indexing import Choice, choose, make_chosen
+from triplebeam.assemble.models import Choice, choose, make_chosen
 from triplebeam.errors import BadInputError
 from triplebeam.extract.llm import LLMExtractor
 from triplebeam.extract.quote import Sample, draw_sample, extract_sample

@@ -8,7 +8,7 @@ was not found, the passages are read for the answer, and not the kept pairs.
 
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import partial
 from typing import Annotated
 
 from pydantic import AfterValidator, BaseModel
@@ -21,12 +21,11 @@ from triplebeam.methods.ge_reasoning.construct import GraphConstruction
 from triplebeam.methods.ge_reasoning.final_answer import FinalAnswer
 from triplebeam.methods.ge_reasoning.question_graph import QuestionGraph
 from triplebeam.methods.ge_reasoning.run import NO_GRAPH, Ask, Finding, Knowledge, Rounds, describe, select_new_facts
-from triplebeam.methods.ge_reasoning.sub_answer import Pair, SubAnswer, format_pairs, tidy
-from triplebeam.methods.ge_reasoning.sub_question import SubQuestions
+from triplebeam.methods.ge_reasoning.sub_answer import Pair, SubAnswer, SubQuestions, format_pairs, tidy
 from triplebeam.methods.shared.facts import CitedFacts, Fact, evidence_first, make_cited_facts
 from triplebeam.methods.shared.question_answering import ReadAnswer
 from triplebeam.methods.shared.reading import RetrievingAgent, answer_from_evidence
-from triplebeam.methods.shared.usable_replies import request_reply
+from triplebeam.methods.shared.replies import request_reply
 from triplebeam.passage import Passage
 
 _TRIED = "every open triplet was tried as often as it may be"
@@ -83,7 +82,10 @@ class GroundedReasoning(RetrievingAgent):
         loop = Rounds(question, self.retriever)
         yield loop.take(partial(self._construct, loop))
         yield from loop.take_all(partial(self._round, loop))
-        return self._final_answer.conclude(loop)
+        final_answer = _GroundedAnswer(
+            model=self.model, passages=self._passages, answered_from=self.answered_from, answerer=self.answerer
+        )
+        return final_answer.conclude(loop)
 
     def _construct(self, loop: Rounds) -> Step:
         loop.graph = GraphConstruction(model=self.model).construct(loop.question)
@@ -128,12 +130,6 @@ class GroundedReasoning(RetrievingAgent):
         loop.decide(self.max_rounds)
         if not loop.ending and all(loop.attempts[str(triplet)] for triplet in graph.candidates()):
             loop.ending = _TRIED
-
-    @cached_property
-    def _final_answer(self) -> FinalAnswer:
-        return _GroundedAnswer(
-            model=self.model, passages=self._passages, answered_from=self.answered_from, answerer=self.answerer
-        )
 
 
 class _GroundedAnswer(FinalAnswer):

@@ -3,18 +3,25 @@
 Of a reply that was cut off, what came before is used if it is all that is needed: a small model that repeats itself
 writes on until its limit, and the facts that it wrote first are as good as any. (An extraction that was cut off fails:
 it is retried, and a reading is not.)
+
+`LLMTripleFilter` is HippoRAG 2's recognition memory, and GE-Reasoning filters alike: of the triples that a search found
+for a query, those that help with it. The paper tunes its prompt by examples and lets the model write the triples out
+again; ours asks for their numbers, so that nothing has to be matched against what was found. A reply that cannot be
+used leaves the triples as they are: without its filter the method still works.
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
+from functools import cache, partial
 
-from pydantic import BaseModel
+from pydantic import BaseModel, create_model
 
 from triplebeam.extract.extractor import sort_out
 from triplebeam.generate.accounting import note_last_reply, note_problem, note_warning
 from triplebeam.generate.ask import Failed, Parsed, ask_many
 from triplebeam.generate.language_model import LanguageModel, Prompt
-from triplebeam.generate.parse import ReplyType
+from triplebeam.generate.parse import Numbers, ReplyType, Text
+from triplebeam.generate.prompts import Template, format_facts, load
 from triplebeam.triple import Triple
 
 
@@ -24,11 +31,15 @@ def request_reply(model: LanguageModel, prompt: Prompt, reply_type: type[ReplyTy
     return reply.value if reply else None
 
 
-def request_text(model: LanguageModel, prompt: Prompt, reply_type: type[BaseModel]) -> str:
-    """Return the text of a reply that has no other field; no words where the reply cannot be used."""
-    reply = request_reply(model, prompt, reply_type)
-    [text] = dict(reply).values() if reply else [""]
-    return str(text).strip()
+def request_text(model: LanguageModel, prompt: Prompt, field: str) -> str:
+    """Return the text of a reply that has this field alone; no words where the reply cannot be used."""
+    reply = request_reply(model, prompt, _make_reply_type(field))
+    return str(getattr(reply, field)).strip() if reply else ""
+
+
+@cache
+def _make_reply_type(field: str) -> type[BaseModel]:
+    return create_model("Reply", **{field: (Text, ...)})  # type: ignore[call-overload, no-any-return]
 
 
 def request_samples(
@@ -70,3 +81,26 @@ def filter_triples(rows: Sequence[Sequence[str]], called: str = "fact") -> Seque
     for parts in sorted_out.rejected:
         note_warning(f"a {called} that is not a triple was ignored: {list(parts)}")
     return sorted_out.triples
+
+
+class _Helpful(BaseModel):
+    helpful: Numbers
+
+
+@dataclass(frozen=True, kw_only=True)
+class LLMTripleFilter:
+    """A language model that filters."""
+
+    model: LanguageModel
+    template: Template = field(default_factory=partial(load, "hipporag/filter_triples"), repr=False)
+
+    def keep(self, query: str, triples: Sequence[Triple]) -> Sequence[int]:
+        """Call the model once; numbers that no triple has are skipped."""
+        prompt = self.template.fill(facts=format_facts(triples), question=query)
+        reply = request_reply(self.model, prompt, _Helpful)
+        if reply is None:
+            return range(len(triples))
+        for number in reply.helpful:
+            if not 1 <= number <= len(triples):
+                note_warning(f"the number {number} is not that of a fact: ignored")
+        return [number - 1 for number in dict.fromkeys(reply.helpful) if 1 <= number <= len(triples)]
