@@ -43,7 +43,7 @@ def embed(base: dict[str, Tensor], texts: list[np.ndarray], device: str) -> Tens
 
 
 def plain_scores(corpus: Corpus, base: dict[str, Tensor], device: str) -> tuple[Tensor, Tensor, Tensor]:
-    """BM25 and vectors, each scaled from 0 to 1, as in `triplebeam.retrieve.hybrid.ScaledHybrid`."""
+    """BM25 and vectors, each scaled from 0 to 1, as in `triplebeam.retrieve.bases.ScaledHybrid`."""
     texts = [
         corpus.get("tokens", row)[corpus.in_title[row] if corpus.packed["shared_title"][row] else 0 :]
         for row in range(corpus.passages)

@@ -9,7 +9,7 @@ Fact = tuple[int, str, int]
 
 
 def word_set(words: str) -> frozenset[str]:
-    """As in triplebeam.text.word_set: the training needs no package but PyTorch and a tokenizer."""
+    """As in triplebeam.text.stop_words.word_set: the training needs no package but PyTorch and a tokenizer."""
     return frozenset(words.split())
 
 

@@ -2,8 +2,8 @@
 
 Passages and triples have numbers, which are rows in a folder and hashes of their ids on a cluster. Each triple belongs
 to exactly one passage; two are neighbours when they share an entity, in either position, under the normal form of
-`triplebeam.triple.entity_key`. Methods that search take a `Source`. Methods over graphs take a `Snapshot`, which is in
-memory or memory-mapped, and get it from `Source.graph`.
+`triplebeam.text.names.entity_key`. Methods that search take a `Source`. Methods over graphs take a `Snapshot`, which is
+in memory or memory-mapped, and get it from `Source.graph`.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -4,7 +4,7 @@
     {"add": ["Uranus", "is", "a planet"], "document": "notes/uranus.md"}
     {"merge": ["W. Herschel", "Sir William Herschel"], "into": "William Herschel"}
 
-Names and predicates match in their normal form (`triplebeam.triple.entity_key`), and ``*`` is any. Empty lines, and
+Names and predicates match in their normal form (`triplebeam.text.names.entity_key`), and ``*`` is any. Empty lines, and
 lines that begin with ``#``, are skipped. What was extracted stays in the store, so that every line can be taken back.
 """
 

@@ -10,8 +10,8 @@ specificity, one over the number of passages it occurs in (``node_specificity``)
 its ends, a synonym edge weighs its cosine.
 
 What differs: weights of an edge that is both are added up. The paper links and scores names by ColBERTv2 or Contriever,
-we by the index's embedder; names are one entity under the normal form of `triplebeam.triple.entity_key`, and a name the
-index has is linked to itself without a search, since nothing can be nearer. Its option to mix in dense scores where
+we by the index's embedder; names are one entity under the normal form of `triplebeam.text.names.entity_key`, and a name
+the index has is linked to itself without a search, since nothing can be nearer. Its option to mix in dense scores where
 linking is unsure is left out. Passages that the walk never reaches are not in the ranking. Where the query names
 nothing or the graph has no entities the walk cannot start; the paper's code then starts it everywhere at once, which
 ranks by popularity. Here the ``fallback`` retrieves instead, and the open account says so.
