@@ -9,7 +9,7 @@ import pytest
 from tables import read_table
 from triplebeam.errors import BadInputError, ExtractionError, ModelMissingError
 from triplebeam.extract.extractor import Extraction
-from triplebeam.extract.local import LocalExtractor
+from triplebeam.extract.local import LocalExtractor, facts
 from triplebeam.extract.local.workers import extract_in_processes
 from triplebeam.passage import Passage
 from triplebeam.triple import Triple
@@ -76,6 +76,15 @@ def test_a_text_of_extreme_length_is_a_failure_and_the_next_one_is_read(folder: 
     assert failed.failure is not None
     assert "290,000 characters" in failed.failure
     assert found.triples
+
+
+def test_long_texts_are_parsed_few_at_a_time(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(facts, "_BATCH_CHARACTERS", 50)
+    passages = iter([Passage(str(number), "Marie Curie worked in Paris.") for number in range(5)])
+    extractions = facts.extract_passages(facts.load_parser(folder), passages)
+    assert next(extractions).triples
+    assert next(passages).id == "2"
+    assert [found.passage_id for found in extractions] == ["1", "3", "4"]
 
 
 def test_several_processes_give_what_one_gives_in_order(folder: Path) -> None:

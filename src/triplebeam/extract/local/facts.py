@@ -27,7 +27,9 @@ if TYPE_CHECKING:
     from triplebeam.passage import Passage
 
 _LONGEST_TEXT = 100_000
+#: So many texts, or so many characters, are parsed at a time: the parser takes four kilobytes for a character.
 _BATCH = 128
+_BATCH_CHARACTERS = 200_000
 
 
 def load_parser(folder: Path) -> "Language":
@@ -40,11 +42,20 @@ def load_parser(folder: Path) -> "Language":
 def extract_passages(nlp: "Language", passages: "Iterable[Passage]") -> Iterator[Extraction]:
     """One extraction per passage, in order."""
     remaining = iter(passages)
-    while batch := list(islice(remaining, _BATCH)):
+    while batch := list(_take_batch(remaining)):
         readings = [read_passage(passage) if _is_bearable(passage) else Reading(passage) for passage in batch]
         docs = [_prepare(nlp, reading) for reading in readings]
         _parse(nlp, [doc for doc in docs if len(doc)])
         yield from map(_extract_or_fail, docs, readings)
+
+
+def _take_batch(remaining: "Iterator[Passage]") -> "Iterator[Passage]":
+    characters = 0
+    for passage in islice(remaining, _BATCH):
+        yield passage
+        characters += len(passage.text)
+        if characters >= _BATCH_CHARACTERS:
+            return
 
 
 def _parse(nlp: "Language", docs: "list[Doc]") -> None:
