@@ -1,7 +1,6 @@
 """The passages as readers see them: columns of the published generation, looked up by id or by row."""
 
 import json
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache, cached_property
 
@@ -11,7 +10,7 @@ from numpy.typing import NDArray
 from triplebeam.errors import BadInputError
 from triplebeam.index.arrays.array_set import ArraySet, read_numbers, read_rows, write_numbers, write_rows
 from triplebeam.passage import Passage
-from triplebeam.text.names import entity_key
+from triplebeam.text.names import entity_key, strip_qualifier
 from triplebeam.where import Where
 
 _COLUMNS = (
@@ -20,8 +19,6 @@ _COLUMNS = (
 )
 #: Where it is stored, of a large index, which passage has an id, and which have a title.
 _IDS, _TITLES = "id_lookup", "title_lookup"
-#: What distinguishes two pages of one name, as in "Mercury (planet)"; texts leave it out.
-_QUALIFIER = re.compile(r"\s*\([^()]*\)\s*$")
 
 
 def write_passages(arrays: ArraySet, passages: Sequence[Passage] | Iterable[Passage]) -> None:
@@ -36,8 +33,8 @@ def write_passages(arrays: ArraySet, passages: Sequence[Passage] | Iterable[Pass
 
 
 def title_keys(title: str) -> list[str]:
-    """Return the normal forms that a title is found by; none where it is empty."""
-    return [key for key in dict.fromkeys((entity_key(title), entity_key(_QUALIFIER.sub("", title)))) if key]
+    """Return the normal forms that a title is found by, "Mercury (planet)" also without it; none where it is empty."""
+    return [key for key in dict.fromkeys((entity_key(title), entity_key(strip_qualifier(title)))) if key]
 
 
 def collect_filter_fields(title: str, section: str, document_id: str, metadata: Mapping[str, str]) -> dict[str, str]:
