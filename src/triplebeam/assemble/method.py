@@ -87,7 +87,11 @@ class Method:
         head, colon, rest = method.partition(":")
         row = None if colon else find_method(re.split(r"[\[+@]", method.strip())[0])
         if colon or (row is not None and row.kind == "agent"):
-            agent = _part(head, method, ("agent",), "agent")
+            name, *expansions = _PLUS.split(head)
+            agent = _part(name, method, ("agent",), "agent")
+            if expansions:
+                search = "+".join(filter(None, (rest, *expansions)))
+                raise BadInputError(f"{name} answers, and is no search that + expands: write {name}:{search}.")
             return cls(method, agent, _retriever_parts(rest, method) if rest else ())
         return cls(method, parts=_retriever_parts(method, method))
 
