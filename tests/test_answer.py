@@ -102,3 +102,24 @@ def test_a_fact_without_support_is_named(index: Index, triple: Triple, quoted: S
     (found,) = answer("yes", HOLDS[0], Evidence(triple=triple, span=quoted)).verify(index)
     assert found.startswith(f"{triple}: ")
     assert fault in found
+
+
+@pytest.mark.parametrize(
+    ("text", "object_", "is_named"),
+    [
+        ("Edward Cahn", "Cahn", True),
+        ("Edward Cahn", "Sammy Cahn", False),
+        ("New York", "York", False),
+        ("North Korea", "Korea", False),
+        ("New York", "New York", True),
+        ("?", "York", False),
+    ],
+)
+def test_an_answer_is_named_by_its_whole_name_or_a_surname(text: str, object_: str, *, is_named: bool) -> None:
+    [part] = answer(text, Evidence(triple=Triple("The train", "goes to", object_))).parts
+    assert bool(part.facts) is part.supported is is_named
+
+
+def test_an_answer_without_words_agrees_with_none() -> None:
+    assert not Answer(question="Where?", text="?", loop_text="Paris").agreed
+    assert Answer(question="Where?", text="Bath, England", loop_text="Bath").agreed

@@ -11,6 +11,7 @@ from triplebeam.generate.accounting import follow_run
 from triplebeam.generate.language_model import Usage
 from triplebeam.ranking import Ranking
 from triplebeam.text.names import entity_key, strip_qualifier
+from triplebeam.text.stop_words import word_set
 from triplebeam.text.words import Word, content, words_of
 from triplebeam.triple import Triple
 
@@ -24,6 +25,8 @@ SEPARATOR = ";"
 _LONG_ANSWER = 5
 #: A yes or no is supported if the facts have at least this share of the question's words.
 _MIN_SHARE_TOLD = 0.35
+#: What the name of another place begins with: New York is never called York.
+_OTHER_PLACE = word_set("new north south east west northern southern eastern western central upper lower")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -184,7 +187,8 @@ def _agree(one: str, other: str) -> bool:
     (key, words), (other_key, other_words) = (
         (entity_key(text), {word.folded for word in content(text)}) for text in (one, other)
     )
-    return key in other_key or other_key in key or words <= other_words or other_words <= words
+    is_part = words <= other_words or other_words <= words
+    return key in other_key or other_key in key or (is_part and bool(words and other_words))
 
 
 def _is_choice(text: str, question: str) -> bool:
@@ -208,6 +212,8 @@ def _find_names(answer: str, facts: Sequence[Sequence[Word]]) -> tuple[int, ...]
     """Find the facts, from 1, that name an answer; a long answer may need several of them together."""
     named = content(strip_qualifier(answer))
     wanted = {word.folded if word.is_name or word.text[0].isdigit() else _cut(word) for word in named}
+    if not wanted:  # nothing but punctuation
+        return ()
     known = [{key for word in words for key in (word.folded, _cut(word))} for words in facts]
     found = tuple(n for n, words in enumerate(facts, 1) if wanted <= known[n - 1] or _has_surname(answer, words))
     if found or len(wanted) < _LONG_ANSWER or not wanted <= set().union(*known):
@@ -218,7 +224,7 @@ def _find_names(answer: str, facts: Sequence[Sequence[Word]]) -> tuple[int, ...]
 def _has_surname(answer: str, words: Sequence[Word]) -> bool:
     """Do words call a person of several names by the last ones, with no other name before them?"""
     name = words_of(answer)
-    if len(name) < 2 or not all(word.is_name for word in name):
+    if len(name) < 2 or name[0].folded in _OTHER_PLACE or not all(word.is_name for word in name):
         return False
     last = name[-2:] if name[-1].gap == "-" else name[-1:]
     size, keys = len(last), [word.folded for word in last]
