@@ -91,7 +91,7 @@ def _is_technical(*names: "Token") -> bool:
 
 
 def _is_introduced(noun: "Token", name: "Token") -> bool:
-    """An apposition has an article, an owner or ``of``; without one, or with ``and``, it is an item of a list."""
+    """Return whether an apposition has an article, an owner or ``of``; else, or with ``and``, it is a list item."""
     if any(child.dep_ in ("cc", "conj") for child in name.children):
         return False
     begun = any(child.dep_ in ("det", "poss") for child in noun.lefts) or any(
