@@ -46,7 +46,7 @@ def _facts_of(token: "Token", references: "References") -> Iterator[tuple[str, s
         yield from _before(token, name, references)
     elif is_common(token):
         yield from _names_in_apposition(token, references)
-        yield from _owned(token, references)
+        yield from _find_owned(token, references)
 
 
 def _behind(token: "Token", name: str, references: "References") -> Iterator[tuple[str, str, str]]:
@@ -115,7 +115,7 @@ def _before(token: "Token", name: str, references: "References") -> Iterator[tup
         yield name, "is", phrase
 
 
-def _owned(noun: "Token", references: "References") -> Iterator[tuple[str, str, str]]:
+def _find_owned(noun: "Token", references: "References") -> Iterator[tuple[str, str, str]]:
     """``her rivalry with Witt``: what an owned thing is tied to by a preposition, its owner is tied to."""
     owners = [owner for token, owner in find_owners(noun, references) if token.dep_ == "poss"]
     for word, other in iterate_prepositions(noun) if owners else ():
