@@ -35,8 +35,8 @@ def index(
     extractor: Annotated[
         str | None,
         typer.Option(
-            help="Extractor of triples: local (no key), llm, llm-two-step, none. Default: the extractor that the"
-            " index was built with; local for a new index.",
+            help="Extractor of triples: local (no key), llm, llm-two-step (needs triplebeam-research), none. Default:"
+            " the extractor that the index was built with; local for a new index.",
             autocompletion=complete_extractor,
         ),
     ] = None,
@@ -58,7 +58,7 @@ def index(
         bool,
         typer.Option(
             "--keywords",
-            help="Also ask the model for each passage's keywords, for gnn_ret. Default: the entities of its triples.",
+            help="Ask the model for keywords, for gnn_ret (needs triplebeam-research). Default: entities of triples.",
         ),
     ] = False,
     passage_tokens: Annotated[int, typer.Option(min=20, help="Maximum number of tokens per passage.")] = 200,
