@@ -86,6 +86,21 @@ class Corpus:
         return shared
 
 
+def take_rankings(corpus: Corpus, ranked: dict[str, np.ndarray], top: np.ndarray, scores: np.ndarray) -> None:
+    """Put what `rank` found in the place of plain search, for people's questions: the best rows, scores from 0 to 1."""
+    if ranked["ids"].tolist() != corpus.ids:
+        raise SystemExit(f"The rankings of {corpus.name} are of other questions: rank them again.")
+    for place, question in enumerate(corpus.questions.tolist()):
+        if corpus.fold[question] >= 0:
+            rows, given = ranked["blend/top"][question], ranked["blend/scores"][question]
+            low, high = given[PLAIN - 1], given[0]
+            rows, given = rows[rows >= 0], given[rows >= 0]
+            top[place], scores[place] = rows[:PLAIN], 0
+            # What ties stays in order; what is not ranked is below all that is.
+            scaled = 0.01 + np.clip((given - low) / max(high - low, 1e-9), 0, 1)
+            scores[place][rows] = scaled + 1e-5 * np.arange(len(rows))[::-1]
+
+
 class Pool(NamedTuple):
     """The candidates of a question: rows, their bridges, what is read of them, and features of the first ranking."""
 

@@ -1,18 +1,23 @@
 """Train the bridge reader on what `pack` packed. It needs PyTorch and NumPy alone, and a GPU for more than a trial.
 
-usage: PYTHONPATH=.. python train.py PACKED OUT [--minutes 8.5] [--plan folds,final,kinds,ablations,layers] [--small]
+usage: PYTHONPATH=.. python train.py PACKED OUT [--rankings FOLDER] [--minutes 8.5]
+           [--plan folds,final,kinds,ablations,layers] [--small]
 
 Everything, from the folder of this file, with the corpora of TRIPLEBEAM_DATA (licences: `corpora`) and two manuals:
 
     PYTHONPATH=.. python -m bridge_reader.pack PACKED --manual 'nodejs=FOLDER=*.md' --manual 'cmake=FOLDER=*.rst' &&
-    PYTHONPATH=.. python train.py PACKED OUT && python fit_weight.py PACKED OUT/scores.npz
+    PYTHONPATH=.. python -m bridge_reader.rank RANKINGS musique 2wikimultihopqa hotpotqa musique_train \\
+        beyond/multihoprag beyond/lihuaworld beyond/graphragbench_novel &&
+    PYTHONPATH=.. python train.py PACKED OUT --rankings RANKINGS &&
+    python fit_weight.py PACKED OUT/scores.npz --rankings RANKINGS
 
-Each question has a pool: the first 40 of plain search (BM25 and vectors, added by score) and 20 passages that rare
-words of the first three reach. A candidate's bridge is the hit among the first three that shares the rarest words with
-it. The embedder with an adapter (LoRA) reads question, bridge and candidate, and is trained to tell a gold passage from
-seven others of the pool: first on questions that `chains` made, then for three epochs on people's. Runs: five folds by
-question, each kind of text left out in turn, parts switched off, and the adapter of all questions. The seed is 0. OUT
-has adapters, the scores of every candidate and a table. On one H200 a run takes 13 s, all of them four minutes.
+Each question has a pool: the first 40 of `blend` (of plain search, where no ranking is given: questions that were made)
+and 20 passages that rare words of the first three reach. A candidate's bridge is the hit among the first three that
+shares the rarest words with it. The embedder with an adapter (LoRA) reads question, bridge and candidate, and is
+trained to tell a gold passage from seven others of the pool: first on questions that `chains` made, then for three
+epochs on people's. Runs: five folds by question, each kind of text left out in turn, parts switched off, and the
+adapter of all questions. The seed is 0. OUT has adapters, the scores of every candidate and a table. On one H200 a run
+takes 13 s, all of them four minutes.
 """
 
 import argparse
@@ -27,7 +32,7 @@ from typing import Any
 
 import numpy as np
 import torch
-from pools import CORPORA, PLAIN, Corpus, load, make_pool
+from pools import CORPORA, PLAIN, Corpus, load, make_pool, take_rankings
 from torch import Tensor
 
 from training import Data, Options, Reader, load_weights, plain_scores, read, train
@@ -105,6 +110,8 @@ class Session:
                 np.save(Path(tempfile.gettempdir()) / f"bridge-{os.getpid()}-{number}-{part}.npy", vectors)
             top = scores.topk(min(PLAIN, corpus.passages)).indices.cpu().numpy()
             every = scores.cpu().numpy()
+            if self.given.rankings and (ranked := self.given.rankings / f"{corpus.name}.npz").is_file():
+                take_rankings(corpus, dict(np.load(ranked)), top, every)
             for place, question in enumerate(corpus.questions.tolist()):
                 tasks.append((number, question, top[place], every[place]))
                 owners.append((number, question))
@@ -234,6 +241,7 @@ def main() -> None:
     parser.add_argument("--plan", default="folds,final,kinds,ablations,layers")
     parser.add_argument("--small", action="store_true")
     parser.add_argument("--options", default="{}")
+    parser.add_argument("--rankings", type=Path)
     given = parser.parse_args()
     session = Session(given)
     described = json.loads((given.packed / "corpora.json").read_text())

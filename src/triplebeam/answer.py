@@ -240,10 +240,10 @@ class Run:
 
     def __init__(self, working: Generator[Step, None, Answer]) -> None:
         self._answer: Answer | None = None
-        self.steps = self._taken(working)
+        self.steps = self._take_steps(working)
         """Each step as it is done; they can be taken once."""
 
-    def _taken(self, working: Generator[Step, None, Answer]) -> Generator[Step, None, None]:
+    def _take_steps(self, working: Generator[Step, None, Answer]) -> Generator[Step, None, None]:
         shown: set[int] = set()
         with closing(working):
             while True:

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from triplebeam.passage import Passage
-from triplebeam.support import find_support, quoted
+from triplebeam.support import find_support, locate_fact
 from triplebeam.support.claim import Claim, claim_of
 from triplebeam.support.find import locate
 from triplebeam.support.names import is_title, mentions
@@ -205,7 +205,7 @@ def symmetric(triple: Triple) -> bool:
 
 
 def by_quotation(fact: Fact) -> bool:
-    return quoted(fact.triple, fact.quotation, fact.passage) is not None
+    return locate_fact(fact.triple, fact.quotation, fact.passage) is not None
 
 
 def by_search(fact: Fact) -> bool:

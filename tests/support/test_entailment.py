@@ -1,4 +1,4 @@
-"""What the model reads, and how its adapter is merged."""
+"""What the model reads, and how its adapter is merge_adapter."""
 
 from pathlib import Path
 from typing import NamedTuple
@@ -14,7 +14,7 @@ from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.passage import Passage
 from triplebeam.settings import Settings
 from triplebeam.support.claim import Claim, claim_of
-from triplebeam.support.entailment import merged, prepare, states
+from triplebeam.support.entailment import merge_adapter, prepare, states
 from triplebeam.support.page import page_of
 from triplebeam.testing.scripted import Scripted
 from triplebeam.triple import Triple
@@ -97,7 +97,7 @@ def test_an_end_that_is_not_named_is_returned() -> None:
 def test_products_are_added_and_biases_replaced() -> None:
     tensors = {"a.weight": np.ones((2, 3)), "a.bias": np.zeros(2), "b": np.ones(1)}
     adapted = {"a.weight.A": np.full((1, 3), 2.0), "a.weight.B": np.array([[1.0], [0.0]]), "a.bias": np.ones(2)}
-    result = merged(tensors, adapted)
+    result = merge_adapter(tensors, adapted)
     assert result.keys() == tensors.keys()
     assert result["a.weight"].tolist() == [[3, 3, 3], [1, 1, 1]]
     assert result["a.bias"].tolist() == [1, 1]

@@ -3,7 +3,7 @@
 import pytest
 
 from triplebeam.passage import Passage
-from triplebeam.support import quoted
+from triplebeam.support import locate_fact
 from triplebeam.support.claim import split_statement
 from triplebeam.triple import Triple
 
@@ -84,14 +84,14 @@ STATED = [
 @pytest.mark.parametrize(("triple", "sentence"), [each for kind in HOSTILE.values() for each in kind])
 def test_a_sentence_that_does_not_assert_a_fact_is_no_support(triple: Triple, sentence: str) -> None:
     passage = Passage("p", f"The valley lies in the north. {sentence}", "Ilse Brandt")
-    assert quoted(triple, sentence, passage, f"{triple}.") is None
-    assert quoted(triple, sentence, passage) is None
+    assert locate_fact(triple, sentence, passage, f"{triple}.") is None
+    assert locate_fact(triple, sentence, passage) is None
 
 
 @pytest.mark.parametrize(("triple", "sentence"), STATED)
 def test_a_sentence_that_asserts_it_is(triple: Triple, sentence: str) -> None:
     passage = Passage("p", f"The valley lies in the north. {sentence}", "Ilse Brandt")
-    assert quoted(triple, sentence, passage, f"{triple}.")
+    assert locate_fact(triple, sentence, passage, f"{triple}.")
 
 
 def test_there_are_forty_of_ten_kinds() -> None:
@@ -180,7 +180,7 @@ GAME = Passage(
     ],
 )
 def test_speakers_terms_lists_and_tables_are_resolved(passage: Passage, statement: str, quotation: str) -> None:
-    assert quoted(split_statement(statement), quotation, passage, statement)
+    assert locate_fact(split_statement(statement), quotation, passage, statement)
 
 
 @pytest.mark.parametrize(
@@ -206,7 +206,7 @@ def test_speakers_terms_lists_and_tables_are_resolved(passage: Passage, statemen
     ],
 )
 def test_nothing_is_said_of_another_speaker_or_term(passage: Passage, statement: str, quotation: str) -> None:
-    assert quoted(split_statement(statement), quotation, passage, statement) is None
+    assert locate_fact(split_statement(statement), quotation, passage, statement) is None
 
 
 TALK = Passage("talk", "Mira: Ann met Tom yesterday. He won the race.\nTom: I did not!", "Chat of 2024-05-03")
@@ -237,4 +237,4 @@ DEFAULTS = Passage("defaults", "graceful_timeout\n\nDefault: 30\n\ntimeout\n\nDe
 )
 def test_what_is_nearly_said_is_not_said(passage: Passage | None, statement: str, quotation: str) -> None:
     source = passage or Passage("p", f"The valley lies in the north. {quotation}", "Ilse Brandt")
-    assert quoted(split_statement(statement), quotation, source, statement) is None
+    assert locate_fact(split_statement(statement), quotation, source, statement) is None

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from tables import read_table
 from triplebeam.answer import Span
 from triplebeam.passage import Passage
-from triplebeam.support import fault_of, find_support, quoted
+from triplebeam.support import fault_of, find_support, locate_fact
 from triplebeam.support.find import locate
 from triplebeam.support.names import mentions
 from triplebeam.support.page import page_of
@@ -62,7 +62,7 @@ def test_one_wrong_word_is_repaired(words: list[str], data: st.DataObject) -> No
 
 @pytest.mark.slow
 def test_a_fact_needs_a_quotation_that_states_it() -> None:
-    span = quoted(BUILT, "eva holm built the mill at skarnes", MILL)
+    span = locate_fact(BUILT, "eva holm built the mill at skarnes", MILL)
     assert span == Span(
         passage_id="mill",
         start=TEXT.index("Eva"),
@@ -70,12 +70,12 @@ def test_a_fact_needs_a_quotation_that_states_it() -> None:
         text=TEXT[TEXT.index("Eva") : TEXT.index(" in 1921")],
     )
     assert fault_of(BUILT, span, MILL) is None
-    assert quoted(BUILT, "she said", MILL) is None
-    assert quoted(BUILT, "Eva Holm demolished the church", MILL) is None
-    assert quoted(BUILT._replace(subject="Per Lund"), "Eva Holm built the mill at Skarnes", MILL) is None
-    assert quoted(BUILT._replace(object="Per Lund"), "Eva Holm built the mill at Skarnes", MILL) is None
-    assert quoted(BUILT._replace(predicate="sold"), "Eva Holm built the mill at Skarnes", MILL) is None
-    assert quoted(Triple(BUILT.object, "built", BUILT.subject), "Eva Holm built the mill at Skarnes", MILL) is None
+    assert locate_fact(BUILT, "she said", MILL) is None
+    assert locate_fact(BUILT, "Eva Holm demolished the church", MILL) is None
+    assert locate_fact(BUILT._replace(subject="Per Lund"), "Eva Holm built the mill at Skarnes", MILL) is None
+    assert locate_fact(BUILT._replace(object="Per Lund"), "Eva Holm built the mill at Skarnes", MILL) is None
+    assert locate_fact(BUILT._replace(predicate="sold"), "Eva Holm built the mill at Skarnes", MILL) is None
+    assert locate_fact(Triple(BUILT.object, "built", BUILT.subject), "Eva Holm built the mill at Skarnes", MILL) is None
 
 
 @pytest.mark.parametrize(
@@ -100,14 +100,14 @@ ROWS = Passage(
     ("fact", "stated"), read_table(__file__, "test_a_row_of_a_table_without_punctuation_needs_its_own_words")
 )
 def test_a_row_of_a_table_without_punctuation_needs_its_own_words(fact: tuple[str, str, str], stated: bool) -> None:
-    assert (quoted(Triple(*fact), ROWS.text, ROWS) is not None) is stated
+    assert (locate_fact(Triple(*fact), ROWS.text, ROWS) is not None) is stated
     assert (find_support(Triple(*fact), ROWS) is not None) is stated
 
 
 @pytest.mark.slow
 def test_a_longer_name_is_no_row() -> None:
     ballet = Passage("b", "Ann Lee founded the New York City Ballet Released by Per Lund.", "Ann Lee")
-    assert quoted(Triple("Ann Lee", "founded the", "New York City"), ballet.text, ballet) is None
+    assert locate_fact(Triple("Ann Lee", "founded the", "New York City"), ballet.text, ballet) is None
 
 
 @pytest.mark.slow
@@ -122,14 +122,14 @@ def test_two_dates_that_run_into_each_other_are_birth_and_death(
     lived: str, predicate: str, date: str, stated: bool
 ) -> None:
     page = Passage("p", f"Eva Maria Holm( {lived}) was a Norwegian engineer.", "Eva Holm")
-    assert (quoted(Triple("Eva Holm", predicate, date), page.text, page) is not None) is stated
+    assert (locate_fact(Triple("Eva Holm", predicate, date), page.text, page) is not None) is stated
 
 
 @pytest.mark.slow
 def test_a_reflexive_pronoun_refers_to_the_last_name_before_it() -> None:
     song = Passage("song", "Blue Mill is a song written by Ann Lee, and recorded by herself in Leeds.", "Blue Mill")
-    assert quoted(Triple("Blue Mill", "was recorded by", "Ann Lee"), song.text, song)
-    assert quoted(Triple("Ann Lee", "was recorded by", "Blue Mill"), song.text, song) is None
+    assert locate_fact(Triple("Blue Mill", "was recorded by", "Ann Lee"), song.text, song)
+    assert locate_fact(Triple("Ann Lee", "was recorded by", "Blue Mill"), song.text, song) is None
 
 
 HOLM = Passage(
@@ -143,10 +143,10 @@ HOLM = Passage(
 @pytest.mark.slow
 @pytest.mark.parametrize(("fact", "quotation"), read_table(__file__, "test_a_title_need_not_be_named"))
 def test_a_title_need_not_be_named(fact: tuple[str, str, str], quotation: str) -> None:
-    assert quoted(Triple(*fact), quotation, HOLM)
+    assert locate_fact(Triple(*fact), quotation, HOLM)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("fact", "quotation"), read_table(__file__, "test_a_title_does_not_excuse_a_false_fact"))
 def test_a_title_does_not_excuse_a_false_fact(fact: tuple[str, str, str], quotation: str) -> None:
-    assert quoted(Triple(*fact), quotation, HOLM) is None
+    assert locate_fact(Triple(*fact), quotation, HOLM) is None

@@ -62,14 +62,14 @@ class LLMExtractor:
 def in_batches(
     passages: Iterable[Passage], size: int, extract_batch: Callable[[Sequence[Passage]], Iterator[Extraction]]
 ) -> Iterator[Extraction]:
-    """The extractions of all passages, ``size`` passages at a time."""
+    """Return the extractions of all passages, ``size`` passages at a time."""
     remaining = iter(passages)
     while batch := list(itertools.islice(remaining, size)):
         yield from extract_batch(batch)
 
 
 def failed_extraction(passage_id: str, reply: Failed) -> Extraction:
-    """A failure of this passage alone; an endpoint that is gone is raised."""
+    """Return a failure of this passage alone; raise one of the endpoint."""
     if reply.endpoint_gone:
         raise reply.error
     return Extraction(passage_id=passage_id, failure=str(reply.error))

@@ -40,7 +40,7 @@ class TriplesFile:
         return tuple(self._rows)
 
     def extract(self, passages: Iterable[Passage]) -> Iterator[Extraction]:
-        """The file's triples of each passage; what has an empty part is in ``rejected``."""
+        """Return the file's triples of each passage; what has an empty part is in ``rejected``."""
         for passage in passages:
             yield self._rows.get(passage.id) or Extraction(passage_id=passage.id, known=False)
 

@@ -62,10 +62,10 @@ def claim_of(triple: Triple, page: Page, start: int, end: int) -> Claim | str:
         return triple.subject
     if not objects and not (mentions(triple.subject, page, quote) and is_title(triple.object, page)):
         return triple.object
-    return Claim(triple, *_marked(page, sentence, subjects, objects))
+    return Claim(triple, *_mark_ends(page, sentence, subjects, objects))
 
 
-def _marked(page: Page, sentence: range, subjects: Sequence[range], objects: Sequence[range]) -> tuple[str, str]:
+def _mark_ends(page: Page, sentence: range, subjects: Sequence[range], objects: Sequence[range]) -> tuple[str, str]:
     """Mark the sentences behind the title; and these with the sentence before."""
     start = at = page.words[sentence.start].start
     end = page.words[sentence.stop].start if sentence.stop < len(page.words) else len(page.text)

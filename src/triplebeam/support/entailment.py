@@ -68,7 +68,7 @@ class Reader:
 
         model, adapted = ModelFolder(folder), load_tensors(adapter)
         self._weight, self._bias = adapted["head.weight"][0], float(adapted["head.bias"][0])
-        self._session = assemble_session(model, merged(load_tensors(model.weights_file), adapted))
+        self._session = assemble_session(model, merge_adapter(load_tensors(model.weights_file), adapted))
         self._tokenizer = open_tokenizer(model)
         self._tokenizer.enable_truncation(_LONGEST)
 
@@ -82,7 +82,7 @@ class Reader:
         return float(hidden[0, 0] @ self._weight) + self._bias
 
 
-def merged(tensors: Mapping[str, NDArray[Any]], adapted: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+def merge_adapter(tensors: Mapping[str, NDArray[Any]], adapted: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
     """Merge an adapter into a model's tensors: biases replaced, products (``.B`` times ``.A``) added to weights."""
     layers = [name.removesuffix(".A") for name in adapted if name.endswith(".A")]
     added = {name: tensors[name] + adapted[f"{name}.B"] @ adapted[f"{name}.A"] for name in layers}

@@ -28,7 +28,7 @@ _FEWEST_WORDS = 4
 _TURNED = 5
 
 
-def quoted(triple: Triple, quotation: str, passage: Passage, statement: str = "") -> Span | None:
+def locate_fact(triple: Triple, quotation: str, passage: Passage, statement: str = "") -> Span | None:
     """Find the passage's words that a reader quotes for a fact; None if they are not there or do not state it."""
     span = find_quotation(quotation, passage)
     return span if span and fault_of(triple, span, passage, statement) is None else None
@@ -44,13 +44,13 @@ def find_support(triple: Triple, passage: Passage) -> Span | None:
     """Find the words from one entity to the other in the first sentence that states the fact; None if there is none."""
     page = page_of(passage.text, passage.title)
     for sentence in page.sentences:
-        span = _span(passage, *_linked(triple, page, sentence))
+        span = _span(passage, *_find_link(triple, page, sentence))
         if fault_of(triple, span, passage) is None:
             return span
     return None
 
 
-def _linked(triple: Triple, page: Page, sentence: range) -> tuple[int, int]:
+def _find_link(triple: Triple, page: Page, sentence: range) -> tuple[int, int]:
     """Find the shortest stretch of a sentence with both entities; one that it does not name is its beginning."""
     subjects = mentions(triple.subject, page, sentence) or [sentence[:1]]
     objects = object_mentions(triple, page, sentence) or [sentence[:1]]
@@ -96,7 +96,7 @@ def _fault_in(triple: Triple, statement: str, page: Page, place: tuple[int, int]
     said = statement or str(triple)
     start = page.words[sentence.start].start
     end = page.words[sentence.stop].start if sentence.stop < len(page.words) else len(page.text)
-    first, last = _linked(triple, page, sentence)
+    first, last = _find_link(triple, page, sentence)
     if held := find_reservation(said, page.text[start:end], first - start, last - start):
         return f"the quoted words do not assert it: they say {held!r}"
     if has_other_subject(triple, page, sentence) or not is_by_its_speaker(said, page, sentence, passage):

@@ -24,7 +24,7 @@ def mentions(entity: str, page: Page, places: range) -> list[range]:
     whole, name = words_of(entity), content(entity)
     if is_date(entity):
         return list(_dates(_date_of(whole), page.words, places))
-    found = [_widened(each, whole, name, page.words) for each in _named(name, page.words, places)]
+    found = [_widen_mention(each, whole, name, page.words) for each in _find_name(name, page.words, places)]
     found = found or (list(_surnames(name, page, places)) if name == whole else [])
     return [*found, *_reflexives(found, page.words, places)]
 
@@ -50,14 +50,14 @@ def is_date(entity: str) -> bool:
 
 def is_title(entity: str, page: Page) -> bool:
     """Decide whether a passage is about the entity: it has the title's words, or at least half and no others."""
-    name, title, whole = _folded(content(entity)), _folded(page.title_words), _folded(content(page.title))
+    name, title, whole = _fold_words(content(entity)), _fold_words(page.title_words), _fold_words(content(page.title))
     if is_date(entity) and name != whole:  # a chat is not about its day
         return False
     has_other_number = any(map(str.isdecimal, name - whole))  # "Season 12" is not "Season 6"
     return not has_other_number and 2 * len(name & title) >= len(title) > 0 and (title <= name or name <= whole)
 
 
-def _widened(mention: range, whole: Sequence[Word], name: Sequence[Word], words: Sequence[Word]) -> range:
+def _widen_mention(mention: range, whole: Sequence[Word], name: Sequence[Word], words: Sequence[Word]) -> range:
     """Widen a mention by the light words that the entity begins or ends with: "On Broadway", "Stroh's"."""
     opening = {word.key for word in whole[: whole.index(name[0])]}
     closing = {word.key for word in whole[whole.index(name[-1]) + 1 :]}
@@ -75,13 +75,13 @@ def _reflexives(found: Sequence[range], words: Sequence[Word], places: range) ->
                 yield range(place, place + 1)
 
 
-def _folded(words: Sequence[Word]) -> set[str]:
+def _fold_words(words: Sequence[Word]) -> set[str]:
     return {word.folded for word in words}
 
 
-def _named(name: Sequence[Word], words: Sequence[Word], places: range) -> list[range]:
+def _find_name(name: Sequence[Word], words: Sequence[Word], places: range) -> list[range]:
     """Find the shortest stretches that have the words of a name, no two of which overlap."""
-    wanted = _folded(name)
+    wanted = _fold_words(name)
     fewest = len(wanted) - (len(wanted) // 3 if len(wanted) >= _LONG_NAME else 0)
     stretches = []
     for first in places:
@@ -119,14 +119,14 @@ def _is_whole(words: Sequence[Word], first: int, last: int) -> bool:
 
 def _surnames(name: Sequence[Word], page: Page, places: range) -> Iterator[range]:
     """Find the last word of a name of several, where the passage or title has the whole name and no one shares it."""
-    found, in_title = [], _folded(name) <= _folded(page.title_words)
-    known = in_title or _named(name, page.words, range(len(page.words)))
+    found, in_title = [], _fold_words(name) <= _fold_words(page.title_words)
+    known = in_title or _find_name(name, page.words, range(len(page.words)))
     if not known or len(name) < 2 or not (in_title or all(word.is_name for word in name)):
         return
     for place, word in enumerate(page.words):
         if word.folded == name[-1].folded and word.is_name:
             first = _first_of_name(page.words, place)
-            if _folded(page.words[first:place]) <= _folded(name):
+            if _fold_words(page.words[first:place]) <= _fold_words(name):
                 found.append(range(first, place + 1))
             elif not in_title:
                 return  # somebody else has this surname

@@ -105,9 +105,9 @@ class Resolved:
 
     def place(self, start: int, end: int) -> tuple[int, int]:
         """Find a stretch of the passage in the new text, with whatever was put before it."""
-        return self._moved(start, opening=True), self._moved(end, opening=False)
+        return self._move_place(start, opening=True), self._move_place(end, opening=False)
 
-    def _moved(self, place: int, *, opening: bool) -> int:
+    def _move_place(self, place: int, *, opening: bool) -> int:
         moved = 0
         for each in self.changes:
             grown = len(each.text) - (each.end - each.start)
@@ -132,10 +132,13 @@ def resolve(text: str, day: str = "") -> Resolved:
     spoken = len(turns) > 1 or any(str(each.lastgroup)[:2] in ("i_", "my") for each in _PERSONS.finditer(text))
     longest = _LONGEST_TURN if len(set(map(_name, turns))) > 1 else 2
     if turns and spoken and longest * len(turns) >= lines:
-        changes = [*_said(text, turns), *_days(text, day)]
+        changes = [*_name_speakers(text, turns), *_days(text, day)]
         speakers = [(each.start(), _name(each)) for each in turns]
     else:
-        changes, speakers = [*_settings(text), *_defined(text), *_listed(text), *_tabled(text)], []
+        changes, speakers = (
+            [*_settings(text), *_define_terms(text), *_complete_list_items(text), *_write_out_tables(text)],
+            [],
+        )
     kept: list[Change] = []
     for change in sorted(changes):
         if not kept or change.start >= kept[-1].end:
@@ -153,7 +156,7 @@ def _name(turn: re.Match[str]) -> str:
     return _HUMP.sub(" ", turn["speaker"])
 
 
-def _said(text: str, turns: Sequence[re.Match[str]]) -> Iterator[Change]:
+def _name_speakers(text: str, turns: Sequence[re.Match[str]]) -> Iterator[Change]:
     """Each turn begins anew, and its speaker and, in a talk of two, the other one are named for "I" and "you"."""
     speakers = list(dict.fromkeys(map(_name, turns)))
     for turn, end in zip(turns, [*(each.start() for each in turns[1:]), len(text)], strict=False):
@@ -170,7 +173,7 @@ def _said(text: str, turns: Sequence[re.Match[str]]) -> Iterator[Change]:
                 about = _subject_name(text[start:stop])
         for person in _PERSONS.finditer(text, turn.end(), end):
             kind, ending = str(person.lastgroup).partition("_")[::2]
-            named = _named(kind, me, others[0] if len(others) == 1 else "")
+            named = _name_pronoun(kind, me, others[0] if len(others) == 1 else "")
             if named and not (kind == "i" and not ending and person[0] == "i"):
                 yield Change(*person.span(), named + _ENDINGS.get(ending or kind, ""))
 
@@ -183,7 +186,7 @@ def _subject_name(sentence: str) -> str:
     return sentence[name[0].start : name[-1].end] if is_only else ""
 
 
-def _named(kind: str, me: str, other: str) -> str:
+def _name_pronoun(kind: str, me: str, other: str) -> str:
     if kind in ("i", "my"):
         return me
     return other if kind in ("you", "your") else f"{me} and {other}" if other else ""
@@ -197,7 +200,7 @@ def _days(text: str, day: str) -> Iterator[Change]:
             yield Change(each.end(), each.end(), f" ({meant.isoformat()})")
 
 
-def _defined(text: str) -> Iterator[Change]:
+def _define_terms(text: str) -> Iterator[Change]:
     """Put the term before each sentence of its entry, which begins anew."""
     terms = list(_TERM.finditer(text))
     for term, end in zip(terms, [*(each.start() for each in terms[1:]), len(text)], strict=False):
@@ -219,7 +222,7 @@ def _settings(text: str) -> Iterator[Change]:
             yield Change(line.start(), line.start(), f"\n{section['section']}: ")
 
 
-def _listed(text: str) -> Iterator[Change]:
+def _complete_list_items(text: str) -> Iterator[Change]:
     """Put the line that leads to a list before each of its items."""
     leads = list(_LEAD.finditer(text))
     for item in _ITEM.finditer(text):
@@ -228,7 +231,7 @@ def _listed(text: str) -> Iterator[Change]:
         yield Change(*item.span(), f"\n{lead}: " if lead else "\n")
 
 
-def _tabled(text: str) -> Iterator[Change]:
+def _write_out_tables(text: str) -> Iterator[Change]:
     """Put each cell of a table behind the head of its column; in Markdown a rule follows the heads."""
     heads: list[str] = []
     for before, row in pairwise([None, *_ROW.finditer(text)]):

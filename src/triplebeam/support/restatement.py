@@ -62,7 +62,7 @@ def restates(
     inside, around = [page.words[place] for place in quote], _around(page, quote, passage)
     spoken = bool(speakers_of(passage))
     words = [word for word in content(statement) if word.key not in (_KINDS | _SPEECH if spoken else _KINDS)]
-    places = _matched(words, inside, _persons(passage))
+    places = _match_words(words, inside, _persons(passage))
     others = [n for n, place in enumerate(places) if place < 0 and words[n].folded not in around]
     found = [place for place in places if place >= 0]
     is_others = not words or (places[0] < 0 and words[0].folded in _persons(passage))
@@ -140,7 +140,7 @@ def _names_an_act(statement: str) -> bool:
     return any(word.key in _SPEECH for word in words_of(statement))
 
 
-def _matched(words: Sequence[Word], inside: Sequence[Word], persons: Collection[str]) -> list[int]:
+def _match_words(words: Sequence[Word], inside: Sequence[Word], persons: Collection[str]) -> list[int]:
     """Find the place of each word in the sentence, behind that of the word before if possible; -1 if it has none.
 
     So have the names of those who talk, which may come anywhere, unless the statement begins with them.

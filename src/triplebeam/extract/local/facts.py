@@ -33,7 +33,7 @@ _BATCH_CHARACTERS = 200_000
 
 
 def load_parser(folder: Path) -> "Language":
-    """The parser without the parts no rule reads."""
+    """Load the parser without the parts no rule reads."""
     import spacy
 
     return spacy.load(folder, exclude=["senter", "lemmatizer", "attribute_ruler"])
@@ -76,7 +76,7 @@ def _parse(nlp: "Language", docs: "list[Doc]") -> None:
 
 
 def _prepare(nlp: "Language", reading: Reading) -> "Doc":
-    """The tokens, with quoted titles and stand-ins for terms marked as names before the parse."""
+    """Return the tokens, with quoted titles and stand-ins for terms marked as names before the parse."""
     words = find_stand_ins(reading.plain.text)
     make_readable(nlp.vocab, words)
     terms = [span for word in words for span in find_name(word, reading.plain.text)]
@@ -99,12 +99,12 @@ def _extract_or_fail(doc: "Doc", reading: Reading) -> Extraction:
 
 
 def _is_bearable(passage: "Passage") -> bool:
-    """A parse takes memory in proportion to the text; a passage this long is a document that was not cut."""
+    """Return whether the text is too long: a parse takes memory in proportion, and a passage this long was not cut."""
     return len(passage.text) <= _LONGEST_TEXT
 
 
 def _find_titles(reading: Reading) -> list[tuple[int, int]]:
-    """The quoted titles, and the passage's own title where it is a phrase or a work (``Just Go with It``)."""
+    """Return the quoted titles, and the passage's own title where it is a phrase or a work (``Just Go with It``)."""
     is_one_name = reads_like_phrase(reading.topic) or is_work(reading.topic, reading.plain.text)
     own = find_name(reading.topic, reading.plain.text) if is_one_name else []
     return [*reading.plain.titles, *own]
@@ -139,7 +139,7 @@ def _extract(doc: "Doc", reading: Reading) -> Extraction:
 
 
 def _read_asides(doc: "Doc", asides: Iterable[Aside]) -> Iterator[tuple["Token", str, str]]:
-    """What a bracket states, with the name that ends where the bracket began."""
+    """Return what a bracket states, with the name that ends where the bracket began."""
     ends = {token.idx + len(token): token for token in doc}
     for aside in asides:
         token = ends.get(aside.position)
@@ -151,7 +151,7 @@ def _read_asides(doc: "Doc", asides: Iterable[Aside]) -> Iterator[tuple["Token",
 
 
 def _fits(name: "Token", predicate: str, other: str, *, span_of_years: bool) -> bool:
-    """A year is of a work, two years are a person's life, and an abbreviation is made of the name's first letters."""
+    """Accept a year of a work, two years of a person's life, and an abbreviation made of the name's first letters."""
     if predicate == "dated":
         return name.i == 0 or name.ent_type_ in ("WORK_OF_ART", "EVENT")
     if predicate.startswith(("born", "died")):

@@ -7,10 +7,10 @@ _LISTS: dict[str, str] = tomllib.loads(Path(__file__).with_name("lexicon.toml").
 
 
 def get_words(name: str) -> frozenset[str]:
-    """The words of a list."""
+    """Return the words of a list."""
     return frozenset(_LISTS[name].split())
 
 
 def get_pattern(name: str) -> str:
-    """The words of a list as alternatives of a regular expression."""
+    """Return the words of a list as alternatives of a regular expression."""
     return "|".join(_LISTS[name].split())

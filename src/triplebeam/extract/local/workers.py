@@ -31,14 +31,14 @@ def batch_passages(passages: Iterable[Passage]) -> Iterator[list[Passage]]:
 
 
 def write_batch(batch: Sequence[Passage]) -> str:
-    """A batch as a worker gets it."""
+    """Write a batch as a worker gets it."""
     return json.dumps(
         [(each.id, each.text, each.title, each.position, each.metadata.get("type", "")) for each in batch]
     )
 
 
 def make_line_parser(folder: Path) -> Callable[[str], str]:
-    """What a worker does, with the parser of a folder: a line of passages in, a line of extractions out."""
+    """Return a worker's function, with the parser of a folder: a line of passages in, a line of extractions out."""
     nlp = load_parser(folder)
 
     def parse(line: str) -> str:
@@ -56,7 +56,7 @@ def make_line_parser(folder: Path) -> Callable[[str], str]:
 
 
 def read_extractions(line: str) -> Iterator[Extraction]:
-    """What a worker returned."""
+    """Parse what a worker returned."""
     for passage_id, triples, entities, failure, language in json.loads(line):
         if failure is None and language is None:
             yield sort_out(passage_id, triples, entities)
@@ -84,7 +84,7 @@ def extract_in_processes(folder: Path, processes: int, passages: Iterable[Passag
 
 @contextmanager
 def _start_worker(folder: Path) -> "Iterator[subprocess.Popen[str]]":
-    """A child process, ended with its block also when the caller stops half-way."""
+    """Start a child process that ends with its block, also when the caller stops half-way."""
     command = [sys.executable, "-c", f"from {__name__} import serve; serve()", str(folder)]
     # One thread each: the processes share the cores already.
     environment = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}

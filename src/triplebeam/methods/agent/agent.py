@@ -120,7 +120,7 @@ class EvidenceAgent(AnsweringAgent):
             number=loop.number,
             query=query,
             ranking=ranking.top(self.retrieved),  # of several searches; Eq. 9 fuses all that they found
-            so_far=loop.ranked(self.ranking),
+            so_far=loop.rank(self.ranking),
             facts=tuple(fact.evidence() for fact in facts),
             thought=loop.answer or loop.premise or loop.verdict.missing,
         )
@@ -288,7 +288,7 @@ class _Gist(Gist):
         self.named |= grown
         self.in_vain = 0 if grown or not self.steps else self.in_vain + 1
 
-    def ranked(self, first: First) -> Ranking:
+    def rank(self, first: First) -> Ranking:
         """Eq. 9; for "evidence" with the passages of the facts and the best five of each search before it.
 
         The facts used come first. Once they answer the question, others that say the same as they do are next; until

@@ -17,7 +17,7 @@ from triplebeam.generate.parse import PARTS, Text, TripleRow, coerce_list
 from triplebeam.methods.shared.replies import filter_triples
 from triplebeam.passage import Passage
 from triplebeam.ranking import Hit, Ranking
-from triplebeam.support import find_quotation, quoted, support_among
+from triplebeam.support import find_quotation, locate_fact, support_among
 from triplebeam.support.claim import split_statement
 from triplebeam.support.resolve import resolve_passage
 from triplebeam.text.names import entity_key
@@ -132,7 +132,7 @@ def _list_triples(row: _CitedFact) -> Sequence[Triple]:
 def _find_source(triple: Triple, row: _CitedFact, passages: Sequence[Passage]) -> Fact:
     """Find the quoted words, wherever they are; failing that, words of the named passage."""
     named = passages[row.passage - 1 : row.passage] if row.passage else ()
-    spans = (quoted(triple, row.quotation, passage, row.fact) for passage in [*named, *passages] if row.quotation)
+    spans = (locate_fact(triple, row.quotation, passage, row.fact) for passage in [*named, *passages] if row.quotation)
     span = next(filter(None, spans), None) or support_among(triple, named or passages)
     words = span or next(filter(None, (find_quotation(row.quotation, passage) for passage in named)), None)
     same = [passages[number - 1].id for number in row.also if 1 <= number <= len(passages)]

@@ -24,7 +24,7 @@ from triplebeam.embed.onnx_embedder import (
 )
 from triplebeam.passage import Passage
 from triplebeam.retrieve.bridge.excerpt import TokenizedPassage, place_terms
-from triplebeam.support.entailment import merged
+from triplebeam.support.entailment import merge_adapter
 from triplebeam.system.cancellation import check_cancelled
 from triplebeam.system.processors import processors
 
@@ -63,7 +63,7 @@ class BridgeReader:
         model, adapted = ModelFolder(folder), load_tensors(adapter)
         self._head, self._bias = adapted["head.weight"][0], float(adapted["head.bias"][0])
         layers = 1 + max(int(name.split(".")[2]) for name in adapted if name.startswith("encoder."))
-        tensors = merged(load_tensors(model.weights_file), adapted)
+        tensors = merge_adapter(load_tensors(model.weights_file), adapted)
         self._session = assemble_session(model, tensors, precision, layers=layers)
         self._tokenizer = open_tokenizer(model)
         self._tokenizer.no_truncation()

@@ -89,7 +89,7 @@ class Rerank:
         return self.rare.passages
 
     def retrieve(self, query: str, k: int = 10) -> Ranking:
-        """The best k; what is neither among the first of the base nor reached keeps its score there."""
+        """Return the best k; what is neither among the first of the base nor reached keeps its score there."""
         found = self.base.retrieve(query, max(k, self.depth))
         if not found:
             return found
@@ -119,7 +119,7 @@ class Rerank:
         return [_with_bridge(row, rows, links.get(row)) for row in (*rows, *far.tolist())]
 
     def _readings(self, query: str, candidates: Sequence[Candidate]) -> list[Reading]:
-        """What is read of each candidate and of its bridge: where they share rare terms, and where words are asked."""
+        """Cut what is read of each candidate and its bridge: around shared rare terms and words of the question."""
         rows = sorted({row for each in candidates for row in (each.row, each.bridge)})
         terms = self.rare.terms
         stemmers = terms.stemmers_of(rows)
@@ -142,7 +142,7 @@ class Rerank:
     def _rank(
         self, hits: Mapping[int, Hit], total: Mapping[int, float], read: Mapping[int, tuple[int, RareLink | None]]
     ) -> Ranking:
-        """The hits by their new score; one that the reader raised says through which term, and in which passage."""
+        """Return the hits by their new score; one that the reader raised names the term and the passage it came by."""
         before = {hit.passage_id: rank for rank, hit in enumerate(hits.values())}
         rows = dict(zip(self.passages.ids(total), total, strict=True))
         # In single precision, so that what differs by the order of a sum alone is a tie.
@@ -161,7 +161,7 @@ class Rerank:
 
 
 def _with_bridge(row: int, rows: Sequence[int], link: RareLink | None) -> Candidate:
-    """A candidate with the bridge that the link starts from, else the first of the rows that is another."""
+    """Return a candidate with the bridge that the link starts from, else the first of the rows that is another."""
     others = (other for other in rows if other != row)
     return Candidate(row, link.sender if link else next(others, row), link)
 
@@ -196,7 +196,7 @@ def _share(scores: NDArray[np.float32]) -> NDArray[np.float64]:
 
 
 def _first_scores(found: Ranking, depth: int) -> list[float]:
-    """What the base adds: the rank, and the score as far as it is among the first."""
+    """Return what the base adds: the rank, and the score as far as it is among the first."""
     scores = np.zeros(len(found))
     scores[:depth] = min_max(np.array([hit.score for hit in found[:depth]], np.float32))
     ranked: list[float] = (1 / (_RANK_CONSTANT + 1 + np.arange(len(found))) + _SCORE_WEIGHT * scores).tolist()

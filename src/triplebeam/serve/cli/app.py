@@ -16,21 +16,21 @@ from triplebeam.plugins import find_plugin, research_missing
 #: of its name.
 COMMANDS = {
     "demo": "Index a small corpus and compare plain search with the graph on a question that needs two passages.",
-    "index": "Index documents, or add and update them. If it is stopped, run it again to continue where it left off.",
-    "sync": "Bring an index in step with folders: add new files, read changed ones again, remove those that are gone.",
+    "index": "Index documents: add new ones and update changed ones. Run it again to continue after an interruption.",
+    "sync": "Sync an index with folders: add new files, update changed ones, remove deleted ones.",
     "remove": "Remove documents from an index, with their passages and triples.",
     "search": "Find passages, including those that only a chain of facts leads to.",
-    "show": "Print a whole passage with its place and its facts, or all passages of a document in their order.",
-    "ask": "Answer a question, showing each step as it happens, then the evidence.",
-    "status": "Show what is in an index, and check that its files are complete and that its store can be opened.",
-    "repair": "Check every file of an index, and derive again what is damaged or missing from what is not.",
-    "correct": "Correct the triples of an index: drop some, add some, merge the names of an entity.",
-    "bench": "Do you need a graph? Measures recall, time, encodings and tokens of methods, and recommends one.",
-    "tune": "Choose the weight of graph walks in the default search, by questions whose passages are known.",
-    "serve": "Serve indexes over HTTP, with a web page to search and ask them.",
+    "show": "Print a whole passage with its location and facts, or all passages of a document in order.",
+    "ask": "Answer a question: show each step as it happens, then the answer and its evidence.",
+    "status": "Show the contents of an index, and check that its files are complete and that its store opens.",
+    "repair": "Check every file of an index, and rebuild damaged or missing ones from the store.",
+    "correct": "Correct the triples of an index: drop triples, add triples, merge the names of an entity.",
+    "bench": "Do you need a graph? Compare recall, time, encodings and tokens of methods, and recommend one.",
+    "tune": "Choose the weight of graph walks in the default search, using questions with known gold passages.",
+    "serve": "Serve indexes over HTTP, with a web page for searching and asking.",
     "mcp": "Serve indexes to a model over the Model Context Protocol: search, expand, ask, read_passage.",
-    "keys": "The keys of a server: who may read, who may write.",
-    "doctor": "Check the language model, the local models and an index: one line each, with what to do.",
+    "keys": "Manage the API keys of a server.",
+    "doctor": "Check the language model, the local models and an index, and say how to fix each problem.",
 }
 #: Names that somebody may try, with what to use instead.
 _INSTEAD = {

@@ -40,7 +40,7 @@ def ask(
     effort: Annotated[
         Effort,
         typer.Option(
-            help="none: passages and chains, no model calls; its JSON is that of `triplebeam search`. low: one step,"
+            help="none: passages and chains, no model calls; JSON as from `triplebeam search`. low: one step,"
             " two calls. high: the agent, step by step."
             " auto: low first, and high only if that finds no answer."
         ),
@@ -50,24 +50,22 @@ def ask(
         typer.Option(
             "--method",
             "-m",
-            help="An agent by name instead, such as agent[max_steps=2]:hybrid, gear, rgnn_ret or ge_reasoning;"
+            help="Use this agent instead, such as agent[max_steps=2]:hybrid, gear, rgnn_ret or ge_reasoning;"
             " docs/methods/index.md lists them.",
             autocompletion=complete_ask_method,
         ),
     ] = None,
-    k: Annotated[int, typer.Option("-k", min=1, help="How many passages to show.")] = 5,
+    k: Annotated[int, typer.Option("-k", min=1, help="Number of passages to show.")] = 5,
     where: WhereText = None,
     as_json: AsJson = False,
     no_cache: Annotated[
         bool,
-        typer.Option(
-            "--no-cache", metavar="", help="Ask the model again where the cache has its reply, and store the new one."
-        ),
+        typer.Option("--no-cache", metavar="", help="Ignore cached model replies, and cache the new ones."),
     ] = False,
     embedder: EmbedderName = None,
     offline: Offline = False,
 ) -> None:
-    """Answer a question, showing each step as it happens, then the evidence.
+    """Answer a question: show each step as it happens, then the answer and its evidence.
 
     The model is any OpenAI-compatible endpoint: TRIPLEBEAM_MODEL, TRIPLEBEAM_BASE_URL, TRIPLEBEAM_API_KEY. If it
     fails, the reason goes to stderr, the passages of a search to stdout, and the exit code is 3.

@@ -64,11 +64,11 @@ def bench(
     embedder: EmbedderName = None,
     offline: Offline = False,
 ) -> None:
-    """Do you need a graph? Measures recall, time, encodings and tokens of methods, and recommends one.
+    """Do you need a graph? Compare recall, time, encodings and tokens of methods, and recommend one.
 
-    Results are saved as they come: stopped and started again, it computes nothing twice. With --where only the
-    questions are asked whose gold passages all match. Reports, TREC runs and questions written by a model come with
-    the package triplebeam-research: `triplebeam research experiment` and `triplebeam research questions`.
+    Results are saved as they come, so an interrupted run continues. With --where, only questions whose gold passages
+    all match are asked. Reports, TREC runs and generated questions come with the package triplebeam-research:
+    `triplebeam research experiment` and `triplebeam research questions`.
 
     Examples:
 

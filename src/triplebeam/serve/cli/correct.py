@@ -20,19 +20,19 @@ from triplebeam.text.phrases import format_count
 def correct(
     folder: IndexPlace,
     file: Annotated[
-        Path | None, typer.Argument(metavar="FILE", help="Corrections as JSON lines, instead of those the index has.")
+        Path | None, typer.Argument(metavar="FILE", help="Corrections as JSON lines; they replace those of the index.")
     ] = None,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Print what each line would concern, and do nothing.")
+        bool, typer.Option("--dry-run", help="Print how many triples each line matches, without changing anything.")
     ] = False,
-    remove: Annotated[bool, typer.Option("--remove", help="Take all corrections back.")] = False,
+    remove: Annotated[bool, typer.Option("--remove", help="Remove all corrections.")] = False,
     as_json: AsJson = False,
     embedder: EmbedderName = None,
     offline: Offline = False,
 ) -> None:
-    """Correct the triples of an index: drop some, add some, merge the names of an entity.
+    """Correct the triples of an index: drop triples, add triples, merge the names of an entity.
 
-    FILE has a line for each correction, and lines that begin with # are comments:
+    FILE has one correction per line; lines that begin with # are comments:
 
         {"drop": ["Uranus", "is", "*"]}
 
@@ -40,8 +40,7 @@ def correct(
 
         {"merge": ["W. Herschel", "Sir William"], "into": "William Herschel"}
 
-    The corrections are kept with the index and apply to documents that are added or changed later, too. Without FILE
-    they are printed.
+    Corrections are kept with the index and also apply to documents added or changed later. Without FILE, prints them.
 
     Examples:
 

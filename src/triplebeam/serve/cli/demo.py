@@ -19,7 +19,7 @@ from triplebeam.serve.cli.output import Output, shown_progress
 
 def demo(
     folder: Annotated[
-        Path, typer.Argument(metavar="INDEX", help="Where to put the demo's index; you can keep using it.")
+        Path, typer.Argument(metavar="INDEX", help="Folder for the demo's index, which you can keep using.")
     ] = Path("demo.index"),
     offline: Offline = False,
 ) -> None:

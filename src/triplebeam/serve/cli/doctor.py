@@ -28,15 +28,15 @@ def doctor(
     ] = None,
     install: Annotated[
         bool,
-        typer.Option("--install", help="Download the default embedder and the English parser unless they are there."),
+        typer.Option("--install", help="Download the default embedder and the English parser if they are missing."),
     ] = False,
     as_json: AsJson = False,
     offline: Offline = False,
 ) -> None:
-    """Check the language model, the local models and an index: one line each, with what to do.
+    """Check the language model, the local models and an index, and say how to fix each problem.
 
-    A configured model is asked a few small questions, which it may charge for. The exit code is 1 if something is
-    broken; a missing configuration is not.
+    Sends a few short prompts to a configured model, which may cost money. The exit code is 1 if something is broken;
+    a missing configuration is not an error.
 
     Examples:
 

@@ -35,8 +35,8 @@ def index(
     extractor: Annotated[
         str | None,
         typer.Option(
-            help="Where triples come from: local (no key), llm, llm-two-step, none. Default: the extractor that the"
-            " index was built with; local for a new index.",
+            help="Extractor of triples: local (no key), llm, llm-two-step (needs triplebeam-research), none. Default:"
+            " the extractor that the index was built with; local for a new index.",
             autocompletion=complete_extractor,
         ),
     ] = None,
@@ -44,37 +44,35 @@ def index(
         Path | None,
         typer.Option(
             metavar="FILE",
-            help='Triples you have already: JSON lines of {"passage_id", "triples": [[s, p, o], …]}, plain or gzipped.',
+            help='Existing triples: JSON lines of {"passage_id", "triples": [[s, p, o], …]}, plain or gzipped.',
         ),
     ] = None,
     replace_triples: Annotated[
         bool,
         typer.Option(
             "--replace-triples",
-            help="With --extractor: also replace triples that were given, or extracted by a language model.",
+            help="With --extractor: also replace triples given with --triples or extracted by a language model.",
         ),
     ] = False,
     keywords: Annotated[
         bool,
         typer.Option(
             "--keywords",
-            help="Also ask the model for each passage's keywords, for gnn_ret. Default: the entities of its triples.",
+            help="Ask the model for keywords, for gnn_ret (needs triplebeam-research). Default: entities of triples.",
         ),
     ] = False,
-    passage_tokens: Annotated[int, typer.Option(min=20, help="Largest number of tokens in a passage.")] = 200,
+    passage_tokens: Annotated[int, typer.Option(min=20, help="Maximum number of tokens per passage.")] = 200,
     split: Annotated[bool, typer.Option("--split", help="Also split JSON lines and BEIR rows into passages.")] = False,
     encoding: Annotated[
         str | None,
-        typer.Option(
-            metavar="NAME", help="The encoding of files of text, such as latin-1. Default: detected for each file."
-        ),
+        typer.Option(metavar="NAME", help="Encoding of text files, such as latin-1. Default: detected per file."),
     ] = None,
     follow_links: FollowLinks = False,
     retry_failed: Annotated[
         bool,
         typer.Option(
             "--retry-failed",
-            help="Retry every passage whose extraction failed; uses the LLM unless --extractor says otherwise.",
+            help="Retry all failed extractions; uses the LLM unless --extractor says otherwise.",
         ),
     ] = False,
     max_failures: Annotated[
@@ -82,7 +80,7 @@ def index(
         typer.Option(
             min=0.0,
             max=1.0,
-            help="Stop when a larger share of extractions fails. Default: 0.05, with --retry-failed 0.5.",
+            help="Stop if a larger share of extractions fails. Default: 0.05; with --retry-failed, 0.5.",
         ),
     ] = None,
     budget: Annotated[
@@ -103,12 +101,12 @@ def index(
     ] = False,
     embedder: EmbedderName = None,
     offline: Offline = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print errors and the result only.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print only errors and the result.")] = False,
     verbose: Annotated[
-        bool, typer.Option("--verbose", "-v", help="Name each file as it is read, and each that is skipped.")
+        bool, typer.Option("--verbose", "-v", help="Print the name of each file read or skipped.")
     ] = False,
 ) -> None:
-    """Index documents, or add and update them. If it is stopped, run it again to continue where it left off.
+    """Index documents: add new ones and update changed ones. Run it again to continue after an interruption.
 
     Examples:
 

@@ -16,7 +16,7 @@ from triplebeam.where import parse, warn_of_other_spellings
 if TYPE_CHECKING:
     from triplebeam.serve.http.keys import Keys
 
-keys = typer.Typer(help="The keys of a server: who may read, who may write.", no_args_is_help=True)
+keys = typer.Typer(help="Manage the API keys of a server.", no_args_is_help=True)
 
 Served: TypeAlias = Annotated[
     Location,
@@ -39,17 +39,17 @@ class RoleName(StrEnum):
 def create(
     folder: Served,
     role: Annotated[RoleName, typer.Option(help="read: search and ask. write: also add and delete documents.")],
-    name: Annotated[str, typer.Option(help="What it is for. Default: key-1, key-2, …")] = "",
-    index: Annotated[str | None, typer.Option(metavar="INDEX", help="The only index it sees, by name.")] = None,
+    name: Annotated[str, typer.Option(help="Name of the key. Default: key-1, key-2, …")] = "",
+    index: Annotated[str | None, typer.Option(metavar="INDEX", help="Restrict the key to this index.")] = None,
     where: Annotated[
         str | None,
-        typer.Option(metavar="FILTER", help="It sees only passages whose metadata match, such as 'group = \"sales\"'."),
+        typer.Option(metavar="FILTER", help="Restrict the key to matching passages, such as 'group = \"sales\"'."),
     ] = None,
 ) -> None:
     """Create a key and print it; it is shown only once. From then on every request needs a key.
 
-    A key that is bound to an index or a filter may only read. For its holder nothing else exists, whatever the
-    route: passages, facts, counts and what a model reads are those of an index of the passages that match.
+    A key with --index or --where can only read. On every route, its holder sees only the matching passages: facts,
+    counts and model input are those of an index of these passages.
 
     Examples:
 
@@ -83,7 +83,7 @@ def list_keys(folder: Served) -> None:
 
 @keys.command()
 def delete(folder: Served, name: Annotated[str, typer.Argument(metavar="NAME")]) -> None:
-    """Delete a key, with immediate effect. Without any key left, nobody is let in until there is one again.
+    """Delete a key, with immediate effect. After the last one, every request is refused until you create another.
 
     Example:
 

@@ -30,14 +30,15 @@ def mcp(
     transport: Annotated[
         Transport, typer.Option(help="stdio: the client starts this command. http: at http://127.0.0.1:PORT/mcp.")
     ] = Transport.stdio,
-    port: Annotated[int, typer.Option(min=1, max=65535, help="Where http listens, on this machine only.")] = 8001,
+    port: Annotated[int, typer.Option(min=1, max=65535, help="Port for http, on this machine only.")] = 8001,
     where: WhereText = None,
     embedder: EmbedderName = None,
     offline: Offline = False,
 ) -> None:
     """Serve indexes to a model over the Model Context Protocol: search, expand, ask, read_passage.
 
-    Over http it answers this machine only and asks for no key; `triplebeam serve` has the same tools behind keys.
+    Over http it needs no key and is reachable from this machine only;
+    `triplebeam serve` has the same tools behind keys.
 
     Examples:
 

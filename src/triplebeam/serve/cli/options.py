@@ -67,10 +67,10 @@ WhereText: TypeAlias = Annotated[
     typer.Option(
         "--where",
         metavar="FILTER",
-        help='Only passages whose metadata match, such as \'year >= 2020 and source in ("a", "b")\'; nothing else is'
-        " searched, walked through or read. docs/guides/filters.md has the rules.",
+        help='Restrict to passages whose metadata match, such as \'year >= 2020 and source in ("a", "b")\'.'
+        " See docs/guides/filters.md.",
     ),
 ]
 FollowLinks: TypeAlias = Annotated[
-    bool, typer.Option("--follow-links", help="Also read what links in a folder lead to outside of it.")
+    bool, typer.Option("--follow-links", help="Also follow links that lead out of a folder.")
 ]

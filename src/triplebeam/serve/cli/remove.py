@@ -16,7 +16,7 @@ def remove(
         list[str],
         typer.Argument(
             metavar="DOCUMENT…",
-            help="Documents by their ids: a file's path as it was indexed, the id of a row. A folder is all below it.",
+            help="Ids of documents (paths of files as indexed, ids of rows), or folders.",
         ),
     ],
     as_json: AsJson = False,
@@ -25,8 +25,8 @@ def remove(
 ) -> None:
     """Remove documents from an index, with their passages and triples.
 
-    A folder, whether it is still there or not, is all documents that came from it. A document that is not in the index
-    is an error, and then nothing is removed.
+    A folder, even a deleted one, stands for all documents that came from it. If a document is not in the index,
+    nothing is removed.
 
     Examples:
 

@@ -16,19 +16,18 @@ def repair(
         bool,
         typer.Option(
             "--purge",
-            help="Instead, rewrite the index so that no byte of removed documents is left, and delete cached replies"
-            " about them.",
+            help="Instead, erase all traces of removed documents from the index, and delete cached replies about them.",
         ),
     ] = False,
     as_json: AsJson = False,
     embedder: EmbedderName = None,
     offline: Offline = False,
 ) -> None:
-    """Check every file of an index, and derive again what is damaged or missing from what is not.
+    """Check every file of an index, and rebuild damaged or missing ones from the store.
 
-    Documents and triples are in store.sqlite, which is checked and cannot be derived; the rest can. Only the vectors
-    of a damaged file are encoded again. Searches are the same before and after --purge: run it after `triplebeam
-    remove` or `triplebeam sync` if the documents were confidential, or to free space on the disk.
+    store.sqlite has the documents and triples; it is checked but cannot be rebuilt. Only the vectors of damaged files
+    are encoded again. Run --purge after `triplebeam remove` or `triplebeam sync` if the documents were confidential,
+    or to free disk space; search results stay the same.
 
     Examples:
 

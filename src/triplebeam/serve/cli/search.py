@@ -21,23 +21,24 @@ def search(
         typer.Option(
             "--method",
             "-m",
-            help="bm25, dense, hybrid or another one of docs/methods/index.md; append +naive_ge to walk the graph of"
+            help="bm25, dense, hybrid or another method of docs/methods/index.md; append +naive_ge to walk the graph of"
             " triples, +gnn_ret for that of passages. Default: blend, which fuses several walks.",
             autocompletion=complete_search_method,
         ),
     ] = None,
     rerank: Annotated[
-        bool, typer.Option("--rerank", help="Read the first passages again, each beside the one that leads to it.")
+        bool,
+        typer.Option("--rerank", help="Rerank with a small model that reads each passage after the one leading to it."),
     ] = False,
-    k: Annotated[int, typer.Option("-k", min=1, help="How many passages.")] = 10,
+    k: Annotated[int, typer.Option("-k", min=1, help="Number of passages.")] = 10,
     where: WhereText = None,
     explain: Annotated[
         bool, typer.Option("--explain", help="Show the hop and the chains of triples that lead to each passage.")
     ] = False,
     verbose: Annotated[
-        bool, typer.Option("--verbose", "-v", help="Show the rank of each passage in every list that is fused.")
+        bool, typer.Option("--verbose", "-v", help="Show the rank of each passage in every fused list.")
     ] = False,
-    full: Annotated[bool, typer.Option("--full", help="Print whole passages, not the part that matches best.")] = False,
+    full: Annotated[bool, typer.Option("--full", help="Print whole passages, not only the best part.")] = False,
     as_json: AsJson = False,
     embedder: EmbedderName = None,
     offline: Offline = False,

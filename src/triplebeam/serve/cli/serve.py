@@ -40,22 +40,22 @@ def serve(
             parser=read_location,
         ),
     ],
-    host: Annotated[str, typer.Option(help="The address to listen on. Any but loopback needs a key.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65535, help="0: any free port.")] = 8000,
+    host: Annotated[str, typer.Option(help="Address to listen on. All but loopback need a key.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Port to listen on; 0: any free port.")] = 8000,
     reports: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Reports of `bench` and `experiment` to show.")
+        Path | None, typer.Option(metavar="DIR", help="Reports of `triplebeam research experiment` to show.")
     ] = None,
-    max_upload_mb: Annotated[float, typer.Option(min=0.001, help="Largest request, in megabytes.")] = 20.0,
+    max_upload_mb: Annotated[float, typer.Option(min=0.001, help="Maximum size of a request in megabytes.")] = 20.0,
     search_seconds: Annotated[float, typer.Option(min=0.001, help="Time limit of a search.")] = 30.0,
     ask_seconds: Annotated[float, typer.Option(min=0.001, help="Time limit of an agent.")] = 600.0,
-    agents: Annotated[int, typer.Option(min=1, help="Largest number of agents at the same time.")] = 4,
+    agents: Annotated[int, typer.Option(min=1, help="Maximum number of concurrent agents.")] = 4,
     cors_origin: Annotated[
-        list[str] | None, typer.Option(help="A site whose pages may use the server, such as https://example.org.")
+        list[str] | None, typer.Option(help="Site whose pages may use the server (https://example.org); repeatable.")
     ] = None,
     embedder: EmbedderName = None,
     offline: Offline = False,
 ) -> None:
-    """Serve indexes over HTTP, with a web page to search and ask them.
+    """Serve indexes over HTTP, with a web page for searching and asking.
 
     Examples:
 

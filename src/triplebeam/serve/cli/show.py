@@ -30,21 +30,19 @@ def show(
         str | None,
         typer.Argument(
             metavar="ID",
-            help="A passage by its id, as a search prints it, or a document: a file's path as it was indexed.",
+            help="Id of a passage, as printed by a search, or of a document (the path of its file as indexed).",
         ),
     ] = None,
     triples: Annotated[
         bool,
-        typer.Option("--triples", help="Print triples only: of ID, which may also be a folder, or of the whole index."),
+        typer.Option("--triples", help="Print only triples: those of ID, which may also be a folder, or all."),
     ] = False,
-    about: Annotated[
-        str | None, typer.Option(metavar="ENTITY", help="Print only triples with an entity, by its name.")
-    ] = None,
+    about: Annotated[str | None, typer.Option(metavar="ENTITY", help="Print only triples with this entity.")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Print a whole passage with its place and its facts, or all passages of a document in their order.
+    """Print a whole passage with its location and facts, or all passages of a document in order.
 
-    With --triples --json it is a line per passage, {"passage_id", "triples"}, which `triplebeam index --triples` reads.
+    With --triples --json, prints one line per passage, {"passage_id", "triples"}, for `triplebeam index --triples`.
 
     Examples:
 

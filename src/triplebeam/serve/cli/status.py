@@ -17,10 +17,10 @@ from triplebeam.text.phrases import format_count
 
 def status(
     folder: IndexPlace,
-    deep: Annotated[bool, typer.Option("--deep", help="Read all files and check that they are undamaged.")] = False,
+    deep: Annotated[bool, typer.Option("--deep", help="Read all files and verify their checksums.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Show what is in an index, and check that its files are complete and that its store can be opened.
+    """Show the contents of an index, and check that its files are complete and that its store opens.
 
     Examples:
 

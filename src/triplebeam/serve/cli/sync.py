@@ -23,32 +23,32 @@ _SHOWN = 20
 def sync(
     folder: IndexPlace,
     folders: Annotated[
-        list[Path], typer.Argument(metavar="FOLDER…", help="Folders (or files) to keep the index in step with.")
+        list[Path], typer.Argument(metavar="FOLDER…", help="Folders (or files) to sync the index with.")
     ],
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print what would be done, and do nothing.")] = False,
-    watch: Annotated[bool, typer.Option("--watch", help="Keep doing it until Ctrl-C.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the changes without making them.")] = False,
+    watch: Annotated[bool, typer.Option("--watch", help="Repeat until Ctrl-C.")] = False,
     interval: Annotated[
-        float, typer.Option(metavar="SECONDS", min=0.2, max=3600, help="With --watch: the time between two looks.")
+        float, typer.Option(metavar="SECONDS", min=0.2, max=3600, help="With --watch: time between two scans.")
     ] = 2.0,
     extractor: Annotated[
         str | None,
         typer.Option(
-            help="Where triples come from, as for `triplebeam index`. Default: as the index was built.",
+            help="Extractor of triples, as for `triplebeam index`. Default: the extractor of the index.",
             autocompletion=complete_extractor,
         ),
     ] = None,
     encoding: Annotated[
-        str | None, typer.Option(metavar="NAME", help="The encoding of files of text. Default: detected.")
+        str | None, typer.Option(metavar="NAME", help="Encoding of text files. Default: detected per file.")
     ] = None,
     follow_links: FollowLinks = False,
     as_json: AsJson = False,
     embedder: EmbedderName = None,
     offline: Offline = False,
 ) -> None:
-    """Bring an index in step with folders: add new files, read changed ones again, remove those that are gone.
+    """Sync an index with folders: add new files, update changed ones, remove deleted ones.
 
-    Only files whose size or time of change differs are read. A file that was renamed or moved keeps its triples.
-    Documents of other folders stay.
+    Reads only files whose size or modification time has changed. A renamed or moved file keeps its triples.
+    Documents from other folders stay.
 
     Examples:
 

@@ -18,14 +18,14 @@ def tune(
     questions: Annotated[
         Path | None, typer.Argument(metavar="QUESTIONS", help="JSON lines (.jsonl or .jsonl.gz) of question and gold.")
     ] = None,
-    reset: Annotated[bool, typer.Option("--reset", help="Go by the index's own measure again.")] = False,
+    reset: Annotated[bool, typer.Option("--reset", help="Return to the weight computed from the index.")] = False,
     embedder: EmbedderName = None,
     offline: Offline = False,
 ) -> None:
-    """Choose the weight of graph walks in the default search, by questions whose passages are known.
+    """Choose the weight of graph walks in the default search, using questions with known gold passages.
 
-    An index measures this itself when it is written; `triplebeam status` shows it. What is chosen here is kept when
-    documents are added, and only where it is better beyond chance.
+    By default the weight is computed from the index; `triplebeam status` shows it. A weight chosen here is saved only
+    if it is significantly better, and is kept when documents are added.
 
     Examples:
 

@@ -18,7 +18,7 @@ _SMALL_WORDS = _PHRASE_WORDS | {"de", "la", "le", "of", "the"}
 
 
 def shorten_title(title: str, text: str) -> str:
-    """The title as the text says it: without a bracket, without what follows a comma if the text leaves it out."""
+    """Return the title as the text says it: without brackets, and without what follows a comma if the text omits it."""
     name = strip_qualifier(title).strip() or title.strip()
     short = name.split(", ")[0]
     return short if name not in text and find_name(short, text) else name
@@ -31,7 +31,7 @@ def find_name(name: str, text: str) -> list[tuple[int, int]]:
 
 
 def strip_place(person: str) -> str:
-    """The name without what follows a comma or ``of``: titles and places are no part of what a person is called by."""
+    """Return the name without what follows a comma or ``of``: titles and places are not what a person is called by."""
     return re.split(r", | of ", person)[0]
 
 
@@ -43,7 +43,7 @@ def same_name(title: list[str], name: list[str], *, person: bool) -> bool:
 
 
 def is_called(title: str, sentence: str) -> bool:
-    """The sentence says that its subject is known by the title."""
+    """Return whether the sentence says that its subject is known by the title."""
     return re.search(rf"\b(?:known|called|nicknamed|referred)\b[^.]{{0,30}}\b{re.escape(title)}", sentence) is not None
 
 
@@ -55,12 +55,12 @@ def looks_like_title(quoted: str) -> bool:
 
 
 def reads_like_phrase(title: str) -> bool:
-    """The title is long, or has a word that a parser would take for a part of the sentence around it."""
+    """Return whether the title is long, or has a word that a parser would take for a part of the sentence around it."""
     words = title.split()
     return len(words) > 1 and (len(words) > 3 or any(word in _PHRASE_WORDS for word in words))
 
 
 def is_work(title: str, text: str) -> bool:
-    """The text opens by saying that the title is a film, a song, a book or the like."""
+    """Return whether the text opens by saying that the title is a film, a song, a book or the like."""
     opens = bool(title) and text[: len(title)].casefold() == title.casefold()
     return opens and _IS_WORK.match(text, len(title)) is not None

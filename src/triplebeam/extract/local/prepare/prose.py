@@ -49,17 +49,17 @@ _NOT_SPEAKERS = get_words("not_speakers")
 
 
 def extract_prose(text: str) -> str:
-    """The paragraphs and list items that are prose, with a blank line between them."""
+    """Return the paragraphs and list items that are prose, with a blank line between them."""
     return "\n\n".join(unit for unit in _units(drop_code(text)) if reads_like_prose(unit))
 
 
 def drop_code(text: str) -> str:
-    """The text without what stands between fences."""
+    """Return the text without what stands between fences."""
     return _FENCE.sub("\n\n", text)
 
 
 def reads_like_prose(unit: str) -> bool:
-    """It has the words that hold English sentences together, ends like one, and few signs that only code has."""
+    """Return whether a text has the function words of English, ends like a sentence, and has few signs of code."""
     words = _WORD.findall(unit.replace("''", '"'))  # some texts close a quotation so: no apostrophe
     if len(words) < _FEWEST_WORDS or " | " in unit or _DOT_LEADER.search(unit):
         return False
@@ -112,7 +112,7 @@ class Turn(NamedTuple):
 
 
 def split_turns(text: str) -> list[Turn]:
-    """The turns of a dialogue; none where fewer than two lines name a speaker, or hardly any speaker speaks twice."""
+    """Return the turns of a dialogue; none where fewer than two lines name a speaker, or hardly any speaks twice."""
     starts = [match for match in _TURN.finditer(text) if match["speaker"] not in _NOT_SPEAKERS]
     speakers = {match["speaker"] for match in starts}
     opens = bool(starts) and not text[: starts[0].start()].strip()
@@ -135,7 +135,7 @@ class Speakers:
     """Who says *I* and who is *you* at each place of a text that is made of turns."""
 
     def __init__(self, turns: list[tuple[int, str]]) -> None:
-        """``turns``: where each turn begins in the text, and who speaks it."""
+        """Take ``turns``: where each turn begins in the text, and who speaks it."""
         self._starts = [start for start, _ in turns]
         self._names = [name for _, name in turns]
         self.all = list(dict.fromkeys(self._names))
@@ -146,7 +146,7 @@ class Speakers:
         return self._names[index] if index >= 0 else None
 
     def addressee(self, position: int) -> str | None:
-        """The other one of two speakers; among more it is not known who is meant."""
+        """Return the other one of two speakers; among more it is not known who is meant."""
         others = [name for name in self.all if name != self.speaker(position)]
         return others[0] if len(others) == 1 else None
 

@@ -48,14 +48,14 @@ def read_passage(passage: Passage) -> Reading:
 
 
 def _body(passage: Passage) -> str:
-    """The text without a first line that is the title: it states nothing, and hides whom "it" means further down."""
+    """Remove a first line that is the title: it states nothing, and hides what "it" means further down."""
     heading, _, rest = passage.text.lstrip().partition("\n")
     is_title = passage.title and entity_key(heading) == entity_key(passage.title)
     return rest if is_title and rest.strip() else passage.text
 
 
 def _topic(title: str, text: str) -> str:
-    """What the title names, without the name of the whole manual; a numbered heading or a headline names nothing."""
+    """Return what the title names, without the manual's name; a numbered heading or a headline names nothing."""
     if _NUMBERING.match(title):
         return ""
     name = _SITE.sub("", title)

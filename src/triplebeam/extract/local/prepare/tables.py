@@ -40,7 +40,7 @@ _SENTENCE_END = (".", "!", "?", ":", ",", ";")
 
 
 def is_worth_naming(name: str) -> bool:
-    """The name has two letters or is a date; signs, units, pronouns, bare numbers and empty nouns name nothing."""
+    """Return whether this is a name: two letters or a date, but no unit, pronoun, bare number or empty noun."""
     if name in _EMPTY_NOUNS or name.casefold() in _UNITS or _SIGNS.search(name) or _PLACE_IN_TEXT.match(name):
         return False
     return _LETTERS.search(name) is not None or _DATED.search(name) is not None
@@ -70,12 +70,12 @@ def _says_more(longer: tuple[str, ...], row: tuple[str, ...], object_: str) -> b
 
 
 def is_csv(passage: Passage) -> bool:
-    """The passage is of a file whose rows are paragraphs of ``name: value``."""
+    """Return whether the passage is of a file whose rows are paragraphs of ``name: value``."""
     return passage.metadata.get("type") in _CSV
 
 
 def extract_tables(passage: Passage) -> list[Row]:
-    """What the tables of a passage state, row by row, and at most ``MAX_FACTS`` facts."""
+    """Return what the tables of a passage state, row by row, and at most ``MAX_FACTS`` facts."""
     facts = _read_csv(passage) if is_csv(passage) else _read_bars(passage)
     return [row for row, _ in zip(facts, range(MAX_FACTS), strict=False)]
 

@@ -60,14 +60,14 @@ class Terms:
         self._terms: dict[str, str] = {}
 
     def hide(self, text: str) -> str:
-        """The text with a stand-in for each term."""
+        """Return the text with a stand-in for each term."""
         hidden = _TERM.sub(self._replace, text)
         if hidden is not text and self._terms:
             hidden = _KIND_BEHIND.sub(r"\1", _KIND_BEFORE.sub("", hidden))
         return hidden
 
     def show(self, text: str) -> str:
-        """The text with its terms again."""
+        """Return the text with its terms again."""
         return _STAND_IN.sub(lambda match: self._terms.get(match[0], match[0]), text)
 
     def _replace(self, match: re.Match[str]) -> str:
@@ -79,7 +79,7 @@ class Terms:
 
 
 def is_stand_in(word: str) -> bool:
-    """The word stands for a technical term."""
+    """Return whether the word stands for a technical term."""
     return _STAND_IN.fullmatch(word) is not None
 
 
@@ -92,5 +92,5 @@ def make_readable(vocab: "Vocab", words: Iterable[str]) -> None:
 
 
 def find_stand_ins(text: str) -> list[str]:
-    """The stand-ins of a text, once each."""
+    """Return the stand-ins of a text, once each."""
     return list(dict.fromkeys(match[0] for match in _STAND_IN.finditer(text)))

@@ -59,7 +59,7 @@ _MARKED = re.compile(r'\s*\((?P<bracket>[^()]*)\)|\s*"\s*(?P<quoted>[^"]*?)(?P<e
 
 
 def read_bracket(content: str) -> list[tuple[str, str]] | None:
-    """What the bracket states (predicate, object): nothing for sounds, measures and asides, None if not understood."""
+    """Return what the bracket states (predicate, object): nothing for sounds, measures and asides, None if unknown."""
     content = content.strip()
     if len(content) > _LONGEST:
         return None
@@ -114,7 +114,7 @@ class PlainText:
 
 
 def tidy(text: str) -> str:
-    """The same words with the spacing of print: ``made( 1990)`` becomes ``made (1990)``."""
+    """Return the same words with the spacing of print: ``made( 1990)`` becomes ``made (1990)``."""
     if _TREEBANK.search(text):
         text = _LOOSE_HYPHEN.sub("-", text)
     for pattern, replacement in _REPAIRS:
@@ -123,7 +123,7 @@ def tidy(text: str) -> str:
 
 
 def make_plain(text: str) -> PlainText:
-    """The tidy text without its quoted titles' marks and without the brackets that are understood."""
+    """Return the tidy text without its quoted titles' marks and without the brackets that are understood."""
     text = tidy(text)
     titles: list[tuple[int, int]] = []
     asides: list[Aside] = []
@@ -146,7 +146,7 @@ def make_plain(text: str) -> PlainText:
 
 
 def join_texts(parts: Sequence[PlainText]) -> tuple[PlainText, list[int]]:
-    """The parts as one text, and where each begins in it."""
+    """Return the parts as one text, and where each begins in it."""
     text, starts = "", []
     titles: list[tuple[int, int]] = []
     asides: list[Aside] = []

@@ -115,7 +115,7 @@ def _widen(span: "Span") -> "Span":
 
 
 def _is_unclaimed(token: "Token") -> bool:
-    """A proper noun that the recogniser left out of every name."""
+    """Return whether it is a proper noun that the recogniser left out of every name."""
     return token.tag_ in PROPER and not token.ent_type_ and not is_stand_in(token.text)
 
 
@@ -126,7 +126,7 @@ def _make_span(doc: "Doc", start: int, end: int, label: str) -> "Span":
 
 
 def _is_whole(span: "Span") -> bool:
-    """A time counts when it can be looked up ("in 1979"), not when it is relative; two persons are not one name."""
+    """Keep a time that can be looked up ("in 1979"), no relative one; two persons are not one name."""
     if span.label_ == "PERSON":
         return not any(token.lower_ == "and" for token in span)
     return span.label_ in NAME_KINDS or any(char.isdigit() for char in span.text)
@@ -147,7 +147,7 @@ def _find_runs(doc: "Doc", taken: set[int]) -> "list[Span]":
 
 
 def _find_numbered_names(doc: "Doc", names: "Iterable[Span]") -> "Iterator[Span]":
-    """The names, given or written in capitals, that a number behind them belongs to, with that number."""
+    """Return the names, given or written in capitals, that a number behind them belongs to, with that number."""
     ends = {name.end: name for name in names if len(name)}
     for number in doc[1:]:
         if number.tag_ == "CD" and _NUMBER.fullmatch(number.text) and not _YEAR.fullmatch(number.text):
@@ -158,7 +158,7 @@ def _find_numbered_names(doc: "Doc", names: "Iterable[Span]") -> "Iterator[Span]
 
 
 def _find_proper_run(number: "Token") -> "Span":
-    """The proper nouns in a row before the number."""
+    """Return the proper nouns in a row before the number."""
     start = number.i
     while start and number.doc[start - 1].tag_ in PROPER:
         start -= 1
@@ -166,7 +166,7 @@ def _find_proper_run(number: "Token") -> "Span":
 
 
 def _goes_on(number: "Token") -> bool:
-    """The number is one of a longer amount or date, or stands between two names as a score does."""
+    """Return whether the number is one of a longer amount or date, or stands between two names as a score does."""
     following = number.doc[number.i + 1 : number.i + 2]
     return bool(following) and (
         following[0].tag_ in (*PROPER, "CD") or following.text in ("–", "-", "/", ":", "%", "(")
@@ -174,7 +174,7 @@ def _goes_on(number: "Token") -> bool:
 
 
 def _find_coded_things(doc: "Doc") -> "Iterator[Span]":
-    """A common noun and the code behind it are one name: ``part 88-1042``, ``error E17``; no ``ZIP code 24738``."""
+    """Join a common noun and the code behind it: ``part 88-1042``, ``error E17``, but not ``ZIP code 24738``."""
     for noun in doc[:-1]:
         if noun.lower_ in _NUMBERED_THINGS and not any(child.dep_ == "compound" for child in noun.lefts):
             code = doc[noun.i + 1]

@@ -57,7 +57,7 @@ _LIGHT_VERBS = get_words("light_verbs")
 
 
 def is_named(token: "Token") -> bool:
-    """The token is a name, or a time or amount kept whole; an office (``the President of``) is not a name."""
+    """Return whether the token is a name, or a time or amount kept whole; an office (``the President of``) is none."""
     if token.tag_ in _NEVER_NAMES:
         return False
     if token.ent_type_ in NAME_KINDS or is_time(token):
@@ -70,27 +70,27 @@ def is_named(token: "Token") -> bool:
 
 
 def is_common(token: "Token") -> bool:
-    """The token is a noun and not a name."""
+    """Return whether the token is a noun and not a name."""
     return token.tag_ in ("NN", "NNS", *PROPER) and token.ent_type_ not in _TIMES and not is_named(token)
 
 
 def is_time(token: "Token") -> bool:
-    """The token is a date or a year that can be looked up."""
+    """Return whether the token is a date or a year that can be looked up."""
     return token.ent_type_ in _TIMES and any(char.isdigit() for char in token.text)
 
 
 def is_person(token: "Token") -> bool:
-    """The recogniser took the token for a person's name."""
+    """Return whether the recogniser took the token for a person's name."""
     return token.ent_type_ == "PERSON"
 
 
 def is_verb(token: "Token") -> bool:
-    """The token is a verb in any form."""
+    """Return whether the token is a verb in any form."""
     return token.tag_.startswith("VB")
 
 
 def write_noun(noun: "Token") -> str:
-    """The noun with what modifies it from the left; no article, no owner. A name is left as it is."""
+    """Return the noun with what modifies it from the left; no article, no owner. A name is left as it is."""
     if is_named(noun) or noun.tag_ == "PRP":
         return _clean(noun.text)
     start = noun.i
@@ -114,7 +114,7 @@ def _clean(name: str) -> str:
 
 
 def says_something(noun: "Token") -> bool:
-    """A name, or a common noun that means something outside its sentence."""
+    """Return whether it is a name, or a common noun that means something outside its sentence."""
     if is_named(noun):
         return True
     if not is_common(noun) or noun.lower_ in _OPINIONS or any(child.lower_ in _POINTING for child in noun.lefts):
@@ -123,12 +123,12 @@ def says_something(noun: "Token") -> bool:
 
 
 def is_empty(noun: "Token") -> bool:
-    """The noun by itself stands for nothing."""
+    """Return whether the noun by itself stands for nothing."""
     return noun.lower_ in _EMPTY_NOUNS
 
 
 def get_measured(noun: "Token") -> "Token | None":
-    """What there is ``a lot of`` or ``a bit of``."""
+    """Return what there is ``a lot of`` or ``a bit of``."""
     if noun.lower_ in _MEASURES:
         return next((target for word, target in iterate_prepositions(noun) if word == "of"), None)
     return None
@@ -147,18 +147,18 @@ def find_names_within(noun: "Token") -> list["Token"]:
 
 
 def is_stranded(preposition: "Token") -> bool:
-    """A preposition that governs nothing, as in ``directed by and starring``."""
+    """Return whether it is a preposition that governs nothing, as in ``directed by and starring``."""
     return preposition.dep_ in ("prep", "agent") and not list(preposition.children)
 
 
 def is_definite(noun: "Token") -> bool:
-    """``the decision`` and ``this decision``, which the text has told of, and no other word with it."""
+    """Recognise ``the decision`` and ``this decision``, which the text has told of, and no other word with it."""
     children = list(noun.lefts)
     return len(children) == 1 and children[0].lower_ in ("the", "this")
 
 
 def write_verb(verb: "Token") -> str:
-    """The verb with its auxiliaries, negation, particle and stranded preposition, in the order of the sentence."""
+    """Return the verb with its auxiliaries, negation, particle and stranded preposition, in sentence order."""
     parts = [child for child in verb.children if child.dep_ in _VERB_PARTS and child.tag_ != "TO"]
     parts += [child for child in verb.rights if is_stranded(child)]
     words = " ".join(token.lower_ for token in sorted([verb, *parts], key=lambda token: token.i))
@@ -168,7 +168,7 @@ def write_verb(verb: "Token") -> str:
 
 
 def iterate_conjuncts(token: "Token") -> Iterator["Token"]:
-    """The token and all that is listed with it; the parser takes some lists of names for appositions."""
+    """Return the token and all that is listed with it; the parser takes some lists of names for appositions."""
     waiting = [token]  # not by recursion: a list may have a thousand names, each hanging on the one before
     while waiting:
         head = waiting.pop()
@@ -217,7 +217,7 @@ def make_singular(phrase: str) -> str:
 
 
 def is_bracketed(head: "Token", child: "Token") -> bool:
-    """A bracket or a colon stands between the two: an aside or a list is no apposition."""
+    """Return whether a bracket or a colon stands between the two: an aside or a list is no apposition."""
     return any(token.text in "([:" for token in head.doc[head.i + 1 : child.i])
 
 
@@ -227,7 +227,7 @@ def is_complete(noun: "Token") -> bool:
 
 
 def is_vague(noun: "Token") -> bool:
-    """A bare noun that only its text explains: ``the game``, ``his duties``, ``our cafe``, ``take a bath``."""
+    """Recognise a bare noun that only its text explains: ``the game``, ``his duties``, ``take a bath``."""
     if not is_common(noun) or noun.text[0].isupper():
         return False
     before = {child.lower_ for child in noun.lefts if child.dep_ in ("det", "poss")}

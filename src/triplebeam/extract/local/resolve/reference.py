@@ -40,7 +40,7 @@ _BE = ("is", "was", "are", "were")
 
 
 def _find_opening_subject(doc: "Doc") -> "Token | None":
-    """The name that is the subject of the first sentence."""
+    """Return the name that is the subject of the first sentence."""
     first = next(iter(doc.sents), None)
     for token in first or ():
         if first is not None and token.dep_ in SUBJECTS and token.head == first.root:
@@ -77,15 +77,15 @@ class References:
             subject = self._resolve_sentence(sentence, subject)
 
     def entity(self, token: "Token") -> str | None:
-        """The name of what the token stands for, None where it stands for nothing that can be named."""
+        """Return the name of what the token stands for, None where it stands for nothing that can be named."""
         return self._of.get(token.i)
 
     def is_about_title(self, token: "Token") -> bool:
-        """The text opened with the title, or has named it before the token."""
+        """Return whether the text opened with the title, or has named it before the token."""
         return self.opens_with_title or (self.title_token is not None and self.title_token.i < token.i)
 
     def is_small_talk(self, noun: "Token") -> bool:
-        """A single common noun in a chat: what is *touch*, *effort* or *friends* can be told by the chat alone."""
+        """Recognise a single common noun of a chat, such as *effort* or *friends*: only the chat says what it means."""
         return self._speakers is not None and is_common(noun) and " " not in write_noun(noun)
 
     def _begin(self, doc: "Doc", subject: "Token | None", born: bool) -> None:
@@ -107,7 +107,7 @@ class References:
                 self._kinds |= {noun.lower_ for attr in attributes for noun in (attr, *attr.conjuncts)}
 
     def _reads_like_person(self, doc: "Doc") -> bool:
-        """The recogniser says so of the title, or its last word stands alone in a text that says he or she."""
+        """Return whether the recogniser says so of the title, or its last word stands alone beside *he* or *she*."""
         words = {token.lower_ for token in doc}
         pronouns = bool(words & _OF_PERSONS)
         if self.title_token is not None and is_person(self.title_token):
@@ -158,7 +158,7 @@ class References:
         return name
 
     def _full_name(self, words: list[str]) -> str | None:
-        """The one person named before whose last (or first) words these are."""
+        """Return the one person named before whose last (or first) words these are."""
         if self.title_is_person and words == split_name(strip_place(self.title))[-1:]:
             return self.title
         fitting = [
@@ -176,7 +176,7 @@ class References:
         return not any(is_person(token) and self._of.get(token.i) != self.title for token in before)
 
     def _pronoun(self, token: "Token", previous: "Token | None") -> str | None:
-        """The title, unless the sentence before was about someone else whom the pronoun fits as well."""
+        """Return the title, unless the sentence before was about someone else whom the pronoun fits as well."""
         word = token.lower_
         if self._speakers is not None and word in _FIRST_PERSON:
             return self._speakers.speaker(token.idx)
@@ -196,7 +196,7 @@ class References:
         return self.title if word in _OF_GROUPS and self._kinds & _GROUPS else None
 
     def _thing(self, pronoun: "Token", previous: "Token | None", last: str | None) -> str | None:
-        """*It* goes on about the subject of the sentence before, or about the title that the text opened with."""
+        """Resolve *it* to the subject of the sentence before, or to the title that the text opened with."""
         if any(child.dep_ == "acomp" and pronoun.dep_ == "nsubj" for child in pronoun.head.children):
             return None  # "it is important to": no thing at all
         if previous is not None and is_named(previous):

@@ -31,7 +31,7 @@ _LEANS_ON_HEAD = ("conj", "xcomp", "ccomp", "pcomp")
 
 
 def is_asserted(verb: "Token") -> bool:
-    """The verb's clause, and every clause above it that it leans on, is stated as a fact."""
+    """Return whether the verb's clause, and every clause above it that it leans on, is stated as a fact."""
     if not _is_plain(verb) or (verb.dep_ == "ccomp" and verb.head.lower_ not in _FACTIVE):
         return False
     participle = verb.dep_ == "advcl" and verb.tag_ in ("VBG", "VBN")
@@ -54,7 +54,7 @@ def _is_plain(verb: "Token") -> bool:
 
 
 def is_duty(verb: "Token") -> bool:
-    """What must or should be done to a thing: ``the outlet hose should be connected to``; of names it is an opinion."""
+    """Recognise what must be done to a thing: ``the outlet hose should be connected to``; of names it is an opinion."""
     roles = {child.dep_: child for child in verb.children}
     subject, modal = roles.get("nsubjpass"), roles.get("aux")
     is_thing = subject is not None and subject.tag_ in ("NN", "NNS") and subject.ent_type_ in ("", "PRODUCT")
@@ -73,20 +73,20 @@ def _is_past(verb: "Token") -> bool:
 
 
 def list_stated_tokens(doc: "Doc") -> "list[Token]":
-    """The tokens of the sentences that state something, without those between quotation marks."""
+    """Return the tokens of the sentences that state something, without those between quotation marks."""
     quoted = _find_quoted(doc)
     return [token for sentence in doc.sents if _is_statement(sentence) for token in sentence if token.i not in quoted]
 
 
 def _find_quoted(doc: "Doc") -> frozenset[int]:
-    """The tokens between pairs of quotation marks."""
+    """Return the tokens between pairs of quotation marks."""
     marks = [token.i for token in doc if token.text == '"']
     pairs = zip(marks[::2], marks[1::2], strict=False)
     return frozenset(index for opening, closing in pairs for index in range(opening, closing + 1))
 
 
 def _is_statement(sentence: "Span") -> bool:
-    """The sentence has a finite verb, asks nothing, and is held together by small words as prose is."""
+    """Return whether the sentence has a finite verb, asks nothing, and is held together by small words as prose is."""
     words = [token for token in sentence if not token.is_punct]
     if not words or sentence[-1].text == "?" or any(token.lower_ == "respectively" for token in words):
         return False  # which of the one list goes with which of the other is not told by the tree

@@ -116,7 +116,7 @@ def list_statements(verb: "Token", group: str) -> Iterator[Statement]:
 
 
 def _may_stand_apart(verb: "Token", noun: "Token", first_word: bool) -> bool:
-    """The verb and this preposition say something true without the verb's other complements."""
+    """Return whether the verb and this preposition say something true without the verb's other complements."""
     complements = {child.dep_ for child in verb.children}
     if verb.lower_ in BE:
         return "attr" in complements or (first_word and "acomp" not in complements)
@@ -126,7 +126,7 @@ def _may_stand_apart(verb: "Token", noun: "Token", first_word: bool) -> bool:
 
 
 def _is_alike(noun: "Token", other: "Token") -> bool:
-    """``a member of Ajax and PSV``, ``the monarchy of Spain and its islands``: what is listed is not what X is."""
+    """Recognise ``a member of Ajax and PSV``: what is listed is not what X is."""
     owned = any(child.tag_ == "PRP$" for child in other.lefts)
     return noun == other or is_named(noun) or (is_common(other) and noun.tag_ == other.tag_ and not owned)
 
@@ -139,7 +139,7 @@ def _completes(child: "Token") -> bool:
 
 
 def _is_expressed(noun: "Token") -> bool:
-    """The words of the noun phrase are enough to know what is meant."""
+    """Return whether the words of the noun phrase are enough to know what is meant."""
     return is_named(noun) or (says_something(noun) and is_complete(noun))
 
 
@@ -169,7 +169,7 @@ def _hanging_below(child: "Token", group: str, longer: str | None) -> Iterator[S
 
 
 def list_object_statements(noun: "Token", predicate: str, depth: int = 0) -> Iterator[Statement]:
-    """The noun as object; a common noun's own prepositions lead on: ``played trumpet on``, ``is town in county of``."""
+    """Return the noun as object; a common noun's own prepositions lead on: ``played trumpet on``."""
     if is_named(noun) or noun.tag_ in ("PRP", "PRP$"):
         yield predicate, noun
         return

@@ -46,7 +46,7 @@ def _facts_of(token: "Token", references: "References") -> Iterator[tuple[str, s
         yield from _before(token, name, references)
     elif is_common(token):
         yield from _names_in_apposition(token, references)
-        yield from _owned(token, references)
+        yield from _find_owned(token, references)
 
 
 def _behind(token: "Token", name: str, references: "References") -> Iterator[tuple[str, str, str]]:
@@ -91,7 +91,7 @@ def _is_technical(*names: "Token") -> bool:
 
 
 def _is_introduced(noun: "Token", name: "Token") -> bool:
-    """An apposition has an article, an owner or ``of``; without one, or with ``and``, it is an item of a list."""
+    """Return whether an apposition has an article, an owner or ``of``; else, or with ``and``, it is a list item."""
     if any(child.dep_ in ("cc", "conj") for child in name.children):
         return False
     begun = any(child.dep_ in ("det", "poss") for child in noun.lefts) or any(
@@ -115,7 +115,7 @@ def _before(token: "Token", name: str, references: "References") -> Iterator[tup
         yield name, "is", phrase
 
 
-def _owned(noun: "Token", references: "References") -> Iterator[tuple[str, str, str]]:
+def _find_owned(noun: "Token", references: "References") -> Iterator[tuple[str, str, str]]:
     """``her rivalry with Witt``: what an owned thing is tied to by a preposition, its owner is tied to."""
     owners = [owner for token, owner in find_owners(noun, references) if token.dep_ == "poss"]
     for word, other in iterate_prepositions(noun) if owners else ():

@@ -40,7 +40,7 @@ _ADVERBS = ("RB", "RBR", "RBS")
 
 
 def find_subjects(verb: "Token", references: "References") -> Iterator[tuple["Token", str, str]]:
-    """The entities a verb speaks of, each with the role in which it does (``father`` in ``his father was``)."""
+    """Return the entities a verb speaks of, each with the role in which it does (``father`` in ``his father was``)."""
     token = _find_subject(verb)
     if token is None or _follows_gerund(token) or _disagrees(verb, token):
         return
@@ -59,7 +59,7 @@ def _disagrees(verb: "Token", subject: "Token") -> bool:
 
 
 def _is_loose(verb: "Token", subject: "Token") -> bool:
-    """A participle without an auxiliary, behind a technical term: what it hangs on is anyone's guess."""
+    """Recognise a participle without an auxiliary behind a technical term: its head is anyone's guess."""
     participle = verb.dep_ in ("acl", "advcl", "conj") and verb.tag_ in ("VBG", "VBN")
     if not participle or any(child.dep_ in ("aux", "auxpass") for child in verb.children):
         return False
@@ -69,7 +69,7 @@ def _is_loose(verb: "Token", subject: "Token") -> bool:
 
 
 def _follows_gerund(subject: "Token") -> bool:
-    """``Overriding the method prevents the call``: what prevents it is the overriding."""
+    """Recognise ``Overriding the method prevents the call``: what prevents it is the overriding."""
     first = subject.sent[0]
     before = subject.doc[first.i : subject.i]
     return first.lower_.endswith("ing") and 0 < len(before) <= 3 and all(token.text != "," for token in before)
@@ -101,7 +101,7 @@ def _name_subject(noun: "Token", references: "References") -> Iterator[tuple["To
 
 
 def _find_subject(verb: "Token") -> "Token | None":
-    """The verb's own subject, the noun it is a participle or relative clause of, or the subject of the verb above."""
+    """Return the verb's own subject, the noun that its clause describes, or the subject of the verb above."""
     own = next((child for child in verb.children if child.dep_ in SUBJECTS), None)
     if own is not None and own.tag_ not in _RELATIVE:
         return own
@@ -129,7 +129,7 @@ def _name_before_comma(verb: "Token") -> "Token | None":
 
 
 def _word_before(token: "Token") -> "Token":
-    """The word before the clause, without the adverbs between."""
+    """Return the word before the clause, without the adverbs between."""
     index = token.i - 1
     while index > 0 and token.doc[index].tag_ in _ADVERBS:
         index -= 1
@@ -137,7 +137,7 @@ def _word_before(token: "Token") -> "Token":
 
 
 def _find_described(noun: "Token | None") -> "Token | None":
-    """The name itself; of a noun after ``is``, the subject of that ``is``."""
+    """Return the name itself; of a noun after ``is``, the subject of that ``is``."""
     if noun is None:
         return None
     if is_named(noun):
@@ -153,14 +153,14 @@ def _find_described(noun: "Token | None") -> "Token | None":
 
 
 def _is_restricted(name: "Token") -> bool:
-    """``the ACL specified by``, without a comma: one of several, and the clause says which."""
+    """Recognise ``the ACL specified by``, without a comma: one of several, and the clause says which."""
     has_article = any(child.dep_ == "det" for child in name.lefts)
     following = name.doc[name.i + 1] if name.i + 1 < len(name.doc) else name
     return has_article and not is_person(name) and following.text not in (",", "(", "–")
 
 
 def _antecedent(verb: "Token", relative: "Token | None" = None) -> "Token | None":
-    """The noun that the verb's clause describes: parsers hang a clause on the nearest noun, whatever it means."""
+    """Return the noun that the verb's clause describes: parsers attach a clause to the nearest noun."""
     head = verb.head
     if relative is not None and relative.lower_ not in _PERSON_PRONOUNS and verb.doc[relative.i - 1] == head:
         return head  # without a comma there is no other
@@ -183,7 +183,7 @@ def _suits(noun: "Token", verb: "Token", relative: "Token | None") -> bool:
 
 
 def find_owners(noun: "Token", references: "References") -> Iterator[tuple["Token", str]]:
-    """The names and pronouns that own the noun, each with its entity."""
+    """Return the names and pronouns that own the noun, each with its entity."""
     owners = [owner for child in noun.children if child.dep_ == "poss" for owner in iterate_conjuncts(child)]
     owners += [
         owner for word, owner in iterate_prepositions(noun) if word == "of" and is_named(owner) and not is_time(owner)
@@ -195,7 +195,7 @@ def find_owners(noun: "Token", references: "References") -> Iterator[tuple["Toke
 
 
 def _find_whose(relative: "Token") -> "Token":
-    """The noun that the relative clause around ``whose`` describes."""
+    """Return the noun that the relative clause around ``whose`` describes."""
     for ancestor in relative.ancestors:
         if ancestor.dep_ == "relcl":
             return ancestor.head
