@@ -68,7 +68,7 @@ def span(passage_id: str, start: int = 0, end: int | None = None, text: str | No
 
 
 def answer(text: str, *evidence: Evidence) -> Answer:
-    return Answer(question="When did the director die?", text=text, evidence=evidence)
+    return Answer(question="Did the director of Laughter in Hell die in 1963?", text=text, evidence=evidence)
 
 
 HOLDS = Evidence(triple=DIRECTED, span=span("film")), Evidence(triple=DIED, span=span("director"))
