@@ -2,7 +2,7 @@
 
 Searches and agents have a pool each, so that a slow model never holds up a search. A thread cannot be stopped
 from outside: a search that is past its time limit notices it before its next step or batch of texts to encode; one that
-had not started never will.
+had not started never will. Each is a span of OpenTelemetry where tracing is on.
 """
 
 import asyncio
