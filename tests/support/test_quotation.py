@@ -1,5 +1,7 @@
 """A quotation as a model gives it: found in the passage word for word, repaired if it is nearly right, else dropped."""
 
+from time import process_time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -11,6 +13,7 @@ from triplebeam.support import fault_of, find_support, locate_fact
 from triplebeam.support.find import locate
 from triplebeam.support.names import mentions
 from triplebeam.support.page import page_of
+from triplebeam.support.resolve import resolve
 from triplebeam.triple import Triple
 
 TEXT = (
@@ -150,3 +153,12 @@ def test_a_title_need_not_be_named(fact: tuple[str, str, str], quotation: str) -
 @pytest.mark.parametrize(("fact", "quotation"), read_table(__file__, "test_a_title_does_not_excuse_a_false_fact"))
 def test_a_title_does_not_excuse_a_false_fact(fact: tuple[str, str, str], quotation: str) -> None:
     assert locate_fact(Triple(*fact), quotation, HOLM) is None
+
+
+@pytest.mark.parametrize(
+    "text", [" " * 4000, "-a" + " " * 4000 + "b", "the following " * 300], ids=["spaces", "option", "list"]
+)
+def test_layout_of_one_long_line_is_read_in_a_moment(text: str) -> None:
+    start = process_time()
+    resolve(text)
+    assert process_time() - start < 3

@@ -25,7 +25,7 @@ from triplebeam.text.words import words_of
 PARAGRAPH = re.compile(r"(?:(?!\n[ \t]*\n).)+", re.DOTALL)
 #: A line of a chat or a transcript: perhaps a time, a name, perhaps something in brackets, a colon.
 _TURN = re.compile(
-    r"^(?:[\[(]?[\d/:., -]{4,20}(?:[AP]M)?[\])]?\s*[-–]?\s*)?"
+    r"^(?:[\[(]?[\d/:., -]{4,20}(?:[AP]M)?[\])]?\s*+(?:[-–]\s*+)?)?"
     r"(?P<speaker>[^\W\d_][\w.'’-]*(?: [^\W\d_][\w.'’-]*){0,3})(?: ?[\[(][^\])\n]{1,40}[\])])?:[ \t]+(?=\S)",
     re.MULTILINE,
 )
@@ -40,7 +40,7 @@ _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
 #: A line that is a defined term: an option, a setting, or a name in the spelling of code, alone on its line.
 _TERM = re.compile(
     r"^[ \t]*(?P<term>(?:-{1,2}\w|/\w|\w+[_.]\w*|\w+=(?=\W*$)|[A-Z]\w*[a-z][A-Z]\w*|[A-Z]{3,}|`)[^\n]{0,80}?"
-    r"|(?:(?<=\n\n)|\A)[a-z][\w-]+(?=\n\n))[ \t]*:?[ \t]*$",
+    r"|(?:(?<=\n\n)|\A)[a-z][\w-]+(?=\n\n))[ \t]*+(?::[ \t]*+)?$",
     re.MULTILINE,
 )
 _THIS = re.compile(
@@ -51,7 +51,7 @@ _ITEM = re.compile(r"^[ \t]*(?:[-*•+]|\d{1,2}[.)])[ \t]+(?=\S)", re.MULTILINE)
 #: What leads to a list: a line that ends with a colon, or a sentence that says "the following".
 _LEAD = re.compile(
     r"^(?P<lead>[^\n]{3,200}):[ \t]*$|^=== \"(?P<tab>[^\"\n]+)\""
-    r"|(?P<following>[^\n]{0,300}\bthe following\b[^\n]*?)[.:](?=\s)",
+    r"|(?=[^\n]*[.:]\s)(?P<following>[^\n]{0,300}\bthe following\b[^\n]*?)[.:](?=\s)",
     re.MULTILINE,
 )
 #: The condition that a list stands under is not repeated with each item.
