@@ -18,7 +18,6 @@ from typing import Any, cast
 
 import numpy as np
 import pytest
-from pydantic import BaseModel
 from recorded_walks import Walks, ranking_of
 
 from triplebeam.answer import Agent, Answer
@@ -26,7 +25,6 @@ from triplebeam.evaluate.measures import exact_match, f1
 from triplebeam.evaluate.questions import Question, read_questions
 from triplebeam.generate.accounting import Accounted
 from triplebeam.generate.language_model import Completion, LanguageModel, Prompt, Usage
-from triplebeam.generate.parse import Text
 from triplebeam.generate.prompts import format_facts, read_template
 from triplebeam.index.protocols import TripleStore
 from triplebeam.methods.agent import EvidenceAgent
@@ -82,10 +80,6 @@ class Unquoted(LLMReader):
         return super().read(question, passage_ids, known)
 
 
-class _Query(BaseModel):
-    query: Text
-
-
 class PapersCalls(EvidenceAgent):
     """The agent with up to four calls per step: SyncGE reads by itself, and the next query is another prompt's."""
 
@@ -108,7 +102,7 @@ class PapersCalls(EvidenceAgent):
             missing=loop.verdict.missing or "(not said)",
             searched="\n".join(f"- {query}" for query in loop.search_lines),
         )
-        return list(filter(None, [request_text(self.model, prompt, _Query)]))
+        return list(filter(None, [request_text(self.model, prompt, "query")]))
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -82,8 +83,9 @@ def mounted(image: Path, place: Path) -> Iterator[Path]:
 
 
 @pytest.mark.skipif(not MOUNTS or not shutil.which("mkfs.ext4"), reason="it mounts a file system, as root on Linux")
-def test_a_real_disk_has_what_was_acknowledged(tmp_path: Path) -> None:
+def test_a_real_disk_has_what_was_acknowledged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The image of a disk, copied while the file system is in use, is what a power cut leaves of it."""
+    monkeypatch.setattr(os, "fsync", import_module("posix").fsync)  # which other tests leave out
     image = tmp_path / "disk"
     image.write_bytes(b"")
     os.truncate(image, 64_000_000)
