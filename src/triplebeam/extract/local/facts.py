@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from triplebeam.passage import Passage
 
 _LONGEST_TEXT = 100_000
-#: So many texts, or so many characters, are parsed at a time: the parser takes four kilobytes for a character.
+#: Texts, and characters of them, that are parsed at a time: the parser takes four kilobytes for a character.
 _BATCH = 128
 _BATCH_CHARACTERS = 200_000
 

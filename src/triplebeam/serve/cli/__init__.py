@@ -12,7 +12,7 @@ from triplebeam.text.characters import replace_control_characters
 _STOPPED = 130
 #: Set by the shell while it completes a command line.
 _COMPLETING = "_TRIPLEBEAM_COMPLETE"
-#: Python looks for garbage after so many new objects. A search imports half as many, and its default of 700 costs 7 %.
+#: New objects after which Python looks for garbage. A search imports half of that; the default of 700 costs 7 %.
 _OBJECTS_PER_COLLECTION = 200_000
 
 
