@@ -21,7 +21,7 @@ from triplebeam.triple import Triple
 Outcome: TypeAlias = Literal["answered", "guess", "not_in_documents", "false_premise", "model_failed"]
 #: Separates the parts of an answer, such as the items of a list.
 SEPARATOR = ";"
-#: An answer of so many words may be named by several facts together.
+#: Words of an answer from which several facts together may name it.
 _LONG_ANSWER = 5
 #: A yes or no is supported if the facts have at least this share of the question's words.
 _MIN_SHARE_TOLD = 0.35

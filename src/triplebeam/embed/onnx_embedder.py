@@ -235,7 +235,7 @@ def assemble_session(
 ) -> Any:
     """Assemble a graph for the folder's model with these tensors, which may be the folder's own or adapted ones.
 
-    ``layers`` runs the first so many alone.
+    ``layers`` runs the first layers alone.
     """
     from triplebeam.embed.bert_graph import assemble
 

@@ -73,7 +73,7 @@ def ask_all(
     ``encoded`` returns how many texts this thread has encoded so far. With ``warming`` (not for a method that calls a
     model) a retriever first answers another query, so that files are mapped and models loaded when the clock starts,
     and questions are asked in batches where the retriever takes them: each then has its share of the batch's time. All
-    others are asked one by one, or so many in ``parallel``: the time of each then includes waiting for the others.
+    others are asked one by one, or several in ``parallel``: the time of each then includes waiting for the others.
     """
     found = {place: result for place, each in enumerate(questions) if (result := kept.get(each) if kept else None)}
     open_places = [place for place in range(len(questions)) if place not in found]

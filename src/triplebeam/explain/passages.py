@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from triplebeam.passage import Passage
 from triplebeam.text.names import entity_key
 
-#: Two texts are nearly the same if this part of all runs of so many words in either is in both.
+#: Two texts are nearly the same if they share this part of all their runs of this length, in words.
 _MIN_JACCARD, _SHINGLE_WORDS = 0.9, 3
 
 

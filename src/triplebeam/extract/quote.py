@@ -28,7 +28,7 @@ class Sample:
     usages: tuple[Usage, ...]
 
     def estimate(self, costs: Sequence[float], characters: int) -> Estimate:
-        """Scale costs, one per sampled passage, to a corpus of so many characters."""
+        """Scale costs, one per sampled passage, to the characters of a corpus."""
         mean = sum(costs) / sum(self.characters)
         each = [cost / count for cost, count in zip(costs, self.characters, strict=True)]
         return Estimate(mean * characters, pstdev(each) * characters)

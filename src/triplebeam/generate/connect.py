@@ -1,6 +1,6 @@
 """A model behind an endpoint with everything that makes it dependable, each part around the next.
 
-Prompts of a batch are asked at once, within so many requests and tokens per minute, and again after a fault that may
+Prompts of a batch are asked at once, within requests and tokens per minute, and again after a fault that may
 pass. The threads are daemons, not those of an executor, which Python waits for when it exits: after Ctrl-C nobody wants
 to wait for a request that a slow model may take minutes to answer.
 """

@@ -75,7 +75,7 @@ def gunzip(data: bytes) -> bytes:
 
 
 def read_lines(file: IO[bytes], compressed: int) -> Iterator[bytes]:
-    """Yield the lines of a file of any size, plain or inflated from so many bytes, as long as they look like text."""
+    """Yield the lines of a file of any size, plain or inflated, as long as they look like text."""
     inflated = 0
     while line := file.readline(MAX_LINE_BYTES + 1):
         inflated += len(line)

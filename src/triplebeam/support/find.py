@@ -19,7 +19,7 @@ from triplebeam.text.words import Word, words_of
 from triplebeam.triple import Triple
 
 _ELLIPSIS = re.compile(r"\[?(?:…|\.\s?\.\s?\.)\]?")
-#: A quotation with an ellipsis leaves out at most so many characters in one place.
+#: A quotation with an ellipsis leaves out at most this many characters in one place.
 _LONGEST_GAP = 300
 #: The share of a quotation's words that the passage has in the same order, if it counts as a near miss.
 _NEARLY = 0.75

@@ -13,7 +13,7 @@ _MONTH = {name[:length].casefold(): n for n, name in enumerate(month_name) if n 
 _LONGEST_DATE = 4
 #: With a capital letter behind a name, no part of it: "Directed by Ann Lee Produced by Per Lund Released 1985".
 _ROW_STARTS = word_set("born created died directed established founded produced published released starring written")
-#: Of a name of at least so many content words, a third may be missing.
+#: Content words of a name from which on a third of them may be missing.
 _LONG_NAME = 4
 #: So many words that are not part of the name may be among its words.
 _STRANGERS = 2

@@ -18,7 +18,7 @@ from triplebeam.index.manifest import Ownership
 from triplebeam.text.names import entity_key
 from triplebeam.triple import Triple
 
-#: A topic belongs to its passages while there are at most so many.
+#: The most passages that a topic belongs to.
 MAX_OWNERS = 3
 
 
@@ -72,7 +72,7 @@ class Topics:
         return np.bincount(self.of_passages[self.of_passages >= 0], minlength=self.entities).astype(np.int64)
 
     def list_owned(self, most: int) -> NDArray[np.int64]:
-        """List topics that at most so many passages have, each with one of their rows, in the order of rows."""
+        """List topics that at most ``most`` passages have, each with one of their rows, in the order of rows."""
         rows = np.flatnonzero(self.of_passages >= 0)
         rows = rows[self.passage_counts[self.of_passages[rows]] <= most]
         return np.stack([self.of_passages[rows], rows], axis=1)

@@ -30,7 +30,7 @@ _ALIASES, _ALIAS_ENTITIES = "entity_aliases", "entity_alias_numbers"
 #: which topic each passage has, and which entities are titles.
 _LOOKUP, _BY_ENTITY, _WALK = "entity_lookup", "entity_passages", "walk"
 _TOPICS, _TITLED = "passage_topics", "titled_entities"
-#: From so many triples on, walks stay where they come to.
+#: The number of triples from which on walks stay where they come to.
 MIN_LARGE_GRAPH = 500_000
 #: Entities are few where they are no more than one in so many.
 _MIN_SPARSITY = 32

@@ -246,7 +246,7 @@ def _groups_nearby(stored: NDArray[np.int8]) -> NDArray[np.int16]:
 
 
 def _centroids(stored: NDArray[np.int8], count: int) -> NDArray[np.float32]:
-    """Compute so many centroids by a few rounds of k-means over evenly drawn examples."""
+    """Compute centroids by a few rounds of k-means over evenly drawn examples."""
     examples = dequantize(stored[:: max(1, len(stored) // (count * _EXAMPLES_PER_CELL))])
     centroids = examples[:: max(1, len(examples) // count)][:count]
     for _ in range(_KMEANS_ROUNDS):

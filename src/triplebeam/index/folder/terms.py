@@ -141,7 +141,7 @@ class TermIndex:
         return weights
 
     def rarity(self, texts: int) -> float:
-        """Return BM25's inverse document frequency of a word that so many texts have."""
+        """Return BM25's inverse document frequency of a word that ``texts`` texts have."""
         found = min(texts, len(self))
         return math.log1p((len(self) - found + 0.5) / (found + 0.5))
 

@@ -44,7 +44,7 @@ _BEST = 5
 #: Passages that a step reads however long they are.
 _FEWEST = 4
 
-#: From so many facts on, most of them being in no passage shows that the model invents them.
+#: The number of facts from which on most of them being in no passage shows that the model invents them.
 _FEW_FACTS = 3
 
 _REPEATED = "the next query repeats an earlier one"

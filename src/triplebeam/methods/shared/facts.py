@@ -26,7 +26,7 @@ from triplebeam.triple import Triple
 #: Parts, passage and quotation, perhaps with the other passages.
 _PARTS_AND_SOURCE = (5, 6)
 _NUMBER = re.compile(r"(?<![\d-])\d{1,4}\b")
-#: From so many facts on, a remark says that most of them are not in the words that were quoted.
+#: The number of facts from which on a remark says that most of them are not in the words that were quoted.
 _MIN_UNQUOTED = 3
 #: In characters: so much of its passage's title is shown with a fact.
 _MAX_TITLE_CHARACTERS = 60

@@ -129,7 +129,7 @@ def answer_from_evidence(
 ) -> ReadAnswer:
     """Read from the passages of the facts used, filled up with the best others, and the facts beside them.
 
-    With the passages' ``texts``, others are read only as far as all fit into so many tokens.
+    With the passages' ``texts``, others are read only as far as all fit into the token budget.
     """
     used = min(len(passages_of_facts(loop.used)), 2 * passages)
     best = evidence_first(loop.used, loop.so_far).ids[: max(passages, used)]
@@ -138,7 +138,7 @@ def answer_from_evidence(
 
 
 def choose_within(passage_ids: Sequence[str], passages: Passages, tokens: int | None, least: int) -> list[str]:
-    """Select the best passages within so many tokens, but ``least`` in any case, and none that repeats another.
+    """Select the best passages within a token budget, but ``least`` in any case, and none that repeats another.
 
     Without ``tokens`` there is no limit, and repetitions stay.
     """

@@ -34,9 +34,9 @@ _FIFTH, TENTH = 4, 9
 TAIL_LISTS = frozenset({"documents", "terms"})
 #: Passages of the ranking that may move up.
 _DEPTH = 30
-#: A document with so many passages above makes room for another.
+#: Passages above from which on a document makes room for another.
 _MANY = 2
-#: A document that has a passage so far before or after another is as long as a book.
+#: The distance, in passages, between two of one document that makes it as long as a book.
 _BOOK_DISTANCE = 100
 
 

@@ -71,7 +71,7 @@ class Output:
         self.note(text, style="yellow")
 
     def rows(self, rows: Mapping[str, str], columns: int) -> None:
-        """Print values with their labels on the left, right-aligned in so many columns."""
+        """Print values with their labels on the left, right-aligned in a given width."""
         for label, value in rows.items():
             self.row(f"[dim]{label:>{columns}}[/dim]", value)
 
