@@ -1,4 +1,4 @@
-"""An index in step with folders."""
+"""An index kept up to date with folders."""
 
 import errno
 import os

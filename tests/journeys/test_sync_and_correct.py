@@ -1,4 +1,4 @@
-"""`triplebeam sync`: an index in step with a folder.
+"""`triplebeam sync`: an index kept up to date with a folder.
 
 `triplebeam correct`: a file of corrections, kept with the index.
 """
@@ -98,7 +98,7 @@ def test_a_dry_run_waits_for_nobody_and_says_what_is_not_published(
     assert synced(quick, "my.index", docs, "--dry-run")["unpublished"] is True
     assert "interrupted before it published its changes" in quick("sync", "my.index", docs, "--dry-run")[2]
     assert synced(quick, "my.index", docs)["published"] is True
-    assert "is in step" in quick("sync", "my.index", docs, "--dry-run")[2]
+    assert "is up to date" in quick("sync", "my.index", docs, "--dry-run")[2]
 
 
 def test_watching_notices_changes(quick: Quick, docs: Path, tiny_model: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -132,9 +132,9 @@ def test_what_an_interrupted_run_left_is_published_and_said_so(quick: Quick, doc
     assert quick("sync", "my.index", docs, "--extractor", "none", "--embedder", tiny_model)[0] == 0
     (docs.parent / "my.index" / "manifest.json").unlink()  # as if it had been killed just before
     code, _, stderr = quick("sync", "my.index", docs, "--extractor", "none", "--embedder", tiny_model)
-    assert (code, "published anew" in stderr) == (0, True)
+    assert (code, "published again" in stderr) == (0, True)
     _, _, stderr = quick("sync", "my.index", docs, "--extractor", "none")
-    assert "my.index is in step: nothing has changed.\n" in stderr
+    assert "my.index is up to date: nothing has changed.\n" in stderr
 
 
 @pytest.mark.parametrize("command", ["index", "sync"])

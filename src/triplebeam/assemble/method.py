@@ -224,7 +224,7 @@ def _value(row: Row, name: str, text: str, method: str) -> object:
 
 @dataclass(frozen=True)
 class AroundQuestion:
-    """A method over graphs, of an index that has none in memory: they are made anew around each query."""
+    """A method over graphs, of an index that has none in memory: they are built around each query."""
 
     context: Context = field(repr=False)
     name: str

@@ -66,7 +66,7 @@ def follow_up(model: LanguageModel | None, message: str, earlier: Sequence[Turn]
         return None
     if model is None:
         return FollowUp(asked=message, question=message, problem=_NO_MODEL)
-    turns = (f"{turn.role.title()}: {_shorten(turn.content)}" for turn in earlier[-_TURNS_SHOWN:])
+    turns = (f"{turn.role.title()}: {_shorten_turn(turn.content)}" for turn in earlier[-_TURNS_SHOWN:])
     prompt = load("self_contained").fill(conversation="\n".join(turns), message=message)
     with account() as spent:
         try:
@@ -81,6 +81,6 @@ def follow_conversation(earlier: Sequence[Turn]) -> AbstractContextManager[None]
     return follow_run({UNKNOWN_ORIGIN} if earlier else set())
 
 
-def _shorten(content: str) -> str:
+def _shorten_turn(content: str) -> str:
     text = " ".join(replace_unstorable(content).split())
     return text if len(text) <= _CHARACTERS_SHOWN else f"{text[:_CHARACTERS_SHOWN]} …"

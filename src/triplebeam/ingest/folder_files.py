@@ -1,4 +1,4 @@
-"""The files of folders that an index is kept in step with: their names, and whether they changed since they were read.
+"""The files of folders that an index follows: their names, and whether they changed since they were read.
 
 Names do not depend on the directory a command is run from: a file or folder keeps the name it was first indexed by.
 ``triplebeam index my.index docs`` makes ``docs/a.md``, and so does ``triplebeam index ../my.index a.md`` in that folder

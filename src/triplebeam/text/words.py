@@ -1,7 +1,7 @@
 """What a word is: a run of letters and digits, with its place in the text.
 
 There are two more definitions: search terms (`terms`), and what stands between white space (`str.split`). Where only
-some letters count, or where signs join them, a pattern is made by `compile_word`, and never written anew.
+some letters count, or where signs join them, a pattern is made by `compile_word`, and never written again.
 """
 
 import re

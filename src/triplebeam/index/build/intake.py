@@ -1,6 +1,6 @@
 """The first stage of a build: documents are cut into passages and put into the store.
 
-Where an index is kept in step with folders, only what differs from them is read.
+Where an index is kept up to date with folders, only what differs from them is read.
 """
 
 from collections.abc import Iterable, Iterator, Sequence, Set

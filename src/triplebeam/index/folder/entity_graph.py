@@ -32,7 +32,7 @@ _LOOKUP, _BY_ENTITY, _WALK = "entity_lookup", "entity_passages", "walk"
 _TOPICS, _TITLED = "passage_topics", "titled_entities"
 #: The number of triples from which on walks stay where they come to.
 MIN_LARGE_GRAPH = 500_000
-#: Entities are few where they are no more than one in so many.
+#: A walk that reached fewer than one entity in this many is sparse.
 _MIN_SPARSITY = 32
 
 
@@ -234,7 +234,7 @@ class EntityGraph:
 
 
 def write_aliases(arrays: ArraySet, aliases: Mapping[str, str], numbers: Mapping[str, int]) -> None:
-    """Write other names of entities, as far as the index has these. ``numbers`` are by normal form."""
+    """Write the other names of entities that the index has; ``numbers`` are by normal form."""
     entities = {alias: numbers[key] for alias, name in aliases.items() if (key := entity_key(name)) in numbers}
     if entities:
         arrays.add_strings(_ALIASES, entities)

@@ -1,9 +1,9 @@
 """The arrays of a generation: every search structure is derived here from what is in an index.
 
 What takes long is taken over from the previous generation where it was made from the same text: vectors, words,
-synonyms. The rest is numbered and joined anew, which takes a few seconds for tens of thousands of passages. So a change
-costs little, and a generation depends on the documents of the index alone, not on how or in which order they came
-there.
+synonyms. The rest is numbered and joined again, which takes a few seconds for tens of thousands of passages. So a
+change costs little, and a generation depends on the documents of the index alone, not on how or in which order they
+came there.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

@@ -142,7 +142,7 @@ class Store:
     def remove_documents(self, document_ids: Iterable[str]) -> list[str]:
         """Remove documents and all that was extracted from them; returns those of these ids that there were.
 
-        The files they came from are read again when an index is next brought in step with their folder.
+        The files they came from are read again when an index is next synchronized with their folder.
         """
         removed = [id_ for id_ in dict.fromkeys(document_ids) if self._remove(id_)]
         if removed:

@@ -1,4 +1,4 @@
-"""`triplebeam sync`: an index in step with folders."""
+"""`triplebeam sync`: an index kept up to date with folders."""
 
 import time
 from collections.abc import Callable
@@ -146,8 +146,8 @@ def _show(folder: Location, report: BuildReport, dry_run: bool) -> None:
                 " sync publishes them."
             )
         else:
-            anew = ", and the index was published anew" if report.published else ""
-            output.note(f"{folder} is in step: nothing has changed{anew}.")
+            again = ", and the index was published again" if report.published else ""
+            output.note(f"{folder} is up to date: nothing has changed{again}.")
     if report.published and report.manifest:
         counts = report.manifest.counts
         document_count, passage_count = (format_count(counts[f"{kind}s"], kind) for kind in ("document", "passage"))

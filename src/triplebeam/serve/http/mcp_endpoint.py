@@ -75,7 +75,7 @@ class MCPEndpoint:
         if error := None if task.cancelled() else task.exception():
             self._tools.pop(seen, None)
             if ready.done():
-                _LOG.error("the MCP tools stopped, and are made anew at the next request", exc_info=error)
+                _LOG.error("the MCP tools stopped, and start again at the next request", exc_info=error)
             else:
                 ready.set_exception(error)
 

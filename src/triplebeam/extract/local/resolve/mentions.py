@@ -64,7 +64,7 @@ def join_names(doc: "Doc", title: str) -> None:
     from spacy.util import filter_spans
 
     titles = [doc.char_span(start, end) for start, end in find_name(title, doc.text)]
-    entities = [_widen(_trim(ent)) for ent in doc.ents if ent.label_ in _WHOLE_KINDS and _is_whole(ent)]
+    entities = [_widen_name(_trim(ent)) for ent in doc.ents if ent.label_ in _WHOLE_KINDS and _is_whole(ent)]
     numbered = [*_find_numbered_names(doc, entities), *_find_coded_things(doc)]
     names = filter_spans([span for span in (*titles, *entities, *numbered) if span is not None and len(span)])
     taken = {token.i for span in names for token in span} | {token.i for token in doc if is_stand_in(token.text)}
@@ -93,7 +93,7 @@ def _trim(span: "Span") -> "Span":
     return _make_span(span.doc, start, end, span.label_)
 
 
-def _widen(span: "Span") -> "Span":
+def _widen_name(span: "Span") -> "Span":
     """``Space Agency`` becomes ``Space Agency of Japan``, ``Mifflin`` becomes ``Dunder Mifflin``."""
     doc, start, end, is_a_person = span.doc, span.start, span.end, span.label_ == "PERSON"
     if start == end or span.label_ not in NAME_KINDS or is_stand_in(span.text):
