@@ -49,7 +49,7 @@ def experiment(world: Snapshot, questions: Path, *methods: str, **more: object) 
     )
 
 
-def evaluated(asked: Experiment, settings: Settings, words: Embedder, **more: object) -> Evaluation:
+def compare_methods(asked: Experiment, settings: Settings, words: Embedder, **more: object) -> Evaluation:
     return ExperimentEvaluator(settings=settings, embedder=words, **more).compare(asked, asked.corpora()[0])  # type: ignore[arg-type]
 
 
@@ -57,7 +57,7 @@ def test_methods_side_by_side_and_everything_written(
     world: Snapshot, questions: Path, settings: Settings, words: Embedder, tmp_path: Path
 ) -> None:
     asked = experiment(world, questions, "bm25", "hybrid+naive_ge", "hipporag[entities=verbatim]", "hipporag2")
-    evaluation = evaluated(asked, settings, words)
+    evaluation = compare_methods(asked, settings, words)
     assert [run.method for run in evaluation.runs] == list(asked.methods)
     assert evaluation.triples_of_gold == {"death": 2.0, "lake": 1.0}
     write_evaluation(tmp_path / "out", evaluation)
@@ -82,7 +82,7 @@ def test_gold_by_file_and_phrase_gives_the_figures_of_gold_by_id(
     by_phrase = tmp_path / "by-phrase.jsonl"
     by_phrase.write_text("".join(json.dumps(row) + "\n" for row in written), encoding="utf-8")
     by_id, found = (
-        evaluated(experiment(world, path, "bm25", "hybrid+naive_ge", "gold"), settings, words)
+        compare_methods(experiment(world, path, "bm25", "hybrid+naive_ge", "gold"), settings, words)
         for path in (questions, by_phrase)
     )
     assert found.triples_of_gold == by_id.triples_of_gold
@@ -96,7 +96,7 @@ def test_a_second_time_nothing_is_computed(
     world: Snapshot, questions: Path, settings: Settings, words: Embedder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked = experiment(world, questions, "dense", "hybrid")
-    first = evaluated(asked, settings, words)
+    first = compare_methods(asked, settings, words)
 
     class Broken:
         name, fingerprint, dimension = words.name, words.fingerprint, words.dimension
@@ -104,17 +104,17 @@ def test_a_second_time_nothing_is_computed(
         def embed(self, *_: object) -> None:
             raise AssertionError("nothing should be encoded")
 
-    second = evaluated(asked, settings, Broken())  # type: ignore[arg-type]
+    second = compare_methods(asked, settings, Broken())  # type: ignore[arg-type]
     assert [run.results for run in second.runs] == [run.results for run in first.runs]
     with pytest.raises(AssertionError):
-        evaluated(asked, settings, Broken(), again=True)  # type: ignore[arg-type]
+        compare_methods(asked, settings, Broken(), again=True)  # type: ignore[arg-type]
 
 
 def test_agents_bounds_and_seeds(world: Snapshot, questions: Path, settings: Settings, words: Embedder) -> None:
     reply = json.dumps({"found": True, "answer": "25 August 1963", "sentence": "He died then."})
     model = Scripted([reply] * 12)
     asked = experiment(world, questions, "closed_book", "read:gold", "read:bm25")
-    evaluation = evaluated(asked, settings, words, model=model, seeds=[1, 2])
+    evaluation = compare_methods(asked, settings, words, model=model, seeds=[1, 2])
     assert [run.method for run in evaluation.runs] == [
         f"{method} (seed {seed})" for method in asked.methods for seed in (1, 2)
     ]
@@ -129,7 +129,7 @@ def test_answers_are_judged_where_asked_for(
 ) -> None:
     reply = json.dumps({"found": True, "answer": "in August 1963", "sentence": "."})
     model = Scripted([reply, reply, json.dumps({"correct": True}), json.dumps({"correct": False})])
-    evaluation = evaluated(experiment(world, questions, "closed_book", judge=True), settings, words, model=model)
+    evaluation = compare_methods(experiment(world, questions, "closed_book", judge=True), settings, words, model=model)
     assert [result.judged for result in evaluation.runs[0].results] == [1.0, 0.0]
     assert evaluation.facts["judge"].endswith("the model under test")
 
@@ -138,7 +138,7 @@ def test_another_model_may_judge(world: Snapshot, questions: Path, settings: Set
     reply = json.dumps({"found": True, "answer": "in August 1963", "sentence": "."})
     with Scripted([reply, reply]) as model, Scripted([json.dumps({"correct": True})] * 2, name="judge") as judge:
         asked = experiment(world, questions, "closed_book", judge=True)
-        evaluation = evaluated(asked, settings, words, model=model, judge=judge)
+        evaluation = compare_methods(asked, settings, words, model=model, judge=judge)
     assert [result.judged for result in evaluation.runs[0].results] == [1.0, 1.0]
     assert evaluation.facts["judge"] == "judge"
 
@@ -160,7 +160,7 @@ def test_a_given_run_is_compared_with_ours_on_the_questions_it_holds(
 ) -> None:
     other = tmp_path / "theirs.trec"
     other.write_text("death Q0 director 2 0.5 x\ndeath Q0 film 1 0.9 x\n")
-    evaluation = evaluated(experiment(world, questions, "bm25", f"run:{other}"), settings, words)
+    evaluation = compare_methods(experiment(world, questions, "bm25", f"run:{other}"), settings, words)
     assert [question.id for question in evaluation.questions] == ["death"]
     assert [run.method for run in evaluation.runs] == ["bm25", "theirs (given)"]
     assert evaluation.runs[1].results[0].passage_ids == ("film", "director")
@@ -184,7 +184,7 @@ def test_a_wrong_name_costs_no_question(
     world: Snapshot, questions: Path, settings: Settings, words: Embedder, method: str, words_said: str
 ) -> None:
     with pytest.raises(BadInputError, match=words_said.replace("(", "\\(")):
-        evaluated(experiment(world, questions, "bm25", method), settings, words, model=Scripted([]))
+        compare_methods(experiment(world, questions, "bm25", method), settings, words, model=Scripted([]))
     assert not (settings.home / "runs").exists()
 
 
@@ -194,14 +194,14 @@ def test_an_index_that_was_built_in_another_way_is_refused(
     built = {"triples_in_context": False, "keyword_passages": 0}
     asked = experiment(world, questions, "bm25", index_settings=built)
     with pytest.raises(BadInputError) as refused:
-        evaluated(asked, settings, words)
+        compare_methods(asked, settings, words)
     assert str(refused.value) == (
         f"{world.folder} was built with keyword_passages = 50, unlike what the experiment compares: build it into a new"
         " folder with `TRIPLEBEAM_TRIPLES_IN_CONTEXT=false TRIPLEBEAM_KEYWORD_PASSAGES=0 triplebeam index FOLDER"
         " SOURCE…`."
     )
     as_built = experiment(world, questions, "bm25", index_settings={"keyword_passages": 50})
-    assert evaluated(as_built, settings, words).facts["keyword_passages"] == "50"
+    assert compare_methods(as_built, settings, words).facts["keyword_passages"] == "50"
 
 
 def test_gold_is_known_in_an_evaluation_only(world: Snapshot, words: Embedder) -> None:
@@ -212,7 +212,7 @@ def test_gold_is_known_in_an_evaluation_only(world: Snapshot, words: Embedder) -
 def test_the_bound_is_measured_and_is_no_method_to_recommend(
     world: Snapshot, questions: Path, settings: Settings, words: Embedder
 ) -> None:
-    evaluation = evaluated(experiment(world, questions, "gold", "bm25", "hipporag2"), settings, words)
+    evaluation = compare_methods(experiment(world, questions, "gold", "bm25", "hipporag2"), settings, words)
     assert [result.passage_ids for result in evaluation.runs[0].results] == [("film", "director"), ("lake",)]
     assert [run.graph for run in evaluation.runs] == [None, False, True]
 
@@ -224,7 +224,7 @@ def test_a_seed_is_for_what_is_sampled_and_counts_once(
     other.write_text("death Q0 film 1 0.9 x\nlake Q0 lake 1 0.9 x\n")
     asked = experiment(world, questions, f"run:{other}", "hipporag[entities=verbatim]", "closed_book")
     reply = json.dumps({"found": True, "answer": "1963", "sentence": "."})
-    evaluation = evaluated(asked, settings, words, model=Scripted([reply] * 4), seeds=[1, 2, 1])
+    evaluation = compare_methods(asked, settings, words, model=Scripted([reply] * 4), seeds=[1, 2, 1])
     assert [run.method for run in evaluation.runs] == [
         "theirs (given)",
         "hipporag[entities=verbatim]",
@@ -268,12 +268,12 @@ def test_other_gold_or_other_code_is_measured_again(
 def test_a_place_that_cannot_be_written_to_or_read_is_named(
     world: Snapshot, questions: Path, settings: Settings, words: Embedder, tmp_path: Path
 ) -> None:
-    evaluation = evaluated(experiment(world, questions, "bm25"), settings, words)
+    evaluation = compare_methods(experiment(world, questions, "bm25"), settings, words)
     with pytest.raises(BadInputError, match="--out"):
         write_evaluation(questions, evaluation)
     gone = experiment(world, questions, "hipporag[entities=given]", query_entities=str(tmp_path / "gone.jsonl"))
     with pytest.raises(BadInputError, match=r"gone\.jsonl cannot be read"):
-        evaluated(gone, settings, words)
+        compare_methods(gone, settings, words)
 
 
 def test_verdicts_and_advice_are_in_the_report(
@@ -281,7 +281,7 @@ def test_verdicts_and_advice_are_in_the_report(
 ) -> None:
     reply = json.dumps({"found": True, "answer": "in 1963", "sentence": "."})
     model = Scripted([reply, reply, json.dumps({"correct": True}), json.dumps({"correct": False})])
-    evaluation = evaluated(
+    evaluation = compare_methods(
         experiment(world, questions, "closed_book", "bm25", judge=True), settings, words, model=model
     )
     report = write_report(replace(evaluation, advice="Do I need a graph? No.")).text
