@@ -17,7 +17,7 @@ from triplebeam.index.folder.scan import Codes, Int8Scan, make_codes, map_in_par
 from triplebeam.index.folder.vectors import VectorIndex, select_top, write_vectors
 
 
-@pytest.fixture(params=["1", "2", "5"])
+@pytest.fixture(params=["1", "5"])
 def threads(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int:
     """So many processors, and parts so small that there are several of them."""
     monkeypatch.setattr(scan, "processors", lambda: int(request.param))

@@ -23,6 +23,7 @@ from test_forgetting import METHODS, QUESTIONS, documents
 
 import many_filters
 from queries_only import QueriesOnly
+from trials import FULL
 from triplebeam.assemble import Context, Index, IndexReader, context_of
 from triplebeam.assemble.context import VIEWS_KEPT
 from triplebeam.assemble.table import search_methods
@@ -219,7 +220,7 @@ def all_files_open(held: ExitStack) -> Iterator[None]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("way", ["python", "http"])
+@pytest.mark.parametrize("way", ["python", "http"] if FULL else ["http"])
 def test_many_filters_need_few_files(tmp_path: Path, way: str) -> None:
     """200 filters with a limit of 256 open files, and a document that is added in between."""
     program = Path(many_filters.__file__)
