@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from trials import FULL
+from trials import TRIAL
 from triplebeam.assemble import Index, open_index
 from triplebeam.embed.embedder import Embedder
 from triplebeam.evaluate.ask_all import ask_all
@@ -14,11 +14,7 @@ from triplebeam.extract.triples_file import TriplesFile
 from triplebeam.index.build.build import IndexBuilder
 from triplebeam.ingest import read_sources
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.data,
-    pytest.mark.skipif(not FULL, reason="a long trial: TRIPLEBEAM_TRIALS=1"),
-]
+pytestmark = [pytest.mark.slow, pytest.mark.data, TRIAL]
 
 
 @pytest.fixture(scope="module")
