@@ -67,7 +67,8 @@ check: $(VENV)/.dev
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-# The long trials: 240 kills, 90 power cuts, every example of every property, drawn anew, and an hour of hostile input.
+# The long trials: 240 kills, 90 power cuts, recall on real questions, agents with a real model, every example of every
+# property, drawn anew, and an hour of hostile input.
 trials: $(VENV)/.dev $(VENV)/.models
 	TRIPLEBEAM_TRIALS=1 TRIPLEBEAM_RANDOM=1 $(BIN)/python -m pytest -n 2 --dist loadgroup --no-loadscope-reorder
 	$(MAKE) fuzz SECONDS=3600
