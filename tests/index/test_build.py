@@ -25,7 +25,7 @@ from triplebeam.extract.extractor import Extraction
 from triplebeam.extract.triples_file import TriplesFile
 from triplebeam.index.build import encoding
 from triplebeam.index.build.build import IndexBuilder
-from triplebeam.index.build.report import BuildReport
+from triplebeam.index.build.intake import BuildReport
 from triplebeam.index.build.writing import write_lock
 from triplebeam.index.folder.manifest import is_index
 from triplebeam.index.folder.snapshot import Snapshot

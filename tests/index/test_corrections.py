@@ -17,7 +17,7 @@ from triplebeam.index.folder.manifest import read_manifest
 from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.index.folder.view import view
 from triplebeam.index.store.corrections import Corrections, parse_corrections
-from triplebeam.index.store.lookup import read_index_corrections
+from triplebeam.index.store.tables import read_index_corrections
 from triplebeam.ingest import FolderFiles, SourceNames
 from triplebeam.passage import Document
 from triplebeam.settings import Settings

@@ -14,8 +14,8 @@ from triplebeam.embed.embedder import Span
 from triplebeam.errors import EmbedderMismatchError
 from triplebeam.index.build.build import IndexBuilder
 from triplebeam.index.build.encoding import find_spans
+from triplebeam.index.build.intake import BuildReport
 from triplebeam.index.build.maintenance import purge
-from triplebeam.index.build.report import BuildReport
 from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.triple import Triple
 

@@ -35,7 +35,7 @@ from triplebeam.index.content.corrected import LineMatches
 from triplebeam.index.location import Cluster, Location, parse_location
 from triplebeam.index.protocols import PassageLookup
 from triplebeam.index.store.corrections import Corrections
-from triplebeam.index.store.lookup import read_embedder, read_source_files, read_source_names
+from triplebeam.index.store.tables import read_embedder, read_source_files, read_source_names
 from triplebeam.index.stores import publisher_of
 from triplebeam.ingest import (
     Reading,

@@ -37,7 +37,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, diags_array
 
 from triplebeam.errors import BadInputError
-from triplebeam.index.folder.open_graph import TOLERANCE, OpenGraph
+from triplebeam.index.folder.entity_graph import TOLERANCE, OpenGraph
 
 #: Single precision adds errors of about a tenth of this.
 _SINGLE_PRECISION_FROM = 1e-6

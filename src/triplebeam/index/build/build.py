@@ -23,9 +23,8 @@ from triplebeam.index.build.extraction import (
     kind_of,
     passages_to_extract,
 )
-from triplebeam.index.build.intake import Differences, Intake
+from triplebeam.index.build.intake import BuildReport, Differences, Intake
 from triplebeam.index.build.maintenance import check_store
-from triplebeam.index.build.report import BuildReport
 from triplebeam.index.build.writing import open_for_write, open_store_copy, remove_failed_index, require_index
 from triplebeam.index.content.content import Content
 from triplebeam.index.content.vector_cache import VectorCache

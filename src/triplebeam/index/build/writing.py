@@ -17,9 +17,8 @@ from triplebeam.index.folder.manifest import (
     read_manifest,
     remove_generations,
 )
-from triplebeam.index.store.lookup import has_store
 from triplebeam.index.store.store import Store
-from triplebeam.index.store.tables import STORE
+from triplebeam.index.store.tables import STORE, has_store
 from triplebeam.system.database import remove_database
 from triplebeam.system.durable import explain_disk_errors, make_folder
 

@@ -11,7 +11,7 @@ from typing import Annotated
 from pydantic import Field
 
 from triplebeam.errors import nearest
-from triplebeam.index.content.definitions import Definition
+from triplebeam.index.content.entities import Definition
 from triplebeam.index.manifest import CorrectionCounts, Kind
 from triplebeam.index.store.corrections import ANY, Correction, Corrections
 from triplebeam.passage import Passage

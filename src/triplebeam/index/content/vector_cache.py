@@ -17,8 +17,17 @@ from numpy.typing import NDArray
 
 from triplebeam.errors import IndexDamagedError
 from triplebeam.index.arrays.array_set import ArraySet
-from triplebeam.index.arrays.quantize import INT8, INT16, quantize
-from triplebeam.index.arrays.rows import Keys, find_distinct_rows, find_rows, hash_texts, pack_keys, read_keys
+from triplebeam.index.arrays.rows import (
+    INT8,
+    INT16,
+    Keys,
+    find_distinct_rows,
+    find_rows,
+    hash_texts,
+    pack_keys,
+    quantize,
+    read_keys,
+)
 from triplebeam.system.database import open_database, remove_database, rewrite, transaction
 from triplebeam.system.durable import raise_cannot_write
 

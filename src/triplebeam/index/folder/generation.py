@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from triplebeam.index.arrays.array_set import ArraySet
 from triplebeam.index.arrays.rows import Keys, hash_texts, pack_keys, write_keys
 from triplebeam.index.content.content import Annotations, Content, list_pairs
-from triplebeam.index.content.definitions import REFERENCES, Definition, find_references
+from triplebeam.index.content.entities import REFERENCES, Definition, find_references
 from triplebeam.index.folder.entity_graph import MENTIONS, EntityGraph, write_aliases
 from triplebeam.index.folder.passage_graph import (
     build_passage_graph,

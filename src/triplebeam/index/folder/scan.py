@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from triplebeam.index.arrays.quantize import compute_norms, dequantize, scale_to_integers
+from triplebeam.index.arrays.rows import compute_norms, dequantize, scale_to_integers
 from triplebeam.system.processors import processors
 
 Part = TypeVar("Part")

@@ -11,7 +11,7 @@ from triplebeam.errors import REPAIR, IndexDamagedError, nearest
 from triplebeam.index.arrays.array_set import ArraySet
 from triplebeam.index.arrays.folder_arrays import FolderArrays
 from triplebeam.index.content.content import AnnotationTable
-from triplebeam.index.content.definitions import REFERENCES
+from triplebeam.index.content.entities import REFERENCES
 from triplebeam.index.folder.entity_graph import EntityGraph
 from triplebeam.index.folder.manifest import check_contents, generation_folder, read_manifest, retry_on_publish
 from triplebeam.index.folder.passage_graph import PassageGraph
@@ -43,7 +43,7 @@ class Snapshot:
     entities: EntityGraph
     passage_graph: PassageGraph
     references: NDArray[np.int64] = field(repr=False)
-    """See `triplebeam.index.content.definitions.find_references`."""
+    """See `triplebeam.index.content.entities.find_references`."""
     annotations: AnnotationTable | None = field(default=None, repr=False)
     """What views are made from, beside the structures."""
     whole: "Snapshot | None" = field(default=None, repr=False)

@@ -28,7 +28,7 @@ from triplebeam.index.arrays.array_set import MemoryArrays, concatenate, encode_
 from triplebeam.index.arrays.rows import renumber
 from triplebeam.index.content.content import Annotations, count_by_extractor, list_pairs
 from triplebeam.index.content.corrected import CorrectionApplier
-from triplebeam.index.content.definitions import REFERENCES, Definition, find_local_definitions, find_references
+from triplebeam.index.content.entities import REFERENCES, Definition, find_local_definitions, find_references
 from triplebeam.index.folder.entity_graph import MENTIONS, write_aliases
 from triplebeam.index.folder.generation import find_mentions, write_passage_graph
 from triplebeam.index.folder.passage_graph import select_informative_links

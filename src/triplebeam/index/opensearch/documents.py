@@ -23,8 +23,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from triplebeam.index.arrays.quantize import dequantize, quantize
-from triplebeam.index.arrays.rows import hash_texts
+from triplebeam.index.arrays.rows import dequantize, hash_texts, quantize
 from triplebeam.index.content.content import Content
 from triplebeam.index.content.vector_cache import STORED_AS
 from triplebeam.index.folder.passages import collect_filter_fields, title_keys

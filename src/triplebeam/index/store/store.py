@@ -18,8 +18,7 @@ from triplebeam.errors import INDEX_AGAIN, IndexFormatError, SourceError
 from triplebeam.index.store.corrections import Corrections
 from triplebeam.index.store.extractions import ExtractionTable, Forgotten
 from triplebeam.index.store.links import find_linked_passages
-from triplebeam.index.store.lookup import make_damaged_error
-from triplebeam.index.store.tables import IN_ORDER, SCHEMA, FileTable, MetaTable, Statistics
+from triplebeam.index.store.tables import IN_ORDER, SCHEMA, FileTable, MetaTable, Statistics, make_damaged_error
 from triplebeam.passage import FILE_FIELDS, Document, Passage
 from triplebeam.system.database import open_database, open_to_read, transaction
 from triplebeam.system.durable import raise_cannot_write
