@@ -23,7 +23,7 @@ from typing import NoReturn
 
 from triplebeam.extract.extractor import Extraction
 from triplebeam.index.build.build import IndexBuilder
-from triplebeam.index.build.maintenance import purge
+from triplebeam.index.build.writing import purge
 from triplebeam.index.content import vector_cache
 from triplebeam.index.folder.manifest import generation_folder, read_manifest
 from triplebeam.index.folder.snapshot import Snapshot

@@ -35,7 +35,7 @@ from triplebeam.index.stores import open_source
 from triplebeam.retrieve.blend.blend import Blend
 from triplebeam.retrieve.retriever import Retriever, retrieve_many
 from triplebeam.settings import Settings
-from triplebeam.system.progress import Progress, ignore_progress
+from triplebeam.system.work import Progress, ignore_progress
 from triplebeam.where import parse
 
 

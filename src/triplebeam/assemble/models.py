@@ -15,7 +15,7 @@ from triplebeam.index.location import Location
 from triplebeam.index.store.tables import read_extractor
 from triplebeam.plugins import require_plugin
 from triplebeam.settings import Settings
-from triplebeam.system.progress import Progress, ignore_progress
+from triplebeam.system.work import Progress, ignore_progress
 
 DEFAULT_EMBEDDER = "granite"
 EXTRACTORS = ("local", "llm", "llm-two-step", "none")

@@ -12,7 +12,7 @@ from triplebeam.index.manifest import Manifest
 from triplebeam.index.protocols import PassageLookup
 from triplebeam.passage import Passage
 from triplebeam.retrieve.retriever import Retriever, retrieve_many
-from triplebeam.system.cancellation import run_in_thread
+from triplebeam.system.work import run_in_thread
 from triplebeam.where import Where, parse
 
 DEFAULT_METHOD = "blend"

@@ -1,6 +1,9 @@
 from triplebeam.ingest.folder_files import FolderFiles as FolderFiles
+from triplebeam.ingest.folder_files import Scan as Scan
 from triplebeam.ingest.folder_files import SourceFile as SourceFile
 from triplebeam.ingest.folder_files import SourceNames as SourceNames
+from triplebeam.ingest.folder_files import scan_sources as scan_sources
+from triplebeam.ingest.folder_files import wait_for_changes as wait_for_changes
 from triplebeam.ingest.folder_walk import Reading as Reading
 from triplebeam.ingest.folder_walk import Skipped as Skipped
 from triplebeam.ingest.folder_walk import Unreadable as Unreadable
@@ -8,9 +11,6 @@ from triplebeam.ingest.folder_walk import report_progress as report_progress
 from triplebeam.ingest.formats import ENDINGS as ENDINGS
 from triplebeam.ingest.records import check_plain_fields as check_plain_fields
 from triplebeam.ingest.records import row_document as row_document
-from triplebeam.ingest.scan import Scan as Scan
-from triplebeam.ingest.scan import scan_sources as scan_sources
-from triplebeam.ingest.scan import wait_for_changes as wait_for_changes
 from triplebeam.ingest.sources import document_id as document_id
 from triplebeam.ingest.sources import read_sources as read_sources
 from triplebeam.text.sentences import sentence_spans as sentence_spans

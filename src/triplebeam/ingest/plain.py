@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 
 from triplebeam.ingest.content import TERM_LEVEL, Composer, Content
-from triplebeam.ingest.front_matter import parse_front_matter
+from triplebeam.ingest.markdown import parse_front_matter
 from triplebeam.passage import Heading
 
 _UNDERLINED = re.compile(r"(?:\A|(?<=\n))(?:([=\-~^*#])\1{3,}\n)?(\S[^\n]{1,100})\n([=\-~^*#])\3{3,}(?=\n|\Z)")

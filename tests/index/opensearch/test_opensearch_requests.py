@@ -20,7 +20,7 @@ from triplebeam.index.opensearch import client as client_module
 from triplebeam.index.opensearch import generation, publish, source
 from triplebeam.index.opensearch.client import Client, Write
 from triplebeam.index.opensearch.fetched import ClusterPassages
-from triplebeam.system.cancellation import WorkCancelledError, cancel_on
+from triplebeam.system.work import WorkCancelledError, cancel_on
 
 PLACE = "opensearch://one:9200,two:9201/films"
 

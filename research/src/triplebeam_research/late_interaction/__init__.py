@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 
 from triplebeam.embed import ENDPOINT, find_model_folder
 from triplebeam.errors import BadInputError
-from triplebeam.index.folder.passages import PassageTable
+from triplebeam.index.folder.tables import PassageTable
 from triplebeam.ranking import Hit, Ranking
 from triplebeam.retrieve.retriever import Retriever, check_fields
-from triplebeam.system.progress import Progress, ignore_progress
+from triplebeam.system.work import Progress, ignore_progress
 from triplebeam_research.late_interaction.token_encoder import OnnxTokenEncoder, TokenEncoder
 
 

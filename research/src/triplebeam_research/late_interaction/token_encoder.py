@@ -23,7 +23,7 @@ from triplebeam.embed.embedder import Kind
 from triplebeam.embed.model_folder import ModelFolder
 from triplebeam.embed.onnx_embedder import batches, open_session, open_tokenizer, unit_rows
 from triplebeam.errors import BadInputError
-from triplebeam.system.processors import processors
+from triplebeam.system.work import processors
 
 
 class TokenVectors(NamedTuple):

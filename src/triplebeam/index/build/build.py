@@ -24,8 +24,13 @@ from triplebeam.index.build.extraction import (
     passages_to_extract,
 )
 from triplebeam.index.build.intake import BuildReport, Differences, Intake
-from triplebeam.index.build.maintenance import check_store
-from triplebeam.index.build.writing import open_for_write, open_store_copy, remove_failed_index, require_index
+from triplebeam.index.build.writing import (
+    check_store,
+    open_for_write,
+    open_store_copy,
+    remove_failed_index,
+    require_index,
+)
 from triplebeam.index.content.content import Content
 from triplebeam.index.content.vector_cache import VectorCache
 from triplebeam.index.folder.manifest import find_damaged_files, make_empty_error
@@ -35,7 +40,7 @@ from triplebeam.index.store.corrections import Corrections
 from triplebeam.index.store.store import Store
 from triplebeam.ingest import FolderFiles, Reading, report_progress
 from triplebeam.passage import PASSAGE_TOKENS
-from triplebeam.system.progress import Progress, ignore_progress
+from triplebeam.system.work import Progress, ignore_progress
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -14,7 +14,7 @@ from typing import TypeVar
 from triplebeam.embed.embedder import Embedder, EncodeWindows, Span, Window, encode_here, require_finite
 from triplebeam.index.content.content import Content
 from triplebeam.index.content.vector_cache import VectorCache
-from triplebeam.system.progress import Progress, ignore_progress
+from triplebeam.system.work import Progress, ignore_progress
 from triplebeam.triple import Triple
 
 T = TypeVar("T")

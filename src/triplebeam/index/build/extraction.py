@@ -18,7 +18,7 @@ from triplebeam.extract.extractor import KEYWORDS_MARK, Extractor
 from triplebeam.index.build.intake import BuildReport, Failure, split_windows
 from triplebeam.index.store.store import Store
 from triplebeam.passage import Passage
-from triplebeam.system.progress import Progress
+from triplebeam.system.work import Progress
 
 _LOG = logging.getLogger("triplebeam")
 T = TypeVar("T")

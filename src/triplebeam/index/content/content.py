@@ -3,7 +3,7 @@
 They come from the store or, for some of the passages, from what a generation keeps beside the search structures that
 were derived from it: who extracted the triples of a passage, the names and keywords that were found in it, and its
 links. So readers, who never open the store, can derive the structures of some of the passages as an index of these
-alone would have them (`triplebeam.index.folder.view`).
+alone would have them (`triplebeam.index.folder.snapshot`).
 """
 
 import json

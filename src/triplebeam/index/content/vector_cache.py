@@ -28,8 +28,7 @@ from triplebeam.index.arrays.rows import (
     quantize,
     read_keys,
 )
-from triplebeam.system.database import open_database, remove_database, rewrite, transaction
-from triplebeam.system.durable import raise_cannot_write
+from triplebeam.system.durable import open_database, raise_cannot_write, remove_database, rewrite, transaction
 
 _FILE = "encoded.sqlite"
 _SCHEMA = "CREATE TABLE encoded (number INTEGER PRIMARY KEY, key BLOB NOT NULL, vector BLOB NOT NULL);"

@@ -23,7 +23,7 @@ from triplebeam.index.arrays.array_set import ArraySet, MemoryArrays, read_numbe
 from triplebeam.index.arrays.rows import expand_rows
 from triplebeam.index.content.entities import Topics
 from triplebeam.index.folder.synonyms import MIN_COSINE, make_symmetric, read_choices
-from triplebeam.index.folder.triple_graph import TripleGraph
+from triplebeam.index.folder.tables import TripleGraph
 from triplebeam.index.folder.vectors import VectorIndex
 from triplebeam.text.names import entity_key
 

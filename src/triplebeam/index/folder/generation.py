@@ -23,13 +23,12 @@ from triplebeam.index.folder.passage_graph import (
     select_informative_links,
     triple_keywords,
 )
-from triplebeam.index.folder.passages import PassageTable, write_passages
 from triplebeam.index.folder.synonyms import write_synonyms
+from triplebeam.index.folder.tables import PassageTable, TripleGraph, write_passages, write_triple_graph
 from triplebeam.index.folder.terms import write_terms
-from triplebeam.index.folder.triple_graph import TripleGraph, write_triple_graph
 from triplebeam.index.folder.vectors import write_vectors
 from triplebeam.index.manifest import GraphStatistics
-from triplebeam.system.progress import Progress, ignore_progress
+from triplebeam.system.work import Progress, ignore_progress
 from triplebeam.text.names import entity_key
 from triplebeam.text.terms import ANALYZER, stemmer_for
 

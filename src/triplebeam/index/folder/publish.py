@@ -29,7 +29,7 @@ from triplebeam.index.folder.manifest import (
 from triplebeam.index.manifest import GraphStatistics, Manifest, VectorSpace
 from triplebeam.index.store.store import Store
 from triplebeam.system.durable import flush
-from triplebeam.system.progress import Progress
+from triplebeam.system.work import Progress
 
 
 class Publisher(Protocol):

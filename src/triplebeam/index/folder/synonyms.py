@@ -25,7 +25,7 @@ from scipy.sparse import csr_array
 
 from triplebeam.index.arrays.array_set import ArraySet
 from triplebeam.index.arrays.rows import compute_norms, dequantize, find_rows, read_keys
-from triplebeam.system.progress import Progress, ignore_progress
+from triplebeam.system.work import Progress, ignore_progress
 
 MIN_COSINE = 0.8
 MAX_SYNONYMS = 100

@@ -25,7 +25,7 @@ from triplebeam.index.opensearch.client import Client, Json, Write
 from triplebeam.index.opensearch.documents import KINDS, VECTORS, Drafts, add_vectors, mapping, settings
 from triplebeam.index.opensearch.generation import Published, find_published, index_name, scan
 from triplebeam.index.store.store import Store
-from triplebeam.system.progress import Progress
+from triplebeam.system.work import Progress
 
 _LOG = logging.getLogger("triplebeam")
 #: Documents whose vectors are read from the folder at a time: each time, all that were encoded are gone through.

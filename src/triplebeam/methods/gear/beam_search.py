@@ -28,7 +28,7 @@ from triplebeam.errors import BadInputError
 from triplebeam.index.folder.vectors import select_top
 from triplebeam.index.protocols import TripleStore
 from triplebeam.retrieve.retriever import check_fields
-from triplebeam.system.cancellation import check_cancelled
+from triplebeam.system.work import check_cancelled
 
 
 class ChainScorer(Protocol):

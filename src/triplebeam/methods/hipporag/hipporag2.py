@@ -29,7 +29,7 @@ from triplebeam.generate.accounting import note_warning
 from triplebeam.index.folder.entity_graph import TOLERANCE, OpenGraph
 from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.index.folder.synonyms import MIN_COSINE
-from triplebeam.index.folder.triple_graph import TripleGraph
+from triplebeam.index.folder.tables import TripleGraph
 from triplebeam.index.folder.vectors import select_top
 from triplebeam.methods.hipporag.hipporag import EntityWalk, WalkChains
 from triplebeam.methods.shared.replies import LLMTripleFilter

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from triplebeam.index.build.maintenance import check_index
+from triplebeam.index.build.writing import check_index
 from triplebeam.index.location import Location
 from triplebeam.index.manifest import FULL_WEIGHT_EXCLUSIVE, MIN_EXCLUSIVE, CorrectionCounts, GraphStatistics, Manifest
 from triplebeam.index.store.tables import StoreState, read_store_state
