@@ -8,9 +8,9 @@ from triplebeam.ingest.folder_walk import Reading as Reading
 from triplebeam.ingest.folder_walk import Skipped as Skipped
 from triplebeam.ingest.folder_walk import Unreadable as Unreadable
 from triplebeam.ingest.folder_walk import report_progress as report_progress
-from triplebeam.ingest.formats import ENDINGS as ENDINGS
 from triplebeam.ingest.records import check_plain_fields as check_plain_fields
 from triplebeam.ingest.records import row_document as row_document
+from triplebeam.ingest.sources import ENDINGS as ENDINGS
 from triplebeam.ingest.sources import document_id as document_id
 from triplebeam.ingest.sources import read_sources as read_sources
 from triplebeam.text.sentences import sentence_spans as sentence_spans

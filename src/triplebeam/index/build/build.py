@@ -13,7 +13,6 @@ from pathlib import Path
 from triplebeam.embed.embedder import Embedder, EncodeWindows, encode_here
 from triplebeam.errors import BadInputError, TriplebeamError
 from triplebeam.extract.extractor import Extractor
-from triplebeam.index.build.encoding import encode_missing
 from triplebeam.index.build.extraction import (
     MAX_FAILURES,
     Budget,
@@ -32,7 +31,7 @@ from triplebeam.index.build.writing import (
     require_index,
 )
 from triplebeam.index.content.content import Content
-from triplebeam.index.content.vector_cache import VectorCache
+from triplebeam.index.content.encoding import VectorCache, encode_missing
 from triplebeam.index.folder.manifest import find_damaged_files, make_empty_error
 from triplebeam.index.folder.publish import FolderPublisher, Publisher
 from triplebeam.index.manifest import MAX_PASSAGES, VectorSpace

@@ -21,7 +21,7 @@ from filelock import FileLock, Timeout
 
 from triplebeam.errors import REPAIR, BadInputError, IndexBusyError, IndexDamagedError, IndexMissingError
 from triplebeam.index.content.content import Content
-from triplebeam.index.content.vector_cache import VectorCache
+from triplebeam.index.content.encoding import VectorCache
 from triplebeam.index.folder.manifest import (
     MANIFEST,
     WRITE_LOCK,

@@ -14,8 +14,8 @@ import numpy as np
 
 from triplebeam.index.arrays.folder_arrays import FolderArrays
 from triplebeam.index.content.content import Content
+from triplebeam.index.content.encoding import VectorCache, remove_encoded
 from triplebeam.index.content.entities import Topics
-from triplebeam.index.content.vector_cache import VectorCache, remove_encoded
 from triplebeam.index.folder.generation import write_derived, write_generation
 from triplebeam.index.folder.manifest import (
     MANIFEST,

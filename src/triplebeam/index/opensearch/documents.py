@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from triplebeam.index.arrays.rows import dequantize, hash_texts, quantize
 from triplebeam.index.content.content import Content
-from triplebeam.index.content.vector_cache import STORED_AS
+from triplebeam.index.content.encoding import STORED_AS
 from triplebeam.index.folder.tables import collect_filter_fields, title_keys
 from triplebeam.index.opensearch.client import Json
 from triplebeam.passage import Passage

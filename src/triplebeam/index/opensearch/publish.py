@@ -16,7 +16,7 @@ from itertools import islice
 
 from triplebeam.errors import BadInputError, ClusterError, IndexChangedError
 from triplebeam.index.content.content import Content
-from triplebeam.index.content.vector_cache import VectorCache, remove_encoded
+from triplebeam.index.content.encoding import VectorCache, remove_encoded
 from triplebeam.index.folder.manifest import PreviousGeneration
 from triplebeam.index.folder.publish import describe
 from triplebeam.index.location import Cluster
