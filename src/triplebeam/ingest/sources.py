@@ -45,13 +45,11 @@ TEXT_READERS = _by_ending(
         "records:read_csv": ".csv .tsv",
         "records:read_json": ".json",
         "markdown:read_notebook": ".ipynb",
-        "source_code:read_python": ".py",
+        "plain:read_python": ".py",
         "xml:read_xml": ".xml",
-        "source_code:read_code": (
-            ".c .h .cc .cpp .hpp .java .go .rs .rb .pl .sh .lua .swift .kt .scala .cs .sql .r .jl .hs"
-        ),
-        "source_code:read_script": ".js .mjs .cjs .jsx .ts .mts .cts .tsx .php",
-        "source_code:read_configuration": ".yaml .yml .toml",
+        "plain:read_code": (".c .h .cc .cpp .hpp .java .go .rs .rb .pl .sh .lua .swift .kt .scala .cs .sql .r .jl .hs"),
+        "plain:read_script": ".js .mjs .cjs .jsx .ts .mts .cts .tsx .php",
+        "plain:read_configuration": ".yaml .yml .toml",
         "man_page:read_man_page": _MANUAL_SECTIONS,
     }
 )
