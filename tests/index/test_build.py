@@ -29,7 +29,7 @@ from triplebeam.index.build.writing import write_lock
 from triplebeam.index.content import encoding
 from triplebeam.index.folder.manifest import is_index
 from triplebeam.index.folder.snapshot import Snapshot
-from triplebeam.index.manifest import FORMAT
+from triplebeam.index.source import FORMAT
 from triplebeam.ingest import Skipped, Unreadable
 from triplebeam.passage import Document, Passage, metadata_terms
 from triplebeam.retrieve.bases import BM25

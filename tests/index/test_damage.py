@@ -21,7 +21,7 @@ from triplebeam.index.build.writing import check_index, purge, set_share
 from triplebeam.index.folder import manifest
 from triplebeam.index.folder.manifest import MANIFEST, generation_folder, read_manifest
 from triplebeam.index.folder.snapshot import Snapshot
-from triplebeam.index.manifest import FORMAT, Manifest
+from triplebeam.index.source import FORMAT, Manifest
 from triplebeam.passage import Document
 from triplebeam.settings import Settings
 

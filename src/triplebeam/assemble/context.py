@@ -13,7 +13,7 @@ from triplebeam.embed.embedder import Embedder
 from triplebeam.generate.accounting import Accounted
 from triplebeam.generate.language_model import LanguageModel
 from triplebeam.index.folder.snapshot import Snapshot, view
-from triplebeam.index.protocols import PassageLookup, Query, Source, SourceTriples
+from triplebeam.index.source import PassageLookup, Query, Source, SourceTriples
 from triplebeam.retrieve.question_parts import clauses
 from triplebeam.retrieve.retriever import Retriever
 from triplebeam.settings import Settings

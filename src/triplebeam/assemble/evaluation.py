@@ -30,7 +30,7 @@ from triplebeam.generate.accounting import compute_cost
 from triplebeam.generate.language_model import LanguageModel, Usage
 from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.index.location import Location
-from triplebeam.index.protocols import Source
+from triplebeam.index.source import Source
 from triplebeam.index.stores import open_source
 from triplebeam.retrieve.blend.blend import Blend
 from triplebeam.retrieve.retriever import Retriever, retrieve_many

@@ -32,7 +32,7 @@ from triplebeam.index.build.writing import PurgeReport, open_store_copy, purge, 
 from triplebeam.index.content.content import Content
 from triplebeam.index.content.corrected import LineMatches
 from triplebeam.index.location import Cluster, Location, parse_location
-from triplebeam.index.protocols import PassageLookup
+from triplebeam.index.source import PassageLookup
 from triplebeam.index.store.corrections import Corrections
 from triplebeam.index.store.tables import read_embedder, read_source_files, read_source_names
 from triplebeam.index.stores import publisher_of

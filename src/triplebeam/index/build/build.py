@@ -34,7 +34,7 @@ from triplebeam.index.content.content import Content
 from triplebeam.index.content.encoding import VectorCache, encode_missing
 from triplebeam.index.folder.manifest import find_damaged_files, make_empty_error
 from triplebeam.index.folder.publish import FolderPublisher, Publisher
-from triplebeam.index.manifest import MAX_PASSAGES, VectorSpace
+from triplebeam.index.source import MAX_PASSAGES, VectorSpace
 from triplebeam.index.store.corrections import Corrections
 from triplebeam.index.store.store import Store
 from triplebeam.ingest import FolderFiles, Reading, report_progress

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias, TypeVar
 
 from triplebeam.errors import SourceError, TriplebeamError
-from triplebeam.index.manifest import Manifest
+from triplebeam.index.source import Manifest
 from triplebeam.index.store.store import Store, content_hash
 from triplebeam.ingest import FolderFiles, Reading, Skipped, SourceFile, Unreadable
 from triplebeam.ingest.split import split

@@ -33,7 +33,7 @@ from triplebeam.index.folder.manifest import (
     read_manifest,
     remove_generations,
 )
-from triplebeam.index.manifest import Manifest
+from triplebeam.index.source import Manifest
 from triplebeam.index.store.store import Store, hash_of
 from triplebeam.index.store.tables import STORE, has_store
 from triplebeam.passage import Document

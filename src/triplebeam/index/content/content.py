@@ -21,7 +21,7 @@ from triplebeam.index.arrays.array_set import ArraySet
 from triplebeam.index.arrays.rows import hash_texts, renumber
 from triplebeam.index.content.corrected import CorrectionApplier, LineMatches
 from triplebeam.index.content.entities import Definition, find_local_definitions, number_entities
-from triplebeam.index.manifest import MAX_PASSAGES, CorrectionCounts
+from triplebeam.index.source import MAX_PASSAGES, CorrectionCounts
 from triplebeam.index.store.corrections import Corrections
 from triplebeam.passage import SHARED_TITLE, Passage
 from triplebeam.triple import Triple

@@ -12,7 +12,7 @@ from pydantic import Field
 
 from triplebeam.errors import nearest
 from triplebeam.index.content.entities import Definition
-from triplebeam.index.manifest import CorrectionCounts, Kind
+from triplebeam.index.source import CorrectionCounts, Kind
 from triplebeam.index.store.corrections import ANY, Correction, Corrections
 from triplebeam.passage import Passage
 from triplebeam.text.names import entity_key

@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from triplebeam.extract.extractor import KEYWORDS_MARK
-from triplebeam.index.manifest import Ownership
+from triplebeam.index.source import Ownership
 from triplebeam.ingest.split import strip_number
 from triplebeam.passage import Passage
 from triplebeam.text.names import entity_key, strip_article

@@ -27,7 +27,7 @@ from triplebeam.index.folder.synonyms import write_synonyms
 from triplebeam.index.folder.tables import PassageTable, TripleGraph, write_passages, write_triple_graph
 from triplebeam.index.folder.terms import write_terms
 from triplebeam.index.folder.vectors import write_vectors
-from triplebeam.index.manifest import GraphStatistics
+from triplebeam.index.source import GraphStatistics
 from triplebeam.system.work import Progress, ignore_progress
 from triplebeam.text.names import entity_key
 from triplebeam.text.terms import ANALYZER, stemmer_for

@@ -26,7 +26,7 @@ from triplebeam.index.folder.manifest import (
     remove_generations,
     remove_unless_published,
 )
-from triplebeam.index.manifest import GraphStatistics, Manifest, VectorSpace
+from triplebeam.index.source import GraphStatistics, Manifest, VectorSpace
 from triplebeam.index.store.store import Store
 from triplebeam.system.durable import flush
 from triplebeam.system.work import Progress

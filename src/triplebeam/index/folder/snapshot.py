@@ -42,8 +42,7 @@ from triplebeam.index.folder.tables import PassageTable, TripleGraph
 from triplebeam.index.folder.terms import TermIndex
 from triplebeam.index.folder.vectors import VectorIndex, write_vectors
 from triplebeam.index.location import Folder, Location
-from triplebeam.index.manifest import GraphStatistics, Manifest
-from triplebeam.index.protocols import Query, TermSearch
+from triplebeam.index.source import GraphStatistics, Manifest, Query, TermSearch
 from triplebeam.index.store.corrections import Corrections
 from triplebeam.system.durable import explain_open_files
 from triplebeam.text.names import entity_key

@@ -24,7 +24,6 @@ from triplebeam.index.content.content import Annotations, Content
 from triplebeam.index.content.corrected import CorrectionApplier
 from triplebeam.index.folder.generation import write_generation
 from triplebeam.index.folder.snapshot import Snapshot
-from triplebeam.index.manifest import Manifest
 from triplebeam.index.opensearch.client import Json
 from triplebeam.index.opensearch.documents import entity, join_rows, key, number_of, passage_of, triple_of
 from triplebeam.index.opensearch.fetched import Documents, FetchedDocuments
@@ -38,7 +37,7 @@ from triplebeam.index.opensearch.search import (
     build_similarity_query,
     parse_scores,
 )
-from triplebeam.index.protocols import Found, Query
+from triplebeam.index.source import Found, Manifest, Query
 from triplebeam.text.names import entity_key
 
 #: Passages that each way of searching begins with.

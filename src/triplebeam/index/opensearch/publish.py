@@ -20,10 +20,10 @@ from triplebeam.index.content.encoding import VectorCache, remove_encoded
 from triplebeam.index.folder.manifest import PreviousGeneration
 from triplebeam.index.folder.publish import describe
 from triplebeam.index.location import Cluster
-from triplebeam.index.manifest import GraphStatistics, Manifest, VectorSpace
 from triplebeam.index.opensearch.client import Client, Json, Write
 from triplebeam.index.opensearch.documents import KINDS, VECTORS, Drafts, add_vectors, build_mapping, build_settings
 from triplebeam.index.opensearch.generation import Published, find_published, index_name, scan
+from triplebeam.index.source import GraphStatistics, Manifest, VectorSpace
 from triplebeam.index.store.store import Store
 from triplebeam.system.work import Progress
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from pydantic import BaseModel
 
 from triplebeam.errors import IndexDamagedError
-from triplebeam.index.manifest import MAX_PASSAGES, VectorSpace
+from triplebeam.index.source import MAX_PASSAGES, VectorSpace
 from triplebeam.index.store.corrections import Corrections, parse_corrections
 from triplebeam.ingest.folder_files import is_inside
 from triplebeam.system.durable import has_tables, open_to_read
