@@ -28,6 +28,9 @@ def find_linked_passages(
         page = _page(id_)
         pages[page] = None if page in pages else number  # None: two documents have this page
     anchors = {number: json.loads(text) for number, _, text, _ in listed if text != "{}"}
+    labels: dict[str, int | None] = {}
+    for number, anchor in ((number, anchor) for number, named in anchors.items() for anchor in named):
+        labels[anchor] = None if anchor in labels else number  # None: two documents have this anchor
     places: dict[int, tuple[list[int], list[int]]] = {}
     for document, start, passage in passages:
         starts, ids = places.setdefault(document, ([], []))
@@ -43,6 +46,8 @@ def find_linked_passages(
         for start, target in json.loads(links):
             id_, _, anchor = target.partition("#")
             other = numbers.get(target, _find_target(id_, origin, numbers, pages))
+            if other == number and anchor and anchor not in anchors.get(number, {}):
+                other = labels.get(anchor)  # a label of Sphinx is known in all documents
             if other is None:
                 continue
             here, there = find_passage(number, start), find_passage(other, anchors.get(other, {}).get(anchor, 0))

@@ -45,7 +45,7 @@ def content_hash(document: Document, passages: Sequence[Passage]) -> bytes:
 
 def _serialize_fields(document: Document) -> tuple[str, str, str]:
     """Serialize metadata, positions of anchors, and links as JSON."""
-    anchors = {heading.anchor: heading.start for heading in document.headings if heading.anchor}
+    anchors = {name: heading.start for heading in document.headings for name in heading.anchor.split()}
     return json.dumps(dict(document.metadata)), json.dumps(anchors), json.dumps(document.links)
 
 
