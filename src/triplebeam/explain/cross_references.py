@@ -17,7 +17,7 @@ import numpy as np
 from triplebeam.index.content.definitions import LINK, find_defined_terms, is_code
 from triplebeam.index.folder.passages import title_keys
 from triplebeam.passage import Passage
-from triplebeam.retrieve.blend.tail import LINKING
+from triplebeam.ranking import LINKING_HITS
 from triplebeam.text.names import entity_key
 from triplebeam.triple import Chain, Triple
 
@@ -38,7 +38,7 @@ class CrossReferences:
 
     def chains(self, place: int) -> tuple[Chain, ...]:
         """Find what explains a hit: a term of the question, else a reference between it and the first hits."""
-        passage, first, others = self.hits[place], self.hits[0], self.hits[1:LINKING]
+        passage, first, others = self.hits[place], self.hits[0], self.hits[1:LINKING_HITS]
         both = (pair for other in others for pair in ((other, passage), (passage, other)))
         links = (found for pair in both for found in self._refers(*pair) if found[0].predicate == LINKS_TO)
         found = chain(self._asked_for(passage), self._refers(first, passage), self._refers(passage, first), links)

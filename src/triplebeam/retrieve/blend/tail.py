@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 from triplebeam.index.folder.passage_graph import Edges
 from triplebeam.index.folder.passages import PassageTable
 from triplebeam.index.folder.vectors import select_top
+from triplebeam.ranking import LINKING_HITS
 from triplebeam.retrieve.rare_terms import RareLink, RareTerms
 
 #: What a passage is worth: by its rank and its constant, by plain search, by the terms that it shares, by a link.
@@ -37,8 +38,6 @@ _FIFTH, TENTH = 4, 9
 TAIL_LISTS = frozenset({"documents", "links", "terms"})
 #: Passages of the ranking that may move up.
 _DEPTH = 30
-#: Hits whose links are followed.
-LINKING = 2
 #: Passages above from which on a document makes room for another.
 _MANY = 2
 #: The distance, in passages, between two of one document that makes it as long as a book.
@@ -75,7 +74,7 @@ class Tail:
         """Move passages up by changing their scores in the ranking; those of ``kept`` stay where they are."""
         order: list[int] = select_top(scores.ranking, _DEPTH).tolist()
         terms = {link.row: link for link in self.terms.follow(query, order)} if self.terms else {}
-        linked = self._find_linked(order[:LINKING])
+        linked = self._find_linked(order[:LINKING_HITS])
         worth = _Worth(scores, {row: rank for rank, row in enumerate(order, 1)}, terms, linked)
         filled = Filled([], [], [])
         if len(order) > _FIFTH and order[_FIFTH] not in kept:
