@@ -97,6 +97,15 @@ def test_robertas_positions_begin_behind_its_padding_token(tiny_bert: Weights, m
     assert np.allclose(hidden, oracle(tiny_bert, ids), atol=1e-4)
 
 
+@pytest.mark.parametrize("int8", [False, True])
+def test_the_first_token_alone_has_the_same_vector(tiny_bert: Weights, int8: bool) -> None:
+    ids, mask = np.array([[1, 4, 5, 2], [1, 7, 2, 0]]), np.array([[1, 1, 1, 1], [1, 1, 1, 0]])
+    every = run(assemble(CONFIG, tiny_bert, int8=int8), ids, mask)
+    first = run(assemble(CONFIG, tiny_bert, int8=int8, first_token=True), ids, mask)
+    assert first.shape == (2, 1, 8)
+    assert np.allclose(first[:, 0], every[:, 0], atol=1e-6)
+
+
 def test_int8_is_close_and_a_text_does_not_depend_on_its_batch(tiny_bert: Weights) -> None:
     graph = assemble(CONFIG, tiny_bert, int8=True)
     texts = np.random.default_rng(5).integers(1, 9, size=(6, 7))
@@ -167,7 +176,7 @@ def test_mpnet_adds_a_bias_for_the_distance_of_two_tokens(tiny_bert: Weights, pr
     random = np.random.default_rng(11)
     no_segment = {**tiny_bert, "embeddings.token_type_embeddings.weight": np.zeros((1, 8), np.float32)}
     table = random.normal(size=(32, 2)).astype(np.float32)
-    published = {prefix + _published(name): tensor for name, tensor in tiny_bert.items() if "token_type" not in name}
+    published = {prefix + _publish(name): tensor for name, tensor in tiny_bert.items() if "token_type" not in name}
     positions = tiny_bert["embeddings.position_embeddings.weight"]
     published |= {
         f"{prefix}encoder.relative_attention_bias.weight": table,
@@ -183,7 +192,7 @@ def test_mpnet_adds_a_bias_for_the_distance_of_two_tokens(tiny_bert: Weights, pr
         assert np.allclose(row[: len(text)], exact, atol=0.3 if int8 else 1e-4)
 
 
-def _published(name: str) -> str:
+def _publish(name: str) -> str:
     for berts, mpnets in _MPNETS_NAMES.items():
         name = name.replace(berts, mpnets)
     return name

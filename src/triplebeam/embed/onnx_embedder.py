@@ -19,8 +19,7 @@ from triplebeam.embed.embedder import Kind, Span
 from triplebeam.embed.gpu import open_on_gpu
 from triplebeam.embed.model_folder import ModelFolder, Pooling
 from triplebeam.errors import ModelMissingError
-from triplebeam.system.cancellation import check_cancelled
-from triplebeam.system.processors import processors
+from triplebeam.system.work import check_cancelled, processors
 
 Precision: TypeAlias = Literal["fp32", "int8"]
 #: Tokens per batch: few enough for what a layer computes to stay in a processor's cache.
@@ -231,16 +230,22 @@ def assemble_session(
     precision: Precision = "fp32",
     *,
     on_gpu: bool = False,
-    layers: int | None = None,
+    first_token: bool = False,
 ) -> Any:
     """Assemble a graph for the folder's model with these tensors, which may be the folder's own or adapted ones.
 
-    ``layers`` runs the first layers alone.
+    With ``first_token`` it computes the first token's vector alone.
     """
     from triplebeam.embed.bert_graph import assemble
 
-    config = folder.config if layers is None else {**folder.config, "num_hidden_layers": layers}
-    graph, weights = assemble(config, tensors, folder.projection, int8=precision == "int8", cache=folder.path)
+    graph, weights = assemble(
+        folder.config,
+        tensors,
+        folder.projection,
+        int8=precision == "int8",
+        first_token=first_token,
+        cache=folder.path,
+    )
     return _open(graph, folder, weights, on_gpu=on_gpu)
 
 

@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from triplebeam.index.folder.passage_graph import Edges
-from triplebeam.index.folder.passages import PassageTable
+from triplebeam.index.folder.tables import PassageTable
 from triplebeam.index.folder.vectors import select_top
 from triplebeam.ranking import LINKING_HITS
 from triplebeam.retrieve.rare_terms import RareLink, RareTerms
