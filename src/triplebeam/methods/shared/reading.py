@@ -13,7 +13,7 @@ from typing import NamedTuple
 from triplebeam.answer import Agent, Answer, Step
 from triplebeam.generate.language_model import LanguageModel, estimate_tokens
 from triplebeam.generate.prompts import Template, format_passages, load
-from triplebeam.methods.shared.facts import evidence_first, passages_of_facts
+from triplebeam.methods.shared.facts import passages_of_facts
 from triplebeam.methods.shared.loop import Loop
 from triplebeam.methods.shared.question_answering import Answerer, QuestionAnswerer, ReadAnswer, is_answer
 from triplebeam.methods.shared.replies import request_text
@@ -131,8 +131,9 @@ def answer_from_evidence(
 
     With the passages' ``texts``, others are read only as far as all fit into the token budget.
     """
-    used = min(len(passages_of_facts(loop.used)), 2 * passages)
-    best = evidence_first(loop.used, loop.so_far).ids[: max(passages, used)]
+    sources = passages_of_facts(loop.used)
+    used = min(len(sources), 2 * passages)
+    best = list(dict.fromkeys([*sources, *loop.passages_to_read]))[: max(passages, used)]
     chosen = choose_within(best, texts, tokens, max(used, 1)) if texts else best
     return answerer.answer(loop.question, chosen, loop.used)
 
