@@ -29,16 +29,9 @@ from triplebeam.methods.agent.read import QuotingReader, Reader
 from triplebeam.methods.agent.reason import Reasoner, Verdict
 from triplebeam.methods.gear.agent import Gist
 from triplebeam.methods.gear.expand import PassageLink, SyncGE, derive_passage_link
-from triplebeam.methods.shared.facts import (
-    Fact,
-    cover_names,
-    passages_of_facts,
-    raise_passages,
-    select_new_facts,
-    with_sources,
-)
+from triplebeam.methods.shared.facts import Fact, passages_of_facts, raise_passages, select_new_facts, with_sources
 from triplebeam.methods.shared.loop import ANSWERED, LAST_STEP, NO_QUERY
-from triplebeam.methods.shared.reading import AnsweringAgent, answer_from_evidence, choose_within
+from triplebeam.methods.shared.reading import AnsweringAgent, answer_from_evidence, choose_within, cover_names
 from triplebeam.passage import Passages
 from triplebeam.ranking import Ranking
 from triplebeam.retrieve.bases import in_turn, reciprocal_rank_fusion
@@ -49,9 +42,6 @@ First: TypeAlias = Literal["evidence", "fusion"]
 
 #: The constant of Eq. 9 behind the facts' passages: the first of each list counts more than with the paper's 60.
 _RANK_CONSTANT = 3
-#: Passages that a step reads however long they are.
-_FEWEST = 4
-
 #: The number of facts from which on most of them being in no passage shows that the model invents them.
 _FEW_FACTS = 3
 
@@ -160,7 +150,7 @@ class EvidenceAgent(AnsweringAgent):
         """Select the best that no earlier step has read and that fit; where those are few, some of the next best."""
         unread = [id_ for id_ in ranking.ids if id_ not in loop.read]
         best = set(ranking.ids[: self.read]) - loop.read
-        return choose_within(unread[: max(len(best), self.read // 2)], self._passages, self.read_tokens, _FEWEST)
+        return choose_within(unread[: max(len(best), self.read // 2)], self._passages, self.read_tokens)
 
     def _decide(self, loop: "_Gist", stuck: bool) -> None:
         """Stop, and say why, or set the next queries."""

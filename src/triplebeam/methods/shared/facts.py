@@ -15,7 +15,7 @@ from triplebeam.answer import Evidence, Span
 from triplebeam.generate.accounting import note_warning
 from triplebeam.generate.parse import PARTS, Text, TripleRow, coerce_list
 from triplebeam.methods.shared.replies import filter_triples
-from triplebeam.passage import Passage, Passages, metadata_terms
+from triplebeam.passage import Passage
 from triplebeam.ranking import Hit, Ranking
 from triplebeam.support import find_quotation, locate_fact, support_among
 from triplebeam.support.claim import split_statement
@@ -184,20 +184,6 @@ def select_new_facts(read: Iterable[Fact], known: Iterable[Fact]) -> tuple[Fact,
 def passages_of_facts(facts: Iterable[Fact]) -> list[str]:
     """Return the passages that facts were read in, in the order of the facts."""
     return list(dict.fromkeys(fact.passage_id for fact in facts if fact.passage_id))
-
-
-def cover_names(question: str, first: Iterable[str], found: Iterable[str], passages: Passages) -> list[str]:
-    """Select passages that were found for the sources and days that the question names and no first passage is from."""
-    asked = f" {entity_key(question)} "
-    chosen: list[str] = []
-    covered: set[str] = set()
-    for id_ in (first := dict.fromkeys(first)) | dict.fromkeys(found):
-        terms = (entity_key(text.partition("\n")[0]) for text in metadata_terms(passages[id_].metadata))
-        named = {name for name in terms if f" {name} " in asked}
-        if id_ not in first and not named <= covered:
-            chosen.append(id_)
-        covered |= named
-    return chosen
 
 
 def sources_of(facts: Iterable[Fact]) -> Ranking:
