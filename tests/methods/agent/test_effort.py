@@ -60,5 +60,5 @@ class TestEffort:
         assert answer.ending == "one step did not answer it; then the facts answer the question"
         cheap, *expensive = (step.so_far for step in answer.steps)
         assert "film" in cheap.ids
-        assert [ranking.ids for ranking in expensive] == [["director", "actor"], ["city", "director", "lake", "actor"]]
+        assert [ranking.ids for ranking in expensive] == [["actor", "director"], ["city", "actor", "director", "lake"]]
         assert expensive[-1] == answer.ranking, "the second agent's alone: it starts afresh"

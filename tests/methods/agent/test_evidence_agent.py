@@ -1,6 +1,7 @@
 """The agent as it is by default: facts with their source, evidence first, few calls, and an end to vain searches."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
@@ -46,9 +47,9 @@ class TestContract(AgentContract):
     )
     last, text, loop_text, ending = "city", "Lake Michigan", "Lake Michigan", "the facts answer the question"
     so_far = (
-        ["film", "director", "other"],
-        ["film", "actor", "director", "other"],
-        ["film", "actor", "city", "director", "lake", "other"],
+        ["film", "other", "director"],
+        ["film", "actor", "other", "director"],
+        ["film", "actor", "city", "other", "director", "lake"],
     )
     calls = (2, 2, 2)
 
@@ -325,7 +326,7 @@ class TestSeveralSearches:
             answer = agent(model, table, retrieved=2).answer("q")
         assert answer.steps[1].ranking.ids == ["actor", "city"]
 
-    def test_what_only_the_walk_found_is_above_all_but_the_best_of_a_search(self) -> None:
+    def test_what_only_the_walk_found_is_next_to_the_facts(self) -> None:
         """Eq. 3 puts it first, and leaves the last one out, which is not lost."""
         found = ["film", "actor", "director", "other", "city", "p6", "p7"]
 
@@ -345,13 +346,32 @@ class TestSeveralSearches:
             answer = EvidenceAgent(retriever=walk, model=Accounted(model), passages=passages, passage_link=link).answer(
                 "q"
             )
-        assert answer.ranking.ids == [*found[:5], "lake", "p6", "p7"]
+        assert answer.ranking.ids == ["film", "lake", *found[1:]]
 
     def test_each_search_is_in_the_ranking_with_its_best(self) -> None:
         answer, *_ = self.run()
-        assert answer.ranking.ids == ["film", "city", "director", "lake", "actor", "other"], (
-            "two of facts, then in turn"
-        )
+        assert answer.ranking.ids == ["film", "city", "director", "actor", "lake", "other"], "two of facts, then Eq. 9"
+
+    def test_what_is_near_a_fact_is_above_the_end_of_a_search(self) -> None:
+        found = Table({"q": ["film", "city", "lake", "director", "other"]})
+        links = Table({" ".join(DIRECTED): ["film", "actor"]})
+        read = cited((DIRECTED, 1, "a drama film directed by Edward Cahn"))
+        with Scripted([read, verdict(used=[1], answer="x"), final("x")]) as model:
+            answer = agent(model, found, links).answer("q")
+        assert set(answer.ranking.ids[:3]) == {"film", "city", "actor"}
+        assert "[2] Milwaukee" in model.prompts[-1].user, "the answer is read from what the search found first"
+
+
+def test_a_source_and_a_day_that_the_question_names_have_a_place() -> None:
+    asked = "Which film did The Age and, on October 7, 2023, Wired praise?"
+    fields = {"film": {"source": "Wired"}, "lake": {"source": "Wired", "published_at": "2023-10-07"}}
+    fields |= {"other": {"source": "The Age"}, "director": {"source": "The Age"}, "city": {"source": "The Age Online"}}
+    passages = {id_: replace(each, metadata=fields.get(id_, {})) for id_, each in PASSAGES.items()}
+    found = Table({asked: ["film", "city", "actor", "director", "lake", "other"]})
+    read = cited((DIRECTED, 1, "a drama film directed by Edward Cahn"))
+    with Scripted([read, verdict(used=[1], answer="x"), final("x")]) as model:
+        answer = agent(model, found, Table({" ".join(DIRECTED): []}), passages=passages).answer(asked)
+    assert answer.ranking.ids == ["film", "director", "lake", "city", "actor", "other"]
 
 
 def test_passages_that_say_the_same_come_after_those_of_the_chain() -> None:

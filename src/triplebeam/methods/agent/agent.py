@@ -6,7 +6,8 @@ It began as GeAR's agent (`methods.gear`), and differs where that helps with a u
   all: the link in other words, another one, or the next one for a likely candidate.
 - Each fact comes with its passage and a quotation from it, which is the evidence.
 - ``ranking``: the passages of the facts used come first, then, for an answer, others that say the same, then those of
-  the other facts, then the best five of each search in turn, so that every link has its own, then GeAR's Eq. 9.
+  the other facts, then one for each source and day that the question names and none of these is from, then Eq. 9 with a
+  smaller constant: what is near a fact often says the same in another document.
 - ``answer_from``: the answer is read from the passages of the facts used, with the facts beside them.
 - A list goes on while a step brings new items; an answer may also be that the question's premise is false.
 - ``fall_back``: a model whose replies cannot be used, that repeats its queries or notes facts that are in no passage,
@@ -30,7 +31,8 @@ from triplebeam.methods.gear.agent import Gist
 from triplebeam.methods.gear.expand import PassageLink, SyncGE, derive_passage_link
 from triplebeam.methods.shared.facts import Fact, passages_of_facts, raise_passages, select_new_facts, with_sources
 from triplebeam.methods.shared.loop import ANSWERED, LAST_STEP, NO_QUERY
-from triplebeam.methods.shared.reading import AnsweringAgent, answer_from_evidence, choose_within
+from triplebeam.methods.shared.reading import AnsweringAgent, answer_from_evidence, choose_within, cover_names
+from triplebeam.passage import Passages
 from triplebeam.ranking import Ranking
 from triplebeam.retrieve.bases import in_turn, reciprocal_rank_fusion
 from triplebeam.text.names import entity_key
@@ -38,12 +40,8 @@ from triplebeam.text.names import entity_key
 #: Which passages come first: those of the facts that the answer rests on, or the best of Eq. 9.
 First: TypeAlias = Literal["evidence", "fusion"]
 
-#: Passages of each search that are ranked above Eq. 9: as many as an answer is read from. More would only come before
-#: what the walk or passageLink alone found.
-_BEST = 5
-#: Passages that a step reads however long they are.
-_FEWEST = 4
-
+#: The constant of Eq. 9 behind the facts' passages: the first of each list counts more than with the paper's 60.
+_RANK_CONSTANT = 3
 #: The number of facts from which on most of them being in no passage shows that the model invents them.
 _FEW_FACTS = 3
 
@@ -120,7 +118,7 @@ class EvidenceAgent(AnsweringAgent):
             number=loop.number,
             query=query,
             ranking=ranking.top(self.retrieved),  # of several searches; Eq. 9 fuses all that they found
-            so_far=loop.rank(self.ranking),
+            so_far=loop.rank(self._passages) if self.ranking == "evidence" else loop.fuse_rankings(),
             facts=tuple(fact.evidence() for fact in facts),
             thought=loop.answer or loop.premise or loop.verdict.missing,
         )
@@ -152,7 +150,7 @@ class EvidenceAgent(AnsweringAgent):
         """Select the best that no earlier step has read and that fit; where those are few, some of the next best."""
         unread = [id_ for id_ in ranking.ids if id_ not in loop.read]
         best = set(ranking.ids[: self.read]) - loop.read
-        return choose_within(unread[: max(len(best), self.read // 2)], self._passages, self.read_tokens, _FEWEST)
+        return choose_within(unread[: max(len(best), self.read // 2)], self._passages, self.read_tokens)
 
     def _decide(self, loop: "_Gist", stuck: bool) -> None:
         """Stop, and say why, or set the next queries."""
@@ -288,16 +286,20 @@ class _Gist(Gist):
         self.named |= grown
         self.in_vain = 0 if grown or not self.steps else self.in_vain + 1
 
-    def rank(self, first: First) -> Ranking:
-        """Eq. 9; for "evidence" with the passages of the facts and the best five of each search before it.
+    @property
+    def passages_to_read(self) -> list[str]:
+        """The passages of the facts, then the best of each search in turn."""
+        return list(dict.fromkeys([*self._passages_with_facts, *in_turn(self.searched)]))
 
-        The facts used come first. Once they answer the question, others that say the same as they do are next; until
-        then the other facts may be part of the chain, and are. What a search found and no list of Eq. 9 has comes last.
-        """
-        fused = self.fuse_rankings()
-        if first == "fusion":
-            return fused
-        used, others = passages_of_facts(self.used), passages_of_facts(self.facts)
+    def rank(self, passages: Passages) -> Ranking:
+        """Put the passages of facts, then of named sources and days, before Eq. 9; what a walk left out comes last."""
+        fused = reciprocal_rank_fusion([*self.linked, *self.rankings], _RANK_CONSTANT)
+        first = self._passages_with_facts
+        named = cover_names(self.question, first, fused.ids, passages)
+        return raise_passages([*first, *named, *fused.ids, *in_turn(self.searched)], fused)
+
+    @property
+    def _passages_with_facts(self) -> list[str]:
+        """Those of the facts used; once they answer the question, others that say the same; those of other facts."""
         same = in_turn(fact.also_in for fact in self.used) if self.answer else ()
-        best = in_turn(ids[:_BEST] for ids in self.searched)
-        return raise_passages([*used, *same, *others, *best, *fused.ids, *in_turn(self.searched)], fused)
+        return [*passages_of_facts(self.used), *same, *passages_of_facts(self.facts)]

@@ -10,9 +10,6 @@ from triplebeam.methods.shared.facts import evidence_first, with_sources
 from triplebeam.methods.shared.loop import ONE_STEP, Loop
 from triplebeam.methods.shared.reading import AnsweringAgent, answer_from_evidence, choose_within
 
-#: Passages that are read however long they are.
-_FEWEST = 4
-
 
 @dataclass(frozen=True, kw_only=True)
 class SingleStep(AnsweringAgent):
@@ -32,7 +29,7 @@ class SingleStep(AnsweringAgent):
     def _step(self, loop: Loop) -> Step:
         question = loop.question
         base = self.retriever.base.retrieve(question, self.retriever.base_k)
-        ids = choose_within(base.ids, self._passages, self.read_tokens, _FEWEST)
+        ids = choose_within(base.ids, self._passages, self.read_tokens)
         loop.facts = with_sources(self.retriever.reader.read(question, ids), [self._passages[id_] for id_ in ids])
         initial = self.retriever.link([fact.triple for fact in loop.facts])
         ranking = self.retriever.expand(question, base, initial).top(self.retrieved)

@@ -76,6 +76,11 @@ class Loop:
         return self.steps[-1].so_far if self.steps else Ranking()
 
     @property
+    def passages_to_read(self) -> Sequence[str]:
+        """What an answer is read from, behind the passages of the facts used: the best first."""
+        return self.so_far.ids
+
+    @property
     def used(self) -> Sequence[Fact]:
         """The facts that the answer rests on, in the order of the chain: all, where the loop does not say which."""
         return self.facts

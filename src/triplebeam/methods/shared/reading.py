@@ -5,7 +5,7 @@ agents that take a question apart, RGNN-Ret and Self-Ask: their papers keep no r
 reciprocal rank fusion of all steps' lists.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import NamedTuple
@@ -13,13 +13,14 @@ from typing import NamedTuple
 from triplebeam.answer import Agent, Answer, Step
 from triplebeam.generate.language_model import LanguageModel, estimate_tokens
 from triplebeam.generate.prompts import Template, format_passages, load
-from triplebeam.methods.shared.facts import evidence_first, passages_of_facts
+from triplebeam.methods.shared.facts import passages_of_facts
 from triplebeam.methods.shared.loop import Loop
 from triplebeam.methods.shared.question_answering import Answerer, QuestionAnswerer, ReadAnswer, is_answer
 from triplebeam.methods.shared.replies import request_text
-from triplebeam.passage import Passages
+from triplebeam.passage import Passages, metadata_terms
 from triplebeam.ranking import Ranking
 from triplebeam.retrieve.retriever import Retriever, check_fields, passages_of
+from triplebeam.text.names import entity_key
 
 #: GNN-Ret, section 4.1: leaves room for instructions and examples in a context of 4,096.
 TOKENS = 3500
@@ -58,6 +59,8 @@ def retrieve_within(
 
 #: Passages that an answer is read from (GeAR, Table 3).
 _MAX_PASSAGES_READ = 5
+#: Passages that a step reads however long they are.
+_MIN_PASSAGES_READ = 4
 #: A passage repeats another if they share more of all their words than this.
 _MAX_OVERLAP = 0.8
 
@@ -131,13 +134,16 @@ def answer_from_evidence(
 
     With the passages' ``texts``, others are read only as far as all fit into the token budget.
     """
-    used = min(len(passages_of_facts(loop.used)), 2 * passages)
-    best = evidence_first(loop.used, loop.so_far).ids[: max(passages, used)]
+    sources = passages_of_facts(loop.used)
+    used = min(len(sources), 2 * passages)
+    best = list(dict.fromkeys([*sources, *loop.passages_to_read]))[: max(passages, used)]
     chosen = choose_within(best, texts, tokens, max(used, 1)) if texts else best
     return answerer.answer(loop.question, chosen, loop.used)
 
 
-def choose_within(passage_ids: Sequence[str], passages: Passages, tokens: int | None, least: int) -> list[str]:
+def choose_within(
+    passage_ids: Sequence[str], passages: Passages, tokens: int | None, least: int = _MIN_PASSAGES_READ
+) -> list[str]:
     """Select the best passages within a token budget, but ``least`` in any case, and none that repeats another.
 
     Without ``tokens`` there is no limit, and repetitions stay.
@@ -157,6 +163,20 @@ def choose_within(passage_ids: Sequence[str], passages: Passages, tokens: int | 
             continue
         chosen.append(id_)
         seen.append(words)
+    return chosen
+
+
+def cover_names(question: str, first: Iterable[str], found: Iterable[str], passages: Passages) -> list[str]:
+    """Select passages that were found for the sources and days that the question names and no first passage is from."""
+    asked = f" {entity_key(question)} "
+    chosen: list[str] = []
+    covered: set[str] = set()
+    for id_ in (first := dict.fromkeys(first)) | dict.fromkeys(found):
+        terms = (entity_key(text.partition("\n")[0]) for text in metadata_terms(passages[id_].metadata))
+        named = {name for name in terms if f" {name} " in asked}
+        if id_ not in first and not named <= covered:
+            chosen.append(id_)
+        covered |= named
     return chosen
 
 
