@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from triplebeam.embed.embedder import Kind, Span
 from triplebeam.embed.gpu import open_on_gpu
 from triplebeam.embed.model_folder import ModelFolder, Pooling
+from triplebeam.embed.vocabulary import prune_vocabulary
 from triplebeam.errors import ModelMissingError
 from triplebeam.system.cancellation import check_cancelled
 from triplebeam.system.processors import processors
@@ -55,7 +56,7 @@ class OnnxEmbedder:
         self._on_gpu = on_gpu
         self._threads = threads or (_BATCHES_ON_GPU if on_gpu else processors())
         self._session = open_session(folder, precision, on_gpu=on_gpu)
-        self._tokenizer = open_tokenizer(folder)
+        self._has_tokenized = False
         self._pooling = pooling or folder.pooling
         self._prompts = {"query": folder.prompt("query"), "passage": folder.prompt("document", "passage")}
         self._inputs = [each.name for each in self._session.get_inputs()]
@@ -97,10 +98,20 @@ class OnnxEmbedder:
         for start in range(0, len(texts), _SLICE_ROWS):
             chosen = [self._prompts[kind] + text for text in texts[start : start + _SLICE_ROWS]]
             # A tokenizer that adds no marks leaves nothing of an empty text: one padding token represents it.
-            tokens = [encoding.ids or [0] for encoding in self._tokenizer.encode_batch_fast(chosen)]
+            tokens = [encoding.ids or [0] for encoding in self._tokenizer_for(chosen).encode_batch_fast(chosen)]
             for rows, found in self._run_all(run, tokens):
                 vectors[start + rows] = found
         return vectors
+
+    @cached_property
+    def _tokenizer(self) -> Any:
+        return open_tokenizer(self._folder)
+
+    def _tokenizer_for(self, texts: Sequence[str]) -> Any:
+        """Return a tokenizer for these texts. The first may be the only ones, as in a search on the command line."""
+        is_first, self._has_tokenized = not self._has_tokenized, True
+        pruned = prune_vocabulary(self._folder.tokenizer_file.read_bytes(), texts) if is_first else None
+        return open_tokenizer(self._folder, pruned) if pruned else self._tokenizer
 
     @property
     def reads_tokens(self) -> bool:
@@ -207,11 +218,11 @@ def batches(lengths: Sequence[int], most: int = TOKENS_PER_BATCH) -> Iterator[ND
         start += rows
 
 
-def open_tokenizer(folder: ModelFolder) -> Any:
-    """Open the folder's tokenizer, without padding and cut at the model's limit."""
+def open_tokenizer(folder: ModelFolder, pruned: str | None = None) -> Any:
+    """Open the folder's tokenizer, or what is left of its file, without padding and cut at the model's limit."""
     from tokenizers import Tokenizer
 
-    tokenizer = Tokenizer.from_file(str(folder.path / "tokenizer.json"))
+    tokenizer = Tokenizer.from_str(pruned) if pruned else Tokenizer.from_file(str(folder.tokenizer_file))
     # The file may ask for padding and a limit of its own; the limit the model was trained with is the folder's.
     tokenizer.no_padding()
     tokenizer.enable_truncation(folder.longest)
