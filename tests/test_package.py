@@ -58,6 +58,16 @@ def test_adding_a_sentence_passes_through_few_modules(tmp_path: Path) -> None:
     assert len(entered) <= MAX_ENTERED_BY_ADD, sorted(entered)
 
 
+def test_a_search_imports_nothing_that_only_builds_and_agents_need(tmp_path: Path) -> None:
+    (tmp_path / "a.md").write_text("The lake is deep.", encoding="utf-8")
+    triplebeam.Index(tmp_path / "index", embedder=HashedWords()).add(tmp_path / "a.md", extractor="none")
+    search = f"triplebeam.open({str(tmp_path / 'index')!r}, embedder=HashedWords()).search('lake')[0].snippet"
+    loaded = modules_after(f"import triplebeam\nfrom triplebeam.testing.hashed_words import HashedWords\n{search}")
+    assert "triplebeam.retrieve.blend.blend" in loaded
+    own = ("index.build", "index.store.store", "ingest.split", "methods.gear", "methods.shared", "support.find")
+    assert not {"filelock", "tomllib", *(f"triplebeam.{name}" for name in own)} & set(loaded)
+
+
 @contextmanager
 def entered_modules() -> Iterator[set[str]]:
     """The modules of the package, by their files, whose functions are called."""

@@ -17,9 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from triplebeam.extract.extractor import KEYWORDS_MARK
-from triplebeam.ingest.split import strip_number
 from triplebeam.passage import Passage
-from triplebeam.text.names import entity_key, strip_article
+from triplebeam.text.names import entity_key, strip_article, strip_number
 from triplebeam.text.stop_words import word_set
 
 #: A term that more passages define is defined nowhere in particular.

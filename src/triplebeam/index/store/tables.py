@@ -9,7 +9,6 @@ from dataclasses import dataclass
 
 from triplebeam.index.manifest import MAX_PASSAGES, VectorSpace
 from triplebeam.index.store.corrections import Corrections, parse_corrections
-from triplebeam.ingest.folder_files import is_inside
 from triplebeam.text.language import is_language_throughout
 
 STORE = "store.sqlite"
@@ -147,7 +146,7 @@ def _has_files(folder: str, files: Sequence[str]) -> bool:
     if folder == ".":
         return bool(files)
     first = [bisect_left(files, name) for name in (folder, f"{folder}/")]
-    return any(at < len(files) and is_inside(folder, files[at]) for at in first)
+    return any(at < len(files) and f"{files[at]}/".startswith(f"{folder}/") for at in first)
 
 
 @dataclass(frozen=True)
