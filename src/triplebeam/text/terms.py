@@ -47,7 +47,7 @@ _OPTIONAL_MARKS = re.compile(
 )
 #: From Thai to Khmer, and from kana on: all scripts without spaces are there, and few others. Their own classes take
 #: Python milliseconds to compile, so they are compiled when a text has such a character.
-_MAY_BE_UNSPACED = re.compile("[\u0e01-\u17d3\u3005-\U0010ffff]")
+_MAY_BE_UNSPACED = re.compile("[^\0-\u0e00\u17d4-\u3004]")
 #: Of these scripts, each character has a place in the text: folding leaves it one character.
 _EAST_ASIAN = f"{CHINESE_AND_JAPANESE}{HANGUL}"
 
