@@ -129,9 +129,8 @@ def test_the_public_names_are_few() -> None:
         *("Triple", "TriplebeamError", "open"),
     ]
     assert [name for name in dir(triplebeam.Index) if not name.startswith("_")] == [
-        *("aask", "add", "add_documents", "add_texts", "agent", "asearch", "ask", "ask_stream", "correct", "expand"),
-        *("filter", "filter_text", "find_fault", "passages", "purge", "remove", "retriever", "search", "search_many"),
-        *("status", "sync"),
+        *("add", "add_documents", "add_texts", "agent", "ask", "ask_stream", "correct", "expand"),
+        *("filter", "passages", "purge", "remove", "retriever", "search", "status", "sync"),
     ]
 
 

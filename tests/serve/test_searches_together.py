@@ -9,7 +9,7 @@ import pytest
 
 from patience import SECONDS
 from planted_secrets import QUESTION, WHERE, build, leaked
-from triplebeam.assemble import IndexReader
+from triplebeam.assemble import IndexReader, context_of
 from triplebeam.serve.library import Library
 from triplebeam.serve.limits import Limits
 from triplebeam.serve.running import Runner, Searched, TimeLimitError
@@ -31,13 +31,13 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Library:
 def calls(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, list[str]]]:
     """The filter and the questions of every search that is made."""
     made: list[tuple[str, list[str]]] = []
-    search_many = IndexReader.search_many
+    search_many = IndexReader._search_many
 
     def noted(index: IndexReader, questions: Sequence[str], *args: Any, **kwargs: Any) -> Any:
-        made.append((index.filter_text, list(questions)))
+        made.append((context_of(index).filter_text, list(questions)))
         return search_many(index, questions, *args, **kwargs)
 
-    monkeypatch.setattr(IndexReader, "search_many", noted)
+    monkeypatch.setattr(IndexReader, "_search_many", noted)
     return made
 
 
