@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Any, Literal, TypeAlias, TypeVar
+from typing import Any, Literal, TypeAlias, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -288,13 +288,18 @@ def load_tensors(file: Path) -> dict[str, NDArray[np.float32]]:
         with file.open("rb") as stream:
             size = int.from_bytes(stream.read(8), "little")
             header = json.loads(stream.read(size))
-        return {name: _load_tensor(file, header[name], 8 + size, tensors, name) for name in tensors.keys()}  # noqa: SIM118
+        whole = np.memmap(file, np.uint8, "r")
+        return {name: _load_tensor(whole, header[name], 8 + size, tensors, name) for name in tensors.keys()}  # noqa: SIM118
 
 
-def _load_tensor(file: Path, entry: Mapping[str, Any], start: int, tensors: Any, name: str) -> NDArray[np.float32]:
-    begin, end = entry["data_offsets"]
-    if entry["dtype"] == "F32" and end > begin and (start + begin) % _FLOAT_BYTES == 0:
-        return np.memmap(file, np.float32, "r", start + begin, tuple(entry["shape"]))
+def _load_tensor(
+    whole: "np.memmap[Any, np.dtype[np.uint8]]", entry: Mapping[str, Any], start: int, tensors: Any, name: str
+) -> NDArray[np.float32]:
+    begin, end = (start + offset for offset in entry["data_offsets"])
+    if entry["dtype"] == "F32" and end > begin and begin % _FLOAT_BYTES == 0:
+        tensor = cast("np.memmap[Any, Any]", whole[begin:end].view(np.float32).reshape(entry["shape"]))
+        tensor.offset = begin  # NumPy leaves that of the whole file
+        return tensor
     import ml_dtypes  # noqa: F401 - NumPy learns bfloat16 from it; a dependency of onnx
 
     return np.asarray(tensors.get_tensor(name)).astype(np.float32)

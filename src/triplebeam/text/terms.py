@@ -26,8 +26,8 @@ from triplebeam.text.stop_words import QUERY_STOP_WORDS, word_set
 from triplebeam.text.words import WORD, compile_word
 
 ENGLISH = "english"
-#: What words are made by: raised with every change of the rules below, so that words made by others are made again.
-ANALYZER = f"1, tantivy {version('tantivy')}"
+#: Raised with every change of the rules below.
+_RULES = 1
 _STEMMERS = dict(
     pair.split(":")
     for pair in word_set(
@@ -50,6 +50,12 @@ _OPTIONAL_MARKS = re.compile(
 _MAY_BE_UNSPACED = re.compile("[^\0-\u0e00\u17d4-\u3004]")
 #: Of these scripts, each character has a place in the text: folding leaves it one character.
 _EAST_ASIAN = f"{CHINESE_AND_JAPANESE}{HANGUL}"
+
+
+@cache
+def name_analyzer() -> str:
+    """Name what words are made by, so that words made by others are made again."""
+    return f"{_RULES}, tantivy {version('tantivy')}"
 
 
 def stemmer_for(text: str) -> str:
