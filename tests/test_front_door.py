@@ -19,7 +19,7 @@ from triplebeam.errors import BadInputError, IndexMissingError
 from triplebeam.generate.language_model import Completion, Prompt
 from triplebeam.passage import Document
 from triplebeam.settings import Settings
-from triplebeam.system.cancellation import run_in_thread
+from triplebeam.system.work import run_in_thread
 from triplebeam.testing.scripted import Scripted
 
 ROWS = [

@@ -8,7 +8,7 @@ import pytest
 from triplebeam.errors import BadInputError
 from triplebeam.evaluate.questions import MAX_MISSING_SHOWN, Question, find_gold, read_questions
 from triplebeam.index.arrays.array_set import MemoryArrays
-from triplebeam.index.folder.passages import PassageTable, write_passages
+from triplebeam.index.folder.tables import PassageTable, write_passages
 from triplebeam.passage import Passage
 
 PAGES = {

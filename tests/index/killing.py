@@ -23,8 +23,8 @@ from typing import NoReturn
 
 from triplebeam.extract.extractor import Extraction
 from triplebeam.index.build.build import IndexBuilder
-from triplebeam.index.build.maintenance import purge
-from triplebeam.index.content import vector_cache
+from triplebeam.index.build.writing import purge
+from triplebeam.index.content import encoding
 from triplebeam.index.folder.manifest import generation_folder, read_manifest
 from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.index.store import store
@@ -132,7 +132,7 @@ def counted(at: int) -> Callable[[], None]:
             happened()
 
     sys.addaudithook(audit)
-    for module in (store, vector_cache):
+    for module in (store, encoding):
         original = module.open_database
 
         def opened(*arguments: object, original: Callable[..., sqlite3.Connection] = original) -> sqlite3.Connection:

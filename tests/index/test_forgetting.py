@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from triplebeam.assemble import Context, IndexReader
 from triplebeam.generate.language_model import Completion, Prompt
 from triplebeam.index.build.build import IndexBuilder
-from triplebeam.index.build.maintenance import purge
+from triplebeam.index.build.writing import purge
 from triplebeam.index.folder.manifest import generation_folder, is_index, read_manifest
 from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.index.store.corrections import Corrections

@@ -18,11 +18,9 @@ from triplebeam.extract.llm import LLMExtractor
 from triplebeam.generate.completion_cache import Cached, CompletionStore
 from triplebeam.generate.connect import Concurrent
 from triplebeam.generate.language_model import Completion, Prompt
-from triplebeam.index.arrays.quantize import INT8, INT16, quantize
-from triplebeam.index.arrays.rows import hash_texts
+from triplebeam.index.arrays.rows import INT8, INT16, hash_texts, quantize
 from triplebeam.index.build.build import IndexBuilder
-from triplebeam.index.build.maintenance import purge
-from triplebeam.index.build.writing import open_for_write
+from triplebeam.index.build.writing import open_for_write, purge
 from triplebeam.index.location import Folder
 from triplebeam.index.store.store import Store
 from triplebeam.ingest import FolderFiles, SourceNames

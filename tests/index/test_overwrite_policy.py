@@ -11,9 +11,9 @@ from triplebeam.extract.extractor import Extraction, Extractor, kind_of
 from triplebeam.extract.triples_file import TriplesFile
 from triplebeam.index.build.build import IndexBuilder
 from triplebeam.index.build.extraction import OverwritePolicy, is_paid, keep_existing
-from triplebeam.index.build.report import BuildReport
+from triplebeam.index.build.intake import BuildReport
 from triplebeam.index.folder.snapshot import Snapshot
-from triplebeam.index.store.lookup import read_extractor
+from triplebeam.index.store.tables import read_extractor
 from triplebeam.passage import Document
 from triplebeam.triple import Triple
 

@@ -11,7 +11,7 @@ import pytest
 from numpy.typing import NDArray
 
 from triplebeam.index.arrays.array_set import MemoryArrays
-from triplebeam.index.arrays.quantize import INT8, INT16, dequantize, quantize
+from triplebeam.index.arrays.rows import INT8, INT16, dequantize, quantize
 from triplebeam.index.folder import scan
 from triplebeam.index.folder.scan import Codes, Int8Scan, make_codes, map_in_parallel
 from triplebeam.index.folder.vectors import VectorIndex, select_top, write_vectors

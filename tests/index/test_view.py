@@ -35,8 +35,7 @@ from triplebeam.index.arrays.array_set import ArraySet
 from triplebeam.index.arrays.folder_arrays import FolderArrays
 from triplebeam.index.build.build import IndexBuilder
 from triplebeam.index.folder.manifest import generation_folder
-from triplebeam.index.folder.snapshot import Snapshot
-from triplebeam.index.folder.view import view
+from triplebeam.index.folder.snapshot import Snapshot, view
 from triplebeam.passage import SHARED_TITLE, Document, Heading, Link
 from triplebeam.settings import Settings
 from triplebeam.testing.hashed_words import HashedWords

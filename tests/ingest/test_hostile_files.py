@@ -15,10 +15,10 @@ from made_files import saved, unzip, zip_of
 from growth import FACTOR, SMALL, grows_with_its_input
 from triplebeam.errors import SourceError
 from triplebeam.ingest import html, office, pdf, pdf_process
-from triplebeam.ingest.formats import read_content
 from triplebeam.ingest.mail import read_mail, read_mailbox
 from triplebeam.ingest.office import read_pptx, read_xlsx
 from triplebeam.ingest.pdf import read_pdf
+from triplebeam.ingest.sources import read_content
 from triplebeam.ingest.split import split
 from triplebeam.ingest.xml import read_epub
 from triplebeam.passage import Document

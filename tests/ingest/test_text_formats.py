@@ -7,9 +7,9 @@ from made_files import make_mailbox
 
 from triplebeam.errors import SourceError
 from triplebeam.ingest.content import decode
-from triplebeam.ingest.formats import find_ending, read_content
 from triplebeam.ingest.mail import read_mail, read_mailbox
 from triplebeam.ingest.restructured_text import read_restructured_text
+from triplebeam.ingest.sources import find_ending, read_content
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-32", "utf-16-le", "utf-16-be"])

@@ -17,7 +17,7 @@ from serve.http.bound_tools import bearer, check_tools, tools
 from serve.http.small_server import error_of, really_served
 from triplebeam.errors import BadInputError, IndexChangedError
 from triplebeam.index.build.build import IndexBuilder
-from triplebeam.index.folder.view import view
+from triplebeam.index.folder.snapshot import view
 from triplebeam.index.store.corrections import Corrections
 from triplebeam.serve.http.app import make_app
 from triplebeam.serve.http.keys import Keys

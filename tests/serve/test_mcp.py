@@ -25,8 +25,8 @@ from triplebeam.serve.limits import UNLIMITED
 from triplebeam.serve.mcp import make_server
 from triplebeam.serve.running import Runner
 from triplebeam.settings import Settings
-from triplebeam.system import cancellation
-from triplebeam.system.cancellation import WorkCancelledError
+from triplebeam.system import work
+from triplebeam.system.work import WorkCancelledError
 from triplebeam.testing.scripted import Scripted
 
 pytestmark = pytest.mark.anyio
@@ -199,7 +199,7 @@ class UntilCancelled(Slow):
     def complete(self, prompts: Sequence[Prompt]) -> list[Completion]:
         self.reached.set()
         with pytest.raises(WorkCancelledError):
-            cancellation.sleep(SECONDS)
+            work.sleep(SECONDS)
         return [self.replies.pop(0) for _ in prompts]
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from triplebeam.serve.cli.output import progress_lines, shown_progress
-from triplebeam.system.progress import Progress
+from triplebeam.system.work import Progress
 
 
 class Log:

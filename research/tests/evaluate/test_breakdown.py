@@ -24,7 +24,7 @@ from triplebeam_research.report.breakdown import (
     tokens_by_step,
 )
 from triplebeam_research.report.differences import Comparison
-from triplebeam_research.report.markdown import escape_markdown
+from triplebeam_research.report.tables import escape_markdown
 
 _TINY = Evaluation(
     title="Tiny",

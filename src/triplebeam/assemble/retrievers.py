@@ -6,7 +6,7 @@ from typing import Any, Literal, TypeAlias
 
 from triplebeam.assemble.context import Context
 from triplebeam.errors import BadInputError
-from triplebeam.index.folder.open_graph import BLENDED_PASSAGES, BLENDED_TOLERANCE
+from triplebeam.index.folder.entity_graph import BLENDED_PASSAGES, BLENDED_TOLERANCE
 from triplebeam.index.folder.passage_graph import KINDS
 from triplebeam.index.folder.terms import TermIndex
 from triplebeam.methods.gnn_ret.retrieve import GNNRet

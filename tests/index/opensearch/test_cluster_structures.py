@@ -14,13 +14,12 @@ from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError, IndexChangedError, IndexDamagedError
 from triplebeam.explain.explanation import find_stemmers
 from triplebeam.index.location import Cluster
-from triplebeam.index.manifest import GraphStatistics, Manifest, Ownership, VectorSpace
 from triplebeam.index.opensearch.documents import TOO_LONG, encode, entity, field_term, key, number_of
 from triplebeam.index.opensearch.fetched import ClusterPassages
 from triplebeam.index.opensearch.generation import Published
 from triplebeam.index.opensearch.search import ClusterTriples
 from triplebeam.index.opensearch.source import ClusterSource, condition_of
-from triplebeam.index.protocols import Query
+from triplebeam.index.source import GraphStatistics, Manifest, Ownership, Query, VectorSpace
 from triplebeam.passage import Passage
 from triplebeam.serve.cli.app import app
 from triplebeam.settings import Settings

@@ -18,11 +18,11 @@ from loopback_server import serve_pieces
 from patience import SECONDS
 from triplebeam.errors import TriplebeamError
 from triplebeam.index.location import Cluster, parse_location
-from triplebeam.index.manifest import Manifest
 from triplebeam.index.opensearch import client as client_module
 from triplebeam.index.opensearch import publish
 from triplebeam.index.opensearch.client import Client, Write
 from triplebeam.index.opensearch.generation import Published, find_published
+from triplebeam.index.source import Manifest
 
 DEEP = b"[" * 100_000
 #: Replies that are JSON and not OpenSearch's.

@@ -15,12 +15,12 @@ import pytest
 from tables import read_table
 from triplebeam.errors import BadInputError, ClusterError, IndexChangedError, IndexDamagedError, IndexFormatError
 from triplebeam.index.location import Cluster, Folder, find_location, parse_location
-from triplebeam.index.manifest import FORMAT, Manifest
 from triplebeam.index.opensearch import client as client_module
 from triplebeam.index.opensearch import generation, publish, source
 from triplebeam.index.opensearch.client import Client, Write
 from triplebeam.index.opensearch.fetched import ClusterPassages
-from triplebeam.system.cancellation import WorkCancelledError, cancel_on
+from triplebeam.index.source import FORMAT, Manifest
+from triplebeam.system.work import WorkCancelledError, cancel_on
 
 PLACE = "opensearch://one:9200,two:9201/films"
 

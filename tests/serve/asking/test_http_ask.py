@@ -26,7 +26,7 @@ from serve.asking.served_world import (
 from triplebeam.generate.accounting import Accounted
 from triplebeam.generate.language_model import Completion, Prompt
 from triplebeam.serve.answer_shapes import AnswerShape, StepShape
-from triplebeam.system.cancellation import WorkCancelledError, cancel_on
+from triplebeam.system.work import WorkCancelledError, cancel_on
 from triplebeam.testing.scripted import Scripted
 
 ASK = "/api/indexes/world/ask"

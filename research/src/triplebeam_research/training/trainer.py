@@ -16,7 +16,7 @@ from triplebeam.errors import BadInputError
 from triplebeam.evaluate.questions import Question, SubQuestion, find_gold, read_questions
 from triplebeam.methods.gnn_ret.propagate import Distances, MessagePassing, distances_of, nearest
 from triplebeam.methods.gnn_ret.weights import GNN_RET, RGNN_RET, Targets, TrainedOn, TrainingSettings, Weights
-from triplebeam.system.progress import Progress, ignore_progress
+from triplebeam.system.work import Progress, ignore_progress
 from triplebeam_research.datasets.rows import elements
 from triplebeam_research.training.descent import TrainingResult, train
 from triplebeam_research.training.objective import HingeObjective, TrainingStep, training_steps

@@ -18,8 +18,8 @@ import typer
 from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
 
-from triplebeam.system.progress import Progress as ProgressCallback
-from triplebeam.system.progress import ignore_progress
+from triplebeam.system.work import Progress as ProgressCallback
+from triplebeam.system.work import ignore_progress
 from triplebeam.text.characters import replace_control_characters
 
 if TYPE_CHECKING:
