@@ -46,10 +46,11 @@ _OPTIONAL_MARKS = re.compile(
     "|[\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0640\u064b-\u065f\u0670\u200d\u20d0-\u20f0\ufe00-\ufe0f]"
 )
 #: From Thai to Khmer, and from kana on: all scripts without spaces are there, and few others. Their own classes take
-#: Python milliseconds to compile, so they are compiled when a text has such a character.
+#: Python milliseconds to compile: `re` does so, and keeps them, when a text has such a character.
 _MAY_BE_UNSPACED = re.compile("[^\0-\u0e00\u17d4-\u3004]")
 #: Of these scripts, each character has a place in the text: folding leaves it one character.
 _EAST_ASIAN = f"{CHINESE_AND_JAPANESE}{HANGUL}"
+_EAST_ASIAN_RUN, _UNSPACED_RUN = rf"[{_EAST_ASIAN}]+", rf"[{UNSPACED}]+"
 
 
 @cache
@@ -100,22 +101,14 @@ def locate_words(text: str, stemmer: str = ENGLISH) -> Iterator[tuple[int, int, 
 
 def is_unspaced(word: str) -> bool:
     """Return whether the word is of a script in which a single character is a word."""
-    return _MAY_BE_UNSPACED.match(word) is not None and _compile_run(_EAST_ASIAN).match(word) is not None
+    return _MAY_BE_UNSPACED.match(word) is not None and re.match(_EAST_ASIAN_RUN, word) is not None
 
 
 def _written_word(text: str) -> re.Pattern[str]:
     """Return the pattern of a word in a text: a run of East Asian characters, or of others."""
-    return _compile_written_word() if _MAY_BE_UNSPACED.search(text) else WORD
-
-
-@cache
-def _compile_written_word() -> re.Pattern[str]:
-    return re.compile(rf"[{_EAST_ASIAN}]+|{compile_word(without=f'_{_EAST_ASIAN}').pattern}")
-
-
-@cache
-def _compile_run(characters: str) -> re.Pattern[str]:
-    return re.compile(rf"[{characters}]+")
+    if not _MAY_BE_UNSPACED.search(text):
+        return WORD
+    return re.compile(rf"{_EAST_ASIAN_RUN}|{compile_word(without=f'_{_EAST_ASIAN}').pattern}")
 
 
 @lru_cache(1 << 15)
@@ -136,9 +129,8 @@ def _split_unspaced(text: str) -> tuple[str, list[str]]:
     folded = normalize("NFC", _OPTIONAL_MARKS.sub("", normalize("NFD", text)))
     if not _MAY_BE_UNSPACED.search(folded):
         return folded, []
-    unspaced = _compile_run(UNSPACED)
-    runs = [normalize("NFKC", run) for run in unspaced.findall(folded)]
-    return (unspaced.sub(" ", folded), runs) if runs else (folded, runs)
+    runs = [normalize("NFKC", run) for run in re.findall(_UNSPACED_RUN, folded)]
+    return (re.sub(_UNSPACED_RUN, " ", folded), runs) if runs else (folded, runs)
 
 
 def _pairs(run: str) -> list[str]:
