@@ -8,7 +8,9 @@ from typing import NamedTuple, Protocol
 
 
 class Heading(NamedTuple):
-    """Where a section of a document begins, how deep it is (1 for a chapter), and what a link may call it."""
+    """Where a section of a document begins, how deep it is (1 for a chapter), and the anchors of links to it, with
+    spaces between them.
+    """
 
     start: int
     level: int

@@ -9,6 +9,9 @@ from typing import NamedTuple, overload
 
 from triplebeam.triple import Chain
 
+#: Hits whose links to other documents `blend` follows, and explanations show.
+LINKING_HITS = 2
+
 
 class Hop(NamedTuple):
     """A link that was followed to a passage: from which passage, and through which name."""

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from trials import FULL
 from triplebeam.passage import Passage
 from triplebeam.support import find_support, locate_fact
 from triplebeam.support.claim import Claim, claim_of
@@ -235,12 +236,12 @@ def test_a_title_is_no_subject_of_what_is_said_of_others(library: Library) -> No
     assert [sum(map(by_quotation, each)) for each in (true, false)] == [107, 20]  # of 21 before, 12 were true
 
 
-@pytest.mark.parametrize("name", DATASETS)
+@pytest.mark.parametrize("name", DATASETS if FULL else DATASETS[:1])
 def test_triples_of_a_model_are_found(library: Library, name: str) -> None:
     assert share(by_search, library.samples[name]) >= 55
 
 
-@pytest.mark.parametrize("kind", ["object", "predicate", "swapped"])
+@pytest.mark.parametrize("kind", ["object", "predicate", "swapped"] if FULL else ["object"])
 def test_falsified_triples_are_not(library: Library, kind: str) -> None:
     false = [fact for name in DATASETS for fact in library.false(library.samples[name], kind)]
     assert share(by_search, false) <= 4

@@ -62,6 +62,14 @@ def test_a_hit_that_refers_to_the_first_is_explained_too(index: Index) -> None:
 
 def test_references_between_other_hits_are_left_out(index: Index) -> None:
     assert shown(index, "How many?", "other#0", "batching#0")[1] == ()
+    assert shown(index, "How many?", "other#0", "other#0", "batching#0", "lmtp#0")[2] == ()
+
+
+def test_of_the_second_hit_links_alone_are_shown(index: Index) -> None:
+    assert shown(index, "How many?", "batching#0", "other#0", "lmtp#0")[2] == ((MENTIONS, DESCRIBED),)
+    assert shown(index, "What does batch_min do?", "batching#0", "other#0", "lmtp#0")[2] == ((LINKS,),)
+    assert shown(index, "How many?", "other#0", "batching#0", "lmtp#0")[2] == ((LINKS,),)
+    assert shown(index, "What does batch_min do?", "batching#0", "batching#0", "other#0", "lmtp#0")[3] == ()
 
 
 @pytest.mark.parametrize(

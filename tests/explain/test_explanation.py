@@ -10,7 +10,7 @@ from triplebeam.explain.explanation import Explanation
 from triplebeam.explain.passages import headings
 from triplebeam.explain.search_results import SearchResults
 from triplebeam.index.build.build import IndexBuilder
-from triplebeam.passage import Document, Passage
+from triplebeam.passage import Document, Heading, Passage
 from triplebeam.ranking import Hit, Hop
 from triplebeam.triple import Chain, Triple
 
@@ -104,12 +104,39 @@ def reached(
         ),
         (reached(Hop("ledger", "dpkg"), found_by=(("titles", 2), ("plain", 1))), ()),  # plain search shows it anyway
         (reached(Hop("ledger", "dpkg"), found_by=()), (("Handbook", "mentions", "dpkg"),)),
+        (reached(Hop("dpkg", "dpkg")), ()),  # "dpkg mentions dpkg"
         (reached(), ()),
     ],
 )
 def test_a_link_that_was_followed_explains_a_hit_without_a_chain(index: Index, hit: Hit, chains: Chain) -> None:
     (shown,) = SearchResults(context_of(index).source, "How tall is the mast?", "", [hit])
     assert shown.chains == ((tuple(Triple(*fact) for fact in chains),) if chains else ())
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "second"),
+    [
+        ("Set `startsecs` first.", "startsecs", ("Manual", "mentions", "startsecs")),
+        ("Set startsecs first.", "startsecs", None),
+        ("Then use --force.", "force", ("Manual", "mentions", "force")),
+        ("The default_proc is set.", "proc", None),
+        ("See the notes of Brandt here.", "Brandt", ("Brandt", "is described in", "Manual › The Brandt file")),
+        ("See the notes of Ottilie Brandt here.", "Brandt", None),  # another Brandt
+        ("Recovery\n\nIt starts again.", "Recovery", None),
+    ],
+)
+def test_a_rare_term_is_shown_where_it_is_written_as_a_name(
+    tmp_path: Path, text: str, name: str, second: tuple[str, str, str] | None
+) -> None:
+    heading = (Heading(0, 1, "The Brandt file"),) if name == "Brandt" else ()
+    documents = [
+        Document(id="a", title="Guide", text=text),
+        Document(id="b", title="Manual", text="x", headings=heading),
+    ]
+    IndexBuilder(folder=tmp_path, embedder=WordEmbedder()).build(documents)
+    source = context_of(open_index(tmp_path, embedder=WordEmbedder())).source
+    (shown,) = SearchResults(source, "How?", "", [Hit("b#0", 1.0, (), (("terms", 1),), (Hop("a#0", name),))])
+    assert shown.chains == ((((Triple("Guide", "mentions", name), Triple(*second))),) if second else ())
 
 
 def test_the_fact_that_was_followed_explains_more_than_that_it_is_mentioned(index: Index) -> None:

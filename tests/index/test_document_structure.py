@@ -47,6 +47,14 @@ def test_links_join_passages(tmp_path: Path) -> None:
         ]
 
 
+def test_a_label_of_another_document_is_linked_if_one_document_has_it(tmp_path: Path) -> None:
+    labelled = Document(id="c", text=TEXT, headings=(HEADINGS[0], Heading(18, 1, "Two", "two capture-mode")))
+    with closing(Store(tmp_path / "store.sqlite")) as store:
+        put(store, document("a", "a#capture-mode", "a#one", "a#nowhere"), document("b", "b#three"), labelled)
+        ids = {number: passage.id for number, passage in store.passages()}
+        assert [(ids[here], ids[there]) for here, there in store.links()] == [("a#1", "c#1"), ("a#1", "a#0")]
+
+
 PAGES = ("docs/guide/setup.md", "docs/guide/index.md", "docs/en/faq.html", "docs/faq.md", "docs/faq.txt", "docs/x.py")
 
 

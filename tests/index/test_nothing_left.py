@@ -132,7 +132,7 @@ def test_nothing_is_left_of_a_text_that_was_changed(index: Index) -> None:
     assert left == []
 
 
-def killed(*_: object) -> None:
+def die(*_: object) -> None:
     raise KeyboardInterrupt
 
 
@@ -140,7 +140,7 @@ def test_nothing_is_left_of_what_was_encoded_and_never_published(index: Index, m
     [removed] = remove(index, "vexmoor.md")
     builder = IndexBuilder(folder=index.location.state, embedder=HashedWords(64))
     with monkeypatch.context() as patched:
-        patched.setattr("triplebeam.index.folder.publish.FolderPublisher.publish", killed)
+        patched.setattr("triplebeam.index.folder.publish.FolderPublisher.publish", die)
         with pytest.raises(KeyboardInterrupt):
             builder.sync(FolderFiles.of([index.location.state.parent / "docs"], SourceNames({})))
     assert (index.location.state / "encoded.sqlite").is_file()

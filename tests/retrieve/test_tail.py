@@ -11,7 +11,7 @@ from triplebeam.embed.embedder import Embedder
 from triplebeam.index.build.build import IndexBuilder
 from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.index.folder.terms import TermIndex
-from triplebeam.passage import Document
+from triplebeam.passage import Document, Link
 from triplebeam.ranking import Hop
 from triplebeam.retrieve.blend.tail import Filled, Scores, Tail
 from triplebeam.retrieve.rare_terms import RareTerms
@@ -24,6 +24,8 @@ ROWS = [
     ("titled", "vacuumdb", "Removes dead rows."),
     *((f"other-{number}", f"Page {number}", "Something else.") for number in range(6)),
 ]
+#: Two pages of the handbook link to each other, and a page to one of them.
+LINKS = {"other-5": (Link(0, "long-8"),), "long-8": (Link(0, "long-9"),)}
 IDS = [id_ for id_, _, _ in ROWS]
 #: The ranking before: the first hit, the handbook, then the others.
 BEFORE = ["first", *(f"long-{number}" for number in range(12)), "other-0", "other-1", "mention", "titled", *IDS[-4:]]
@@ -32,8 +34,9 @@ BEFORE = ["first", *(f"long-{number}" for number in range(12)), "other-0", "othe
 @pytest.fixture(scope="module")
 def index(tmp_path_factory: pytest.TempPathFactory, words: Embedder) -> Snapshot:
     folder = tmp_path_factory.mktemp("tail") / "index"
-    rows = [Document(id=id_, title=title, text=text, is_passage=True) for id_, title, text in ROWS]
-    IndexBuilder(folder=folder, embedder=words).build(rows)
+    IndexBuilder(folder=folder, embedder=words).build(
+        Document(id=id_, title=title, text=text, is_passage=True, links=LINKS.get(id_, ())) for id_, title, text in ROWS
+    )
     return Snapshot.open(folder)
 
 
@@ -51,7 +54,9 @@ def fill(
     """
     statistics, rows = index.passage_terms, index.passages.rows(order)
     assert isinstance(statistics, TermIndex)
-    tail = Tail(terms=RareTerms(terms=statistics, passages=index.passages) if terms else None, passages=index.passages)
+    links = index.passage_graph.edges["links"]
+    rare = RareTerms(terms=statistics, passages=index.passages) if terms else None
+    tail = Tail(terms=rare, links=links, passages=index.passages)
     ranking = np.zeros(len(ROWS))
     ranking[rows] = 1 / np.arange(1, len(rows) + 1)
     searched: NDArray[np.float32] = np.zeros(len(ROWS), np.float32)
@@ -69,8 +74,18 @@ def test_a_rare_term_in_a_title_gets_the_fifth_place_and_another_document_the_te
         id_ for id_ in BEFORE if id_ not in ("titled", "other-0")
     ]
     assert tail.terms is not None
-    assert [tail.terms.hop(link) for link in filled.links] == [Hop("first", "vacuumdb")]
+    assert [tail.terms.hop(link) for link in filled.terms] == [Hop("first", "vacuumdb")]
     assert index.passages.ids(filled.documents) == ["other-0"]
+
+
+def test_a_link_of_the_first_two_hits_gets_the_fifth_place_if_it_leads_to_another_document(index: Snapshot) -> None:
+    order = ["first", "long-8", *BEFORE[1:9], *BEFORE[10:]]
+    after, filled, _ = fill(index, order, terms=False, near=["other-5", "long-9"])
+    assert after[4] == "other-5"
+    assert index.passages.ids(filled.links) == ["other-5"]
+    assert fill(index, order, terms=False, near=["long-9", order[4]])[0][4] == order[4]
+    later = ["first", *BEFORE[1:3], "long-8", *BEFORE[3:9], *BEFORE[10:]]
+    assert fill(index, later, terms=False, near=["other-5"])[0][4] == later[4]
 
 
 def test_a_book_keeps_the_tenth_place(tmp_path: Path, words: Embedder) -> None:
@@ -78,18 +93,19 @@ def test_a_book_keeps_the_tenth_place(tmp_path: Path, words: Embedder) -> None:
     IndexBuilder(folder=tmp_path, embedder=words).build(
         Document(id=id_, title=title, text=text, is_passage=True) for id_, title, text in rows
     )
-    passages = Snapshot.open(tmp_path).passages
+    book = Snapshot.open(tmp_path)
+    passages, links = book.passages, book.passage_graph.edges["links"]
     ids = [*(f"page-{number}" for number in range(12)), "other"]
     ranking = np.zeros(len(rows))
     ranking[passages.rows(ids)] = 1 / np.arange(1, len(ids) + 1)
     none = np.zeros(len(rows), np.float32)
-    assert not Tail(terms=None, passages=passages).fill("What?", Scores(ranking, none, none), []).documents
+    assert not Tail(terms=None, links=links, passages=passages).fill("What?", Scores(ranking, none, none), []).documents
 
 
 def test_what_is_worth_more_keeps_its_place(index: Snapshot) -> None:
     after, filled, _ = fill(index, plain=1.0)
     assert after[:9] == BEFORE[:9]
-    assert not filled.links
+    assert not filled.terms
 
 
 def test_the_first_of_plain_search_keep_their_place(index: Snapshot) -> None:
@@ -101,7 +117,7 @@ def test_without_statistics_of_terms_another_document_gets_the_tenth_place(index
     after, filled, _ = fill(index, terms=False)
     assert after[:9] == BEFORE[:9]
     assert after[9] == "other-0"
-    assert not filled.links
+    assert not filled.terms
 
 
 def test_where_no_document_has_two_the_tenth_place_is_for_any_rare_term(index: Snapshot) -> None:
@@ -110,7 +126,7 @@ def test_where_no_document_has_two_the_tenth_place_is_for_any_rare_term(index: S
     assert fill(index, order)[0][9] == "long-1"  # neither the handbook nor the mention has enough for a change
     after, filled, _ = fill(index, order, near=["mention"])
     assert after[9] == "mention"
-    assert index.passages.ids([link.row for link in filled.links]) == ["mention"]
+    assert index.passages.ids([link.row for link in filled.terms]) == ["mention"]
 
 
 def test_a_short_ranking_is_left_alone(index: Snapshot) -> None:

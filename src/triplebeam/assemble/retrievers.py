@@ -120,7 +120,7 @@ def _tail(context: Context) -> Tail:
     index = context.snapshot
     terms = index.passage_terms if not index.passage_vectors.is_large else None
     rare = RareTerms(terms=terms, passages=index.passages) if isinstance(terms, TermIndex) else None
-    return Tail(terms=rare, passages=index.passages)
+    return Tail(terms=rare, links=index.passage_graph.edges["links"], passages=index.passages)
 
 
 def _plain(context: Context, near: CachedScores) -> ScoringRetriever:

@@ -2,8 +2,8 @@
 
 Manuals have few facts, but they say where to read on: one page names ``batch_max``, or links to a section, and another
 page defines it. A hit that defines a term of the question is explained by that, and one to which the first hit refers,
-or which refers to the first, by the reference. References between other hits are left out: most of them are beside the
-point.
+or which refers to the first, by the reference; of the second hit links alone count, which `blend` follows. References
+between other hits are left out: most of them are beside the point.
 """
 
 from collections.abc import Container, Iterable, Iterator, Sequence
@@ -17,6 +17,7 @@ import numpy as np
 from triplebeam.index.content.entities import LINK, find_defined_terms, is_code
 from triplebeam.index.folder.tables import title_keys
 from triplebeam.passage import Passage
+from triplebeam.ranking import LINKING_HITS
 from triplebeam.text.names import entity_key
 from triplebeam.triple import Chain, Triple
 
@@ -36,9 +37,11 @@ class CrossReferences:
     hits: Sequence[Passage] = field(repr=False)
 
     def chains(self, place: int) -> tuple[Chain, ...]:
-        """Find what explains a hit: a term of the question, else a reference between it and the first hit."""
-        passage, first = self.hits[place], self.hits[0]
-        found = chain(self._asked_for(passage), self._refers(first, passage), self._refers(passage, first))
+        """Find what explains a hit: a term of the question, else a reference between it and the first hits."""
+        passage, first, others = self.hits[place], self.hits[0], self.hits[1:LINKING_HITS]
+        both = (pair for other in others for pair in ((other, passage), (passage, other)))
+        links = (found for pair in both for found in self._refers(*pair) if found[0].predicate == LINKS_TO)
+        found = chain(self._asked_for(passage), self._refers(first, passage), self._refers(passage, first), links)
         return tuple(islice(found, 1))
 
     def _asked_for(self, passage: Passage) -> Iterator[Chain]:

@@ -11,8 +11,9 @@ A fact that only says that something is mentioned says nothing, nor does a bare 
 names ("Ada Linde was Treasurer of Turku"). A title that several files share is no name: a fact about "Handbook" joins
 no two handbooks. Everything else is hidden: no chain is better than a noisy one.
 
-Where no chain is shown, and a link over a title or a topic lists the passage above plain search, that link is the
-reason: from which passage it starts, and through which name it leads.
+Where no chain is shown, and a link over a title, a topic or a rare term lists the passage above plain search, that link
+is the reason: from which passage it starts, and through which name it leads. A term that is written like any other
+word, or that is a part of two different names, is none.
 """
 
 import re
@@ -29,7 +30,7 @@ from triplebeam.explain.passages import first_alike
 from triplebeam.explain.snippet import Snippet, snippet, wanted_words
 from triplebeam.index.folder.tables import title_keys
 from triplebeam.index.source import Source
-from triplebeam.passage import Passage
+from triplebeam.passage import FILE_FIELDS, Passage
 from triplebeam.ranking import Hit
 from triplebeam.text.names import entity_key
 from triplebeam.text.stop_words import ARTICLES, word_set
@@ -41,6 +42,9 @@ if TYPE_CHECKING:
 
 #: What distinguishes a term from a word: a capital, a digit within (ext4), a sign within or before (dpkg.cfg, --force).
 _LIKE_A_NAME = re.compile(r"[^\W\d_]\d|\d[^\W\d_]|\w[_/.:@]\w|^(?:-|/|\.|\$)+\w")
+#: How a passage writes a name: as code, or behind a word in small letters and perhaps other names.
+_IN_CODE = r"`{name}`|(?:--|[$@/]){name}\b(?![_/-])|(?<![_/-])\b{name}\("
+_IN_SENTENCE = r"\b[^\W\d_A-Z]+,? ((?:[^\W\d_a-z]\w*\.? )*{name}\b(?: [^\W\d_a-z]\w*)*)"
 _BARE = ARTICLES | word_set("is was are were be been being am became become becomes remains remained")
 _MENTION = words_in("mentions")
 #: The lists of `blend` that follow links, and that of `rerank`.
@@ -69,10 +73,26 @@ class Explanation:
         for chain in hit.chains:
             if len(chain) == 1 and self._says_something(chain[0]) and _is_between(chain[0], name, sender.title):
                 return (chain,)
+        # The link of `rerank` comes first, that of a rare term last.
+        is_term = "bridge" in ranks or ("terms" in ranks and not ranks.keys() & {"titles", "owners"})
+        name = self._find_shared_name(name, sender, passage) if is_term else name
+        if not name or entity_key(name) in title_keys(sender.title):
+            return ()
         mention = Triple(name_passage(sender), MENTIONS, name)
         if entity_key(name) in title_keys(passage.title):
             return ((mention,),)
+        if is_term and not words_in(name) <= words_in(name_passage(passage)):
+            return ((mention, Triple(name_passage(passage), MENTIONS, name)),)
         return ((mention, Triple(name, DESCRIBED_IN, name_passage(passage))),)
+
+    def _find_shared_name(self, term: str, sender: Passage, passage: Passage) -> str:
+        """Find what two passages name by a term: code, a name within a sentence, or metadata; empty if it is a word."""
+        if re.search(_IN_CODE.format(name=re.escape(term)), sender.text) or term.upper() == term.lower():
+            return term
+        whole = re.findall(_IN_SENTENCE.format(name=re.escape(term)), sender.text) if self._is_name(term) else []
+        fields = [text for name, text in sender.metadata.items() if name not in FILE_FIELDS and term in text]
+        there = " ".join((passage.title, passage.section, passage.text, *passage.metadata.values()))
+        return next((name for name in (*whole, *fields) if name in there), "")
 
     def _explains(self, chain: Chain, document: str) -> bool:
         if not (

@@ -182,12 +182,10 @@ def _code(element: Element) -> str:
 
 
 def _anchor(element: Element) -> str:
-    """Return the name that links call a heading by: its own, one inside it, or that of the section it opens."""
-    parent = element.getparent()
-    inside = element.find(".//a[@name]")
-    names = (
-        element.get("id"),
-        inside.get("name") if inside is not None else None,
-        parent.get("id") if parent is not None and parent.tag in ("section", "div") and parent[0] is element else None,
-    )
-    return next(filter(None, names), "")
+    """Return the names that links call a heading by: its own, one inside it, those of the section it opens."""
+    parent, inside = element.getparent(), element.find(".//a[@name]")
+    names = [element.get("id"), inside.get("name") if inside is not None else None]
+    before = list(element.itersiblings("span", preceding=True))  # as Sphinx writes labels
+    if parent is not None and parent.tag in ("section", "div") and parent.index(element) == len(before):
+        names += [each.get("id") for each in (parent, *before)]
+    return " ".join(filter(None, names))

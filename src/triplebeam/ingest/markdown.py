@@ -5,16 +5,20 @@ Fields at the head of a Markdown or AsciiDoc file, between two fences, are metad
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from html import escape
 from typing import NamedTuple
 
 from triplebeam.ingest.content import Content, report_damage
 from triplebeam.ingest.html import read_html
+from triplebeam.passage import Heading
 from triplebeam.text.characters import replace_unstorable
 
 #: A heading written as HTML at the head of a file, with the tags and comments before it.
 _HTML_HEADING = re.compile(r"\A\s*(?:<(?!h[1-6]\b)[^>]*>\s*)*<h[1-6]\b", re.IGNORECASE)
+#: What an anchor leaves out of a heading.
+_NO_ANCHOR = re.compile(r"[^\w\s-]")
 # The line after the fence and remarks must be a field: a text may well open with a horizontal rule.
 _FRONT_MATTER = re.compile(
     r"\A(---|\+\+\+)[ ]*\n(?=(?:[ \t]*(?:#[^\n]*)?\n)*[\w.-]+\s*[:=])(?P<fields>.*?)\n(?:\1|\.\.\.)[ ]*(?:\n|\Z)",
@@ -38,10 +42,23 @@ _MAX_WARNINGS = 3
 def read_markdown(source: str) -> Content:
     """Read Markdown. The title is the front matter's, else the first heading; other fields are metadata."""
     fields, body, warnings = parse_front_matter(source)
-    content = read_html(render_html(body), code_mark="`")
+    content = _add_anchors(read_html(render_html(body), code_mark="`"))
     title = fields.get("title") or _find_first_heading(content, body)
     metadata = {name: text for name, text in fields.items() if name != "title"}
     return content._replace(title=title, metadata=metadata, warnings=warnings)
+
+
+def _add_anchors(content: Content) -> Content:
+    """Name headings as GitHub does, of which the second of a name gets a number, and as MkDocs does."""
+    seen: Counter[str] = Counter()
+    headings: list[Heading] = []
+    for heading in content.headings:
+        name = _NO_ANCHOR.sub("", heading.text.lower()).replace(" ", "-")
+        numbered = f"{name}-{seen[name]}" if seen[name] else name
+        seen[name] += 1
+        names = dict.fromkeys((*heading.anchor.split(), numbered, re.sub("-+", "-", numbered).strip("-")))
+        headings.append(heading._replace(anchor=" ".join(names)))
+    return content._replace(headings=tuple(headings))
 
 
 def _find_first_heading(content: Content, body: str) -> str:

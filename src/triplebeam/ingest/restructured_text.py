@@ -34,7 +34,9 @@ _SETTINGS = {
 }
 #: Roles and directives of Sphinx, which docutils does not know, become plain markup before it sees them.
 _ROLE = re.compile(r":(?:[a-z]+:)?[a-z+-]+:`(?:[~!])?([^`<]+?)(?:\s*<([^`>]+)>)?`")
-_REFERENCES = (":ref:", ":term:", ":numref:", ":any:", ":abbr:", ":guilabel:", ":menuselection:")
+_REFERENCES = (":term:", ":any:", ":abbr:", ":guilabel:", ":menuselection:")
+#: What docutils writes as a hyphen in an anchor.
+_NO_ANCHOR = re.compile("[^a-z0-9]+")
 _DIRECTIVE = re.compile(r"^(?P<indent>[ \t]*)\.\. (?P<name>[\w:+-]+)::[ \t]*(?P<argument>.*)$", re.MULTILINE)
 _KNOWN = word_set(
     "note warning tip hint important attention caution danger error admonition seealso image figure code code-block "
@@ -105,7 +107,9 @@ def _replace_directives(source: str) -> Iterator[str]:
 
 
 def _replace_role(role: re.Match[str]) -> str:
-    """Replace a role: a reference to a document links to its file, one to a section is its text; others are code."""
+    """Replace a role: a reference to a document or label is a link, one to a term is its text; others are code."""
     if role[0].startswith(":doc:"):
         return f"`{role[1]} <{role[2] or role[1]}.rst>`__"
+    if role[0].startswith((":ref:", ":numref:")):
+        return f"`{role[1]} <#{_NO_ANCHOR.sub('-', (role[2] or role[1]).lower()).strip('-')}>`__"
     return role[1] if role[0].startswith(_REFERENCES) else f"``{role[1]}``"

@@ -102,7 +102,7 @@ def on_loopback(app: FastAPI) -> Iterator[str]:
 
 
 @contextmanager
-def sent(url: str, body: object) -> Iterator[None]:
+def send(url: str, body: object) -> Iterator[None]:
     """A question whose client waits for the whole answer, and goes away at the end of the block."""
     address = urlsplit(url)
     with closing(HTTPConnection(address.netloc)) as connection:

@@ -52,7 +52,7 @@ def content_hash(document: Document, passages: Sequence[Passage]) -> bytes:
 
 def _serialize_fields(document: Document) -> tuple[str, str, str]:
     """Serialize metadata, positions of anchors, and links as JSON."""
-    anchors = {heading.anchor: heading.start for heading in document.headings if heading.anchor}
+    anchors = {name: heading.start for heading in document.headings for name in heading.anchor.split()}
     return json.dumps(dict(document.metadata)), json.dumps(anchors), json.dumps(document.links)
 
 
@@ -259,6 +259,9 @@ def find_linked_passages(
         page = _page(id_)
         pages[page] = None if page in pages else number  # None: two documents have this page
     anchors = {number: json.loads(text) for number, _, text, _ in listed if text != "{}"}
+    labels: dict[str, int | None] = {}
+    for number, anchor in ((number, anchor) for number, named in anchors.items() for anchor in named):
+        labels[anchor] = None if anchor in labels else number  # None: two documents have this anchor
     places: dict[int, tuple[list[int], list[int]]] = {}
     for document, start, passage in passages:
         starts, ids = places.setdefault(document, ([], []))
@@ -274,6 +277,8 @@ def find_linked_passages(
         for start, target in json.loads(links):
             id_, _, anchor = target.partition("#")
             other = numbers.get(target, _find_target(id_, origin, numbers, pages))
+            if other == number and anchor and anchor not in anchors.get(number, {}):
+                other = labels.get(anchor)  # a label of Sphinx is known in all documents
             if other is None:
                 continue
             here, there = find_passage(number, start), find_passage(other, anchors.get(other, {}).get(anchor, 0))

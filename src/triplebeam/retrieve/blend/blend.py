@@ -12,8 +12,8 @@ the scores of plain search and of vectors, scaled from 0 to 1 for each question,
     g·(r_messages + r_triples + r_names + 0.5·r_owners + 0.3·D) + (1 - g)·(r_plain + 0.3·S) + r_titles
 
 The first two of plain search are among the first five whatever walks find: each scores at least as much as the third.
-Then the fifth and the tenth place may go to a passage that a rare term of the first hits leads to, or to one of another
-document (`Tail`).
+Then the fifth and the tenth place may go to a passage that a rare term or a link of the first hits leads to, or to one
+of another document (`Tail`).
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -178,9 +178,10 @@ def _follow(links: FactLinks, vector: NDArray[np.float32], leading: NDArray[np.f
 
 def _fill_tail(tail: Tail, query: str, scores: Scores, kept: Sequence[int]) -> dict[str, Listed]:
     """Fill the tail; the lists say what was placed there."""
-    links, documents = tail.fill(query, scores, kept)
-    terms = {link.row: link for link in links}
-    lists = {"documents": Listed(np.array(documents, np.int64), no_reasons)} if documents else {}
-    if links and (rare := tail.terms):
+    filled = tail.fill(query, scores, kept)
+    terms = {link.row: link for link in filled.terms}
+    rows = {"documents": filled.documents, "links": filled.links}
+    lists = {name: Listed(np.array(each, np.int64), no_reasons) for name, each in rows.items() if each}
+    if terms and (rare := tail.terms):
         lists["terms"] = Listed(np.array(list(terms), np.int64), no_reasons, lambda row: rare.hop(terms[row]))
     return lists

@@ -3,35 +3,39 @@
 Ours, no paper's. The rest of a ranking is left as it is, so that a wrong choice costs one place.
 
 - The fifth is for a passage of a document that has none above, if a rare term of the first three hits stands in its
-  title or heading (`RareTerms`).
+  title or heading (`RareTerms`), or for one of another document that one of the first two hits links to, or that links
+  to one of them.
 - The tenth is for the best passage of a document that has none above, where the passage that is there comes from a
   document that has two already, unless that is as long as a book: a question about a book seldom needs another one.
   Else it is for a passage with any rare term of the first three hits.
 
-A rare term gets a place if its passage is worth clearly more than the one that is there. With r = 1 / (3 + rank) in the
-ranking, D and S the scaled scores of vectors and of plain search, h the rarity of the rarest term in the heading and t
-that of all shared terms (each from 0 to 1, at most 3 in all), a passage is worth 2.6·r + D + 1.75·S + h + 0.16·t.
+A rare term or a link gets a place if its passage is worth clearly more than the one that is there. With r = 1 / (3 +
+rank) in the ranking, D and S the scaled scores of vectors and of plain search, h the rarity of the rarest term in the
+heading, t that of all shared terms (each from 0 to 1, at most 3 in all) and l = 1 for a passage that is linked, a
+passage is worth 2.6·r + D + 1.75·S + h + 0.16·t + 0.8·l.
 """
 
 from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from triplebeam.index.folder.passage_graph import Edges
 from triplebeam.index.folder.tables import PassageTable
 from triplebeam.index.folder.vectors import select_top
+from triplebeam.ranking import LINKING_HITS
 from triplebeam.retrieve.rare_terms import RareLink, RareTerms
 
-#: What a passage is worth: by its rank and its constant, by plain search, by the terms that it shares.
-_RANK, _RANK_CONSTANT, _PLAIN, _SHARED, _MAX_SHARED = 2.6, 3, 1.75, 0.16, 3.0
+#: What a passage is worth: by its rank and its constant, by plain search, by the terms that it shares, by a link.
+_RANK, _RANK_CONSTANT, _PLAIN, _SHARED, _MAX_SHARED, _LINKED = 2.6, 3, 1.75, 0.16, 3.0, 0.8
 #: How much more than the passage that is there.
 _MARGIN = 0.28
 _FIFTH, TENTH = 4, 9
 #: The names of the lists that a hit in these places is in.
-TAIL_LISTS = frozenset({"documents", "terms"})
+TAIL_LISTS = frozenset({"documents", "links", "terms"})
 #: Passages of the ranking that may move up.
 _DEPTH = 30
 #: Passages above from which on a document makes room for another.
@@ -41,10 +45,11 @@ _BOOK_DISTANCE = 100
 
 
 class Filled(NamedTuple):
-    """What was placed: links of rare terms, and rows of other documents."""
+    """What was placed: links of rare terms, rows of other documents, and rows that are linked."""
 
-    links: list[RareLink]
+    terms: list[RareLink]
     documents: list[int]
+    links: list[int]
 
 
 class Scores(NamedTuple):
@@ -61,19 +66,25 @@ class Tail:
 
     terms: RareTerms | None
     """None on a cluster, and where passages are very many: the tenth place is for other documents alone."""
+    links: Edges = field(repr=False)
+    """From passages to those that they link to, and back."""
     passages: PassageTable = field(repr=False)
 
     def fill(self, query: str, scores: Scores, kept: Collection[int]) -> Filled:
         """Move passages up by changing their scores in the ranking; those of ``kept`` stay where they are."""
         order: list[int] = select_top(scores.ranking, _DEPTH).tolist()
-        links = {link.row: link for link in self.terms.follow(query, order)} if self.terms else {}
-        worth = _Worth(scores, {row: rank for rank, row in enumerate(order, 1)}, links)
-        filled = Filled([], [])
+        terms = {link.row: link for link in self.terms.follow(query, order)} if self.terms else {}
+        linked = self._find_linked(order[:LINKING_HITS])
+        worth = _Worth(scores, {row: rank for rank, row in enumerate(order, 1)}, terms, linked)
+        filled = Filled([], [], [])
         if len(order) > _FIFTH and order[_FIFTH] not in kept:
             above = self._count_documents(order[:_FIFTH])
-            headed = [row for row, link in links.items() if link.heading_rarity and not above[self._document(row)]]
-            if (row := worth.choose(headed, order, _FIFTH)) is not None:
-                filled.links.append(links[row])
+            headed = {row for row, link in terms.items() if link.heading_rarity and not above[self._document(row)]}
+            if (row := worth.choose(headed | linked, order, _FIFTH)) is not None:
+                if row in linked:
+                    filled.links.append(row)
+                else:
+                    filled.terms.append(terms[row])
                 _move(row, order, _FIFTH, scores.ranking)
         if len(order) > TENTH:
             above = self._count_documents(order[:TENTH])
@@ -82,10 +93,15 @@ class Tail:
             if others and above[self._document(tenth)] >= _MANY and not self._is_in_book(tenth):
                 filled.documents.append(others[0])
                 _move(others[0], order, TENTH, scores.ranking)
-            elif (row := worth.choose(links, order, TENTH)) is not None:
-                filled.links.append(links[row])
+            elif (row := worth.choose(terms, order, TENTH)) is not None:
+                filled.terms.append(terms[row])
                 _move(row, order, TENTH, scores.ranking)
         return filled
+
+    def _find_linked(self, rows: Sequence[int]) -> set[int]:
+        """Return the rows of other documents that these link to, or that link to these."""
+        pairs = zip(*self.links.find_incident(np.array(rows, np.int64)), strict=True)
+        return {int(row) for place, row in pairs if self._document(row) != self._document(rows[place])}
 
     def _count_documents(self, rows: Collection[int]) -> Counter[str]:
         return Counter(map(self._document, rows))
@@ -104,7 +120,8 @@ class _Worth(NamedTuple):
 
     scores: Scores
     ranks: Mapping[int, int]
-    links: Mapping[int, RareLink]
+    terms: Mapping[int, RareLink]
+    linked: Collection[int]
 
     def choose(self, rows: Collection[int], order: list[int], place: int) -> int | None:
         """Return the best of these rows that is not above a place, if it is worth more than what is there."""
@@ -117,9 +134,10 @@ class _Worth(NamedTuple):
     def of(self, row: int) -> float:
         """Return what a passage is worth."""
         ranked = _RANK / (_RANK_CONSTANT + self.ranks[row]) if row in self.ranks else 0.0
-        link = self.links.get(row)
+        link = self.terms.get(row)
         shared = link.heading_rarity + _SHARED * min(link.rarity, _MAX_SHARED) if link else 0.0
-        return float(ranked + self.scores.near[row] + _PLAIN * self.scores.plain[row] + shared)
+        linked = _LINKED if row in self.linked else 0.0
+        return float(ranked + self.scores.near[row] + _PLAIN * self.scores.plain[row] + shared + linked)
 
 
 def _move(row: int, order: list[int], place: int, scores: NDArray[np.float64]) -> None:
