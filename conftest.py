@@ -17,7 +17,7 @@ from trials import FULL, examples
 from triplebeam.embed.embedder import Embedder
 from triplebeam.index.build.build import IndexBuilder
 from triplebeam.index.folder.snapshot import Snapshot
-from triplebeam.methods.gnn_ret import TrainedOn, TrainingSettings, Weights
+from triplebeam.methods.gnn_ret.weights import TrainedOn, TrainingSettings, Weights
 from triplebeam.settings import Settings
 from triplebeam.support import prepare
 from triplebeam.support.claim import Claim

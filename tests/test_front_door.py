@@ -19,6 +19,7 @@ from triplebeam.errors import BadInputError, IndexMissingError
 from triplebeam.generate.language_model import Completion, Prompt
 from triplebeam.passage import Document
 from triplebeam.settings import Settings
+from triplebeam.system.work import run_in_thread
 from triplebeam.testing.scripted import Scripted
 
 ROWS = [
@@ -193,6 +194,12 @@ class TestSearch:
         assert hits[0].chains == hits[0].chains
         assert index.search(question) == hits
 
+    def test_several_questions_are_searched_at_once(self, index: triplebeam.Index) -> None:
+        questions = ["Edward Cahn died", "Laughter in Hell"]
+        single = [index.search(question, k=2).ids for question in questions]
+        assert [hits.ids for hits in index.search(questions, k=2)] == single
+        assert index.search([]) == []
+
     def test_a_method_may_be_parsed_before(self, index: triplebeam.Index) -> None:
         method = Method.parse("hybrid+naive_ge")
         assert index.search("Edward Cahn", method=method) == index.search("Edward Cahn", method="naive_ge")
@@ -215,8 +222,8 @@ class TestAsk:
 
     def test_from_asyncio(self, asked: triplebeam.Index) -> None:
         async def both() -> tuple[list[str], str]:
-            hits = await asked.asearch("Edward Cahn died", k=1)
-            return hits.ids, (await asked.aask("When did Edward Cahn die?")).text
+            hits = await run_in_thread(lambda: asked.search("Edward Cahn died", k=1))
+            return hits.ids, (await run_in_thread(lambda: asked.ask("When did Edward Cahn die?"))).text
 
         assert asyncio.run(both()) == (["director"], "1963")
 
@@ -225,7 +232,8 @@ class TestAsk:
         asked = triplebeam.open(index.location.state, embedder=words, model=model, settings=index.settings)
 
         async def cancelled() -> None:
-            task = asyncio.create_task(asked.aask("When did Edward Cahn die?", method="single_step"))
+            asking = run_in_thread(lambda: asked.ask("When did Edward Cahn die?", method="single_step"))
+            task = asyncio.create_task(asking)
             await asyncio.to_thread(model.called.wait)
             task.cancel()
             with pytest.raises(asyncio.CancelledError):

@@ -28,8 +28,8 @@ EXTRAS = ("mcp", "langchain_core", "llama_index", "haystack", "fastapi", "uvicor
 HEAVY = ("numpy", "scipy", "onnxruntime", "spacy", "openai", "pydantic", "typer", "rich", "tantivy", "faiss", "pytest")
 
 
-#: The package's modules that opening an index may import, and that adding a sentence may call.
-MAX_IMPORTED_BY_OPEN, MAX_ENTERED_BY_ADD = 120, 77
+#: The package's modules that opening an index may import, and that adding a sentence and searching it may call.
+MAX_IMPORTED_BY_OPEN, MAX_ENTERED_BY_ADD, MAX_ENTERED_BY_SEARCH = 85, 65, 32
 
 
 def modules_after(statement: str) -> list[str]:
@@ -49,13 +49,26 @@ def test_naming_open_imports_what_opening_needs_and_little_else() -> None:
     assert not [name for name in found if name.startswith(("triplebeam.methods.", "triplebeam.assemble.indexing"))]
 
 
-def test_adding_a_sentence_passes_through_few_modules(tmp_path: Path) -> None:
+def test_a_sentence_and_a_question_pass_through_few_modules(tmp_path: Path) -> None:
     (tmp_path / "a.md").write_text("The lake is deep.", encoding="utf-8")
     for name in ("first", "second"):  # the first imports; what is called then is not counted
         index = triplebeam.Index(tmp_path / name, embedder=HashedWords())
         with entered_modules() as entered:
             index.add(tmp_path / "a.md", extractor="none")
+        with entered_modules() as searched:
+            index.search("lake")
     assert len(entered) <= MAX_ENTERED_BY_ADD, sorted(entered)
+    assert len(searched) <= MAX_ENTERED_BY_SEARCH, sorted(searched)
+
+
+def test_a_search_imports_nothing_that_only_builds_and_agents_need(tmp_path: Path) -> None:
+    (tmp_path / "a.md").write_text("The lake is deep.", encoding="utf-8")
+    triplebeam.Index(tmp_path / "index", embedder=HashedWords()).add(tmp_path / "a.md", extractor="none")
+    search = f"triplebeam.open({str(tmp_path / 'index')!r}, embedder=HashedWords()).search('lake')[0].snippet"
+    loaded = modules_after(f"import triplebeam\nfrom triplebeam.testing.hashed_words import HashedWords\n{search}")
+    assert "triplebeam.retrieve.blend.blend" in loaded
+    own = ("index.build", "index.store.store", "ingest.split", "methods.gear", "methods.shared", "support.find")
+    assert not {"filelock", "tomllib", *(f"triplebeam.{name}" for name in own)} & set(loaded)
 
 
 @contextmanager
@@ -119,9 +132,8 @@ def test_the_public_names_are_few() -> None:
         *("Triple", "TriplebeamError", "open"),
     ]
     assert [name for name in dir(triplebeam.Index) if not name.startswith("_")] == [
-        *("aask", "add", "add_documents", "add_texts", "agent", "asearch", "ask", "ask_stream", "correct", "expand"),
-        *("filter", "filter_text", "find_fault", "passages", "purge", "remove", "retriever", "search", "search_many"),
-        *("status", "sync"),
+        *("add", "add_documents", "add_texts", "agent", "ask", "ask_stream", "correct", "expand"),
+        *("filter", "passages", "purge", "remove", "retriever", "search", "status", "sync"),
     ]
 
 

@@ -16,8 +16,8 @@ from triplebeam.assemble.table import Parameter, Row, list_agents, list_retrieve
 from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError
 from triplebeam.index.folder.snapshot import Snapshot
-from triplebeam.methods.gnn_ret import GNNRet, Weights
-from triplebeam.methods.gnn_ret.retrieve import RecurrentGNNRet
+from triplebeam.methods.gnn_ret.retrieve import GNNRet, RecurrentGNNRet
+from triplebeam.methods.gnn_ret.weights import Weights
 from triplebeam.retrieve.bases import BM25, Dense, ScaledHybrid
 from triplebeam.retrieve.retriever import Retriever, for_question
 from triplebeam.settings import Settings

@@ -73,7 +73,7 @@ class AnswerPart(NamedTuple):
 class FactChecker(Protocol):
     """What has the passages that facts quote: an index."""
 
-    def find_fault(self, fact: Evidence) -> str | None:
+    def _find_fault(self, fact: Evidence) -> str | None:
         """Say why the quoted words do not support a fact; None if they do."""
         ...
 
@@ -172,7 +172,7 @@ class Answer:
         """Check every fact against an index again; returns the faults, none where everything holds."""
         if not self.evidence:
             return ["the answer has no evidence: nothing supports it"]
-        faults = [f"{fact.text}: {fault}" for fact in self.evidence if (fault := index.find_fault(fact))]
+        faults = [f"{fact.text}: {fault}" for fact in self.evidence if (fault := index._find_fault(fact))]
         unnamed = [part.text for part in self.parts if not part.supported]
         return [*faults, *(f"none of the facts contains the answer {text!r}" for text in unnamed)]
 

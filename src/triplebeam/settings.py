@@ -3,7 +3,6 @@
 import json
 import logging
 import os
-import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -160,13 +159,18 @@ class Settings(BaseModel):
     @classmethod
     def _add_sources(cls, given: dict[str, Any]) -> dict[str, Any]:
         """Add what the environment and the file set, in the order of precedence."""
-        path = Path(CONFIG_FILE)
-        try:
-            file = tomllib.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
-        except (OSError, ValueError) as error:
-            raise BadInputError(f"{CONFIG_FILE} cannot be read: {error}.") from error
+        file = _read_file(Path(CONFIG_FILE)) if Path(CONFIG_FILE).is_file() else {}
         user = _read_environment(cls.model_fields) | given
         return file | user | _keys_for(file, user)
+
+
+def _read_file(path: Path) -> dict[str, Any]:
+    import tomllib
+
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise BadInputError(f"{CONFIG_FILE} cannot be read: {error}.") from error
 
 
 def _read_environment(fields: Mapping[str, FieldInfo]) -> dict[str, Any]:

@@ -9,7 +9,8 @@ from triplebeam.embed.embedder import Embedder
 from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.methods.gear import Cascade, Exact, NaiveGE, Pooled, SyncGE
 from triplebeam.methods.gear.beam_search import ChainScorer
-from triplebeam.methods.hipporag import HippoRAG, HippoRAG2
+from triplebeam.methods.hipporag.hipporag import HippoRAG
+from triplebeam.methods.hipporag.hipporag2 import HippoRAG2
 from triplebeam.methods.hipporag.query_entities import VerbatimEntities
 from triplebeam.methods.shared.facts import Fact
 from triplebeam.ranking import Hit, Ranking

@@ -355,7 +355,7 @@ def test_words_of_another_analyser_are_made_again(tmp_path: Path, monkeypatch: p
     builder = IndexBuilder(folder=tmp_path, embedder=WordEmbedder())
     builder.build([Document(id="new", text="Something new.")])
     assert made == ["Something new."]
-    monkeypatch.setattr("triplebeam.index.folder.generation.ANALYZER", "2")
+    monkeypatch.setattr("triplebeam.index.folder.generation.name_analyzer", lambda: "2")
     builder.build([Document(id="newer", text="Something newer.")])
     assert len(made) > len(world_documents())
 

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from small_world import TRIPLES, TableExtractor, WordEmbedder, world_documents
-from triplebeam.extract.extractor import Extraction, Extractor
+from triplebeam.extract.extractor import Extraction, Extractor, kind_of
 from triplebeam.extract.triples_file import TriplesFile
 from triplebeam.index.build.build import IndexBuilder
-from triplebeam.index.build.extraction import OverwritePolicy, is_paid, keep_existing, kind_of
+from triplebeam.index.build.extraction import OverwritePolicy, is_paid, keep_existing
 from triplebeam.index.build.intake import BuildReport
 from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.index.store.tables import read_extractor

@@ -150,8 +150,8 @@ def test_views_are_kept_shared_and_filtered_again(tmp_path: Path) -> None:
         index.filter(f"year != {number}")
     assert context_of(some) is not context_of(index.filter("year >= 2005"))
     assert len(index.passages.document_ids) == 12
-    assert some.filter("year < 2007").filter_text == "(year >= 2005) and (year < 2007)"
-    assert (some.filter_text, index.filter_text) == ("year >= 2005", "")
+    assert context_of(some.filter("year < 2007")).filter_text == "(year >= 2005) and (year < 2007)"
+    assert (context_of(some).filter_text, context_of(index).filter_text) == ("year >= 2005", "")
 
 
 def open_files() -> int:
@@ -345,7 +345,7 @@ def test_a_filter_that_is_no_text_is_refused_wherever_it_is_given(tmp_path: Path
     for give in (
         lambda: index.filter(wrong),  # type: ignore[arg-type]
         lambda: index.search("Bath", where=wrong),  # type: ignore[arg-type]
-        lambda: index.search_many(["Bath"], where={}),  # type: ignore[arg-type]
+        lambda: index.search(["Bath"], where={}),  # type: ignore[arg-type]
         lambda: index.ask("Bath?", where=wrong),  # type: ignore[arg-type]
         lambda: next(index.ask_stream("Bath?", where=wrong)),  # type: ignore[arg-type]
     ):

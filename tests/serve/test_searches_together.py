@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from patience import SECONDS
 from planted_secrets import QUESTION, WHERE, build, find_leaks
 from small_world import WordEmbedder
-from triplebeam.assemble import IndexReader
+from triplebeam.assemble import IndexReader, context_of
 from triplebeam.embed.embedder import Kind
 from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.serve.cli.serve import start_warm_up
@@ -41,13 +41,13 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Library:
 def calls(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, list[str]]]:
     """The filter and the questions of every search that is made."""
     made: list[tuple[str, list[str]]] = []
-    search_many = IndexReader.search_many
+    search_many = IndexReader._search_many
 
     def noted(index: IndexReader, questions: Sequence[str], *args: Any, **kwargs: Any) -> Any:
-        made.append((index.filter_text, list(questions)))
+        made.append((context_of(index).filter_text, list(questions)))
         return search_many(index, questions, *args, **kwargs)
 
-    monkeypatch.setattr(IndexReader, "search_many", noted)
+    monkeypatch.setattr(IndexReader, "_search_many", noted)
     return made
 
 

@@ -14,7 +14,8 @@ from triplebeam.assemble.agents import (
     put_question_first,
 )
 from triplebeam.assemble.context import Context
-from triplebeam.assemble.retrievers import TITLE_BONUS, gnn_ret, hybrid, link_sources, scaled_hybrid
+from triplebeam.assemble.expansions import gnn_ret
+from triplebeam.assemble.retrievers import TITLE_BONUS, hybrid, link_sources, scaled_hybrid
 from triplebeam.assemble.table import Row, agent_row, base_row, graph_row
 from triplebeam.errors import BadInputError
 from triplebeam.methods.shared.question_answering import question_first as before_passages

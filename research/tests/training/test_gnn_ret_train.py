@@ -19,9 +19,8 @@ from small_graphs import Problem, graph_of, problems
 from trials import examples
 from triplebeam.errors import BadInputError
 from triplebeam.index.folder.passage_graph import PassageGraph
-from triplebeam.methods.gnn_ret import GNN_RET, RGNN_RET, TrainedOn, TrainingSettings, read_weights
 from triplebeam.methods.gnn_ret.propagate import Message, MessagePassing
-from triplebeam.methods.gnn_ret.weights import Gradient
+from triplebeam.methods.gnn_ret.weights import GNN_RET, RGNN_RET, Gradient, TrainedOn, TrainingSettings, read_weights
 from triplebeam_research.training.descent import AT_BORDER, LAST_STEP, RISING_LOSS, SMALL_GRADIENT, train
 from triplebeam_research.training.objective import HingeObjective, TrainingStep, assign_labels, training_steps
 from triplebeam_research.training.printed import compute_printed_gradient

@@ -15,8 +15,8 @@ from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError
 from triplebeam.evaluate.questions import SubQuestion
 from triplebeam.index.folder.snapshot import Snapshot
-from triplebeam.methods.gnn_ret import GNN_RET, RGNN_RET, GNNRet
-from triplebeam.methods.gnn_ret.weights import Targets
+from triplebeam.methods.gnn_ret.retrieve import GNNRet
+from triplebeam.methods.gnn_ret.weights import GNN_RET, RGNN_RET, Targets
 from triplebeam.settings import Settings
 from triplebeam_research.training.trainer import DEPTHS, Trainer, average_recall, read_decompositions, write_weights
 

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from triplebeam.adapters.retriever import KnownPassages, OwnRetriever, Source, metadata_of, open_or_keep
-from triplebeam.assemble import DEFAULT_METHOD, IndexReader
+from triplebeam.assemble import DEFAULT_METHOD, IndexReader, context_of
 from triplebeam.errors import BadInputError, ExtraMissingError
 from triplebeam.retrieve.retriever import Retriever
 
@@ -58,7 +58,7 @@ class TriplebeamRetriever:
             raise BadInputError(f"{self.method!r} has no name to be saved by: use a method that has one.")
         folder = str(self.index.location.state)
         return default_to_dict(
-            self, index=folder, method=self.method, top_k=self.top_k, where=self.index.filter_text or None
+            self, index=folder, method=self.method, top_k=self.top_k, where=context_of(self.index).filter_text or None
         )
 
     @classmethod

@@ -11,8 +11,9 @@ from typing import Any, TypeVar
 
 from triplebeam.answer import Agent
 from triplebeam.assemble.context import Context
+from triplebeam.assemble.expansions import Scorer, sync_ge
 from triplebeam.assemble.method import Method, Part
-from triplebeam.assemble.retrievers import Scorer, dense, sync_ge
+from triplebeam.assemble.retrievers import dense
 from triplebeam.errors import BadInputError
 from triplebeam.methods.agent import Auto, EvidenceAgent, SingleStep
 from triplebeam.methods.agent.read import QuotingReader

@@ -72,6 +72,11 @@ class Context:
         return self.source.triples
 
     @property
+    def filter_text(self) -> str:
+        """What holds for the passages of a view; empty for a whole index."""
+        return str(self.filters[0]) if len(self.filters) == 1 else " and ".join(f"({each})" for each in self.filters)
+
+    @property
     def seed(self) -> int:
         """The seed of agents that sample: the settings', else one that never changes."""
         return self.settings.seed or 0

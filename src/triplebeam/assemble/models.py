@@ -8,9 +8,8 @@ from typing import Literal, NamedTuple, TypeAlias
 from triplebeam.embed import load_embedder
 from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError, ModelMissingError, nearest
-from triplebeam.extract.extractor import KEYWORDS_MARK, Extractor
+from triplebeam.extract.extractor import KEYWORDS_MARK, Extractor, kind_of
 from triplebeam.generate.language_model import LanguageModel
-from triplebeam.index.build.extraction import kind_of
 from triplebeam.index.location import Location
 from triplebeam.index.store.tables import read_extractor
 from triplebeam.plugins import require_plugin

@@ -1,6 +1,7 @@
 """Passages and answers out of a published index, or out of the part of it for which a filter holds."""
 
 from collections.abc import Iterator, Sequence
+from typing import TypedDict, Unpack, overload
 
 from triplebeam import support
 from triplebeam.answer import Agent, Answer, Evidence, Run, Step
@@ -11,11 +12,22 @@ from triplebeam.explain.search_results import SearchResults
 from triplebeam.index.source import Manifest, PassageLookup
 from triplebeam.passage import Passage
 from triplebeam.retrieve.retriever import Retriever, retrieve_many
-from triplebeam.system.work import run_in_thread
 from triplebeam.where import Where, parse
 
 DEFAULT_METHOD = "blend"
 DEFAULT_AGENT = "auto"
+
+
+class SearchOptions(TypedDict, total=False):
+    """What `Index.search` takes, too."""
+
+    k: int
+    """How many passages; 10 by default."""
+    method: str | Method | Retriever
+    """The name of a method, ``blend`` by default, or a retriever of your own; where there is a filter, it is to be
+    built over that view."""
+    where: str | Where | None
+    """A filter: only passages for which it holds are found."""
 
 
 class IndexReader:
@@ -30,7 +42,8 @@ class IndexReader:
         self._opened: Context | None = context
 
     def __repr__(self) -> str:
-        view = f", filtered by {self.filter_text!r}" if self.filter_text else ""
+        filter_text = self._opened.filter_text if self._opened else ""
+        view = f", filtered by {filter_text!r}" if filter_text else ""
         return f"{type(self).__name__}({str(self.location)!r}{view})"
 
     @property
@@ -61,39 +74,34 @@ class IndexReader:
         """
         return IndexReader(context_of(self).view(parse(where)))
 
-    @property
-    def filter_text(self) -> str:
-        """What holds for the passages of a view; empty for a whole index."""
-        filters = self._opened.filters if self._opened else ()
-        return str(filters[0]) if len(filters) == 1 else " and ".join(f"({each})" for each in filters)
-
+    @overload
+    def search(self, question: str, **options: Unpack[SearchOptions]) -> SearchResults: ...
+    @overload
     def search(
-        self,
-        question: str,
-        *,
-        k: int = 10,
-        method: str | Method | Retriever = DEFAULT_METHOD,
-        where: str | Where | None = None,
-    ) -> SearchResults:
-        """Return the best k passages for a question, among those for which the filter ``where`` holds.
+        self, question: list[str] | tuple[str, ...], **options: Unpack[SearchOptions]
+    ) -> list[SearchResults]: ...
+    def search(
+        self, question: str | list[str] | tuple[str, ...], **options: Unpack[SearchOptions]
+    ) -> SearchResults | list[SearchResults]:
+        """Return the best passages for a question; for a list of questions, a list, faster than one by one.
 
-        ``method`` may be a retriever of your own, too; where there is a filter, it is to be built over that view.
+        See `SearchOptions`. Scores of several questions may differ from those of one by rounding.
         """
-        return self.search_many([question], k=k, method=method, where=where)[0]
+        if isinstance(question, str):
+            return self._search_many([question], **options)[0]
+        return self._search_many(question, **options)
 
-    def search_many(
+    def _search_many(
         self,
         questions: Sequence[str],
-        *,
         k: int = 10,
         method: str | Method | Retriever = DEFAULT_METHOD,
         where: str | Where | None = None,
     ) -> list[SearchResults]:
-        """Return what `search` does for each question, apart from the rounding of scores; faster than one by one."""
         for question in questions:
             check_question(question)
         if where is not None:
-            return self.filter(where).search_many(questions, k=k, method=method)
+            return self.filter(where)._search_many(questions, k, method)
         if k < 1:
             raise BadInputError(f"k is {k}: ask for at least one passage.")
         retriever = self.retriever(method) if isinstance(method, str | Method) else method
@@ -114,24 +122,7 @@ class IndexReader:
         yield from run.steps
         yield run.answer
 
-    async def asearch(
-        self,
-        question: str,
-        *,
-        k: int = 10,
-        method: str | Method | Retriever = DEFAULT_METHOD,
-        where: str | Where | None = None,
-    ) -> SearchResults:
-        """Search in a thread, for asyncio; cancelling the task stops calls to a language model."""
-        return await run_in_thread(lambda: self.search(question, k=k, method=method, where=where))
-
-    async def aask(
-        self, question: str, *, method: str | Method = DEFAULT_AGENT, where: str | Where | None = None
-    ) -> Answer:
-        """Ask in a thread, for asyncio; cancelling the task stops calls to a language model."""
-        return await run_in_thread(lambda: self.ask(question, method=method, where=where))
-
-    def find_fault(self, fact: Evidence) -> str | None:
+    def _find_fault(self, fact: Evidence) -> str | None:
         """Say why the words that a fact quotes do not support it; None if they do. See `Answer.verify`."""
         if fact.span is None:
             return "the answer quotes nothing that supports it"

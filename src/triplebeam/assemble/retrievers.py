@@ -2,19 +2,14 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
-from pathlib import Path
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from triplebeam.assemble.context import Context
 from triplebeam.errors import BadInputError
 from triplebeam.index.folder.entity_graph import BLENDED_PASSAGES, BLENDED_TOLERANCE
-from triplebeam.index.folder.passage_graph import KINDS, PAPER_KINDS, EdgeKind
+from triplebeam.index.folder.passage_graph import KINDS
 from triplebeam.index.folder.terms import TermIndex
-from triplebeam.methods.gear import Cascade, Exact, LLMReader, NaiveGE, Pooled, SyncGE
-from triplebeam.methods.gear.beam_search import ChainScorer
-from triplebeam.methods.gnn_ret import GNN_RET, GNNRet, Weights, read_weights
-from triplebeam.methods.gnn_ret.propagate import Distance, Message
-from triplebeam.methods.gnn_ret.retrieve import RecurrentGNNRet
+from triplebeam.methods.gnn_ret.retrieve import GNNRet
 from triplebeam.methods.hipporag.hipporag import HippoRAG
 from triplebeam.methods.hipporag.hipporag2 import HippoRAG2
 from triplebeam.methods.hipporag.query_entities import (
@@ -23,7 +18,6 @@ from triplebeam.methods.hipporag.query_entities import (
     QueryEntities,
     VerbatimEntities,
 )
-from triplebeam.methods.shared.replies import LLMTripleFilter
 from triplebeam.passage import SHARED_TITLE
 from triplebeam.retrieve.bases import BM25, Dense, Hybrid, ScaledHybrid
 from triplebeam.retrieve.blend.blend import Blend, Walk
@@ -87,12 +81,12 @@ def hipporag2(
     base: Retriever | None = None,
 ) -> HippoRAG2:
     """PageRank from the nearest triples."""
-    return HippoRAG2.over(
-        context.snapshot,
-        context.embedder,
-        base=base or dense(context),
-        triple_filter=LLMTripleFilter(model=context.reading_model) if filter == "llm" else None,
-    )
+    found = HippoRAG2.over(context.snapshot, context.embedder, base=base or dense(context))
+    if filter == "none":
+        return found
+    from triplebeam.methods.shared.replies import LLMTripleFilter  # prompts and replies: most searches have none
+
+    return replace(found, triple_filter=LLMTripleFilter(model=context.reading_model))
 
 
 def link_sources(context: Context) -> dict[str, Any]:
@@ -148,125 +142,3 @@ def _walks(context: Context, plain: ScoringRetriever) -> Mapping[str, Walk]:
         "triples": HippoRAG2.over(index, embedder, base=plain, seed_entities=_BLENDED_SEEDS, **walk),
         "names": HippoRAG.over(index, embedder, names, fallback=None, **walk),
     }
-
-
-Scorer: TypeAlias = Literal["cascade", "exact", "pooled"]
-
-
-def naive_ge(
-    context: Context, below: Retriever, *, scorer: Scorer = "cascade", shortlist: int | None = None
-) -> NaiveGE:
-    """Walk from every triple of the base's passages."""
-    return NaiveGE(base=below, triples=context.triples, scorer=_scorer(context, scorer, shortlist))
-
-
-def sync_ge(context: Context, below: Retriever, *, scorer: Scorer = "cascade", shortlist: int | None = None) -> SyncGE:
-    """Walk from the facts that a model reads in the base's passages."""
-    return SyncGE(
-        base=below,
-        triples=context.triples,
-        scorer=_scorer(context, scorer, shortlist),
-        reader=LLMReader(model=context.reading_model, passages=context.passages),
-    )
-
-
-def _scorer(context: Context, name: Scorer, shortlist: int | None) -> ChainScorer:
-    triples, embedder = context.triples, context.embedder
-    if name == "cascade":
-        cascade = Cascade(triples=triples, embedder=embedder)
-        return cascade if shortlist is None else replace(cascade, shortlist=shortlist)
-    if shortlist is not None:
-        raise BadInputError(f"the scorer {name!r} has no shortlist: only cascade has.")
-    return (Exact if name == "exact" else Pooled)(triples=triples, embedder=embedder)
-
-
-Edges: TypeAlias = Literal["both", "structural", "keyword", "links", "all"]
-EDGES: Mapping[Edges, tuple[EdgeKind, ...]] = {
-    "both": PAPER_KINDS,
-    "structural": ("structural",),
-    "keyword": ("keyword",),
-    "links": ("links",),
-    "all": KINDS,
-}
-UNTRAINED_ALPHA = 0.5
-
-
-class ScoringBase(NamedTuple):
-    """A base with a score for every passage, its name, and how its scores become distances."""
-
-    retriever: ScoringRetriever
-    name: str
-    distance: Distance
-
-
-def scoring_base(below: Retriever) -> ScoringBase:
-    """Return what GNN-Ret can use; anything else is refused before it is asked a question."""
-    match below:
-        case Dense(over="passages"):
-            return ScoringBase(below, "dense", "cosine")
-        case ScaledHybrid():  # from 0 to 1 already
-            return ScoringBase(below, "scaled_hybrid", "cosine")
-        case TitleBonus():
-            return ScoringBase(below, "scaled_hybrid with titles", "cosine")
-        case BM25(over="passages"):
-            return ScoringBase(below, "bm25", "scaled")
-        case _:
-            raise BadInputError(
-                "GNN-Ret needs a base with a score for every passage: use dense, scaled_hybrid or bm25 in front of"
-                " +gnn_ret."
-            )
-
-
-def gnn_ret(
-    context: Context,
-    below: Retriever,
-    *,
-    relevant: int | None = None,
-    layers: int | None = None,
-    alpha: float | None = None,
-    message: Message | None = None,
-    edges: Edges | None = None,
-    weights: Path | None = None,
-    chains: bool = True,
-    beta: float | None = None,
-) -> Retriever:
-    """GNN-Ret over a base; with ``beta``, or with weights of rgnn_ret, the recurrent one.
-
-    What a weights file was trained with holds unless it is named.
-    """
-    base = scoring_base(below)
-    learned = _weights(context, base, weights, {"alpha": alpha, "layers": layers}) if weights else None
-    trained = learned.settings if learned else GNN_RET
-    if layers is not None and layers < 1:
-        raise BadInputError(f"layers is {layers}: messages are sent at least once.")
-    found = GNNRet(
-        base=base.retriever,
-        graph=context.snapshot.passage_graph,
-        passages=context.snapshot.passages,
-        alpha=learned.alpha if learned else (UNTRAINED_ALPHA if alpha is None else alpha,) * (layers or 1),
-        relevant=trained.relevant if relevant is None else relevant,
-        message=message or trained.message,
-        edges=EDGES[edges] if edges else trained.edges,
-        distance=base.distance,
-        # Looking up the keyword that a hit came by takes longer than finding the hit: a millisecond or two.
-        triples=context.snapshot.triples if chains else None,
-    )
-    if beta is None and learned:
-        beta = learned.beta
-    return found if beta is None else RecurrentGNNRet(gnn_ret=found, beta=beta)
-
-
-def _weights(context: Context, base: ScoringBase, path: Path, given: Mapping[str, float | None]) -> Weights:
-    """Values learned for one embedder and one base say nothing about others."""
-    if own := [name for name, value in given.items() if value is not None]:
-        raise BadInputError(f"weights={path} has its own alpha for each layer: leave out {own[0]}.")
-    weights = read_weights(path)
-    here = {"base": base.name, "embedder": context.source.manifest.embedder.name}
-    there = {"base": weights.trained_on.base, "embedder": weights.trained_on.embedder}
-    for what, name in here.items():
-        if there[what] != name:
-            raise BadInputError(
-                f"the weights {path} were trained for the {what} {there[what]!r}, not for {name!r}: train others with"
-                " `triplebeam research train`."
-            )
-    return weights

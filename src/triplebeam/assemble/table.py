@@ -153,19 +153,19 @@ _ROWS = [
     ),
     Row(
         "naive_ge", "expansion", "hybrid, then a walk along chains of triples",
-        "retrievers:naive_ge", "hybrid", uses_graph=True,
+        "expansions:naive_ge", "hybrid", uses_graph=True,
     ),
     Row(
         "sync_ge", "expansion", "the same, after a language model has read the first passages",
-        "retrievers:sync_ge", "hybrid", uses_graph=True, uses_model=True,
+        "expansions:sync_ge", "hybrid", uses_graph=True, uses_model=True,
     ),
     Row(
         "rerank", "expansion", "blend, then a small model reads each passage beside the one that leads to it",
-        "rerank:rerank", "blend", uses_graph=True, takes_snapshot=True,
+        "expansions:rerank", "blend", uses_graph=True, takes_snapshot=True,
     ),
     Row(
         "gnn_ret", "expansion", "messages over the graph of passages, from the most similar in meaning",
-        "retrievers:gnn_ret", "dense", uses_graph=True, takes_snapshot=True,
+        "expansions:gnn_ret", "dense", uses_graph=True, takes_snapshot=True,
         variants={"scaled_hybrid+gnn_ret": "messages over the graph of passages, from words and meaning"},
     ),
     graph_row(

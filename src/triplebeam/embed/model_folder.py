@@ -57,6 +57,11 @@ class ModelFolder:
         raise ModelMissingError(f"{self.path} holds neither {_GRAPHS[0]} nor {_WEIGHTS}: get one of the two.")
 
     @property
+    def tokenizer_file(self) -> Path:
+        """How texts become tokens."""
+        return self.path / "tokenizer.json"
+
+    @property
     def config(self) -> dict[str, Any]:
         """The ``config.json`` of the encoder; empty where there is none."""
         return dict(self._json("config.json", {}))

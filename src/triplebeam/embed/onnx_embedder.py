@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Any, Literal, TypeAlias, TypeVar
+from typing import Any, Literal, TypeAlias, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from triplebeam.embed.embedder import Kind, Span
 from triplebeam.embed.gpu import open_on_gpu
 from triplebeam.embed.model_folder import ModelFolder, Pooling
+from triplebeam.embed.vocabulary import prune_vocabulary
 from triplebeam.errors import ModelMissingError
 from triplebeam.system.work import check_cancelled, processors
 
@@ -54,7 +55,7 @@ class OnnxEmbedder:
         self._on_gpu = on_gpu
         self._threads = threads or (_BATCHES_ON_GPU if on_gpu else processors())
         self._session = open_session(folder, precision, on_gpu=on_gpu)
-        self._tokenizer = open_tokenizer(folder)
+        self._has_tokenized = False
         self._pooling = pooling or folder.pooling
         self._prompts = {"query": folder.prompt("query"), "passage": folder.prompt("document", "passage")}
         self._inputs = [each.name for each in self._session.get_inputs()]
@@ -96,10 +97,20 @@ class OnnxEmbedder:
         for start in range(0, len(texts), _SLICE_ROWS):
             chosen = [self._prompts[kind] + text for text in texts[start : start + _SLICE_ROWS]]
             # A tokenizer that adds no marks leaves nothing of an empty text: one padding token represents it.
-            tokens = [encoding.ids or [0] for encoding in self._tokenizer.encode_batch_fast(chosen)]
+            tokens = [encoding.ids or [0] for encoding in self._tokenizer_for(chosen).encode_batch_fast(chosen)]
             for rows, found in self._run_all(run, tokens):
                 vectors[start + rows] = found
         return vectors
+
+    @cached_property
+    def _tokenizer(self) -> Any:
+        return open_tokenizer(self._folder)
+
+    def _tokenizer_for(self, texts: Sequence[str]) -> Any:
+        """Return a tokenizer for these texts. The first may be the only ones, as in a search on the command line."""
+        is_first, self._has_tokenized = not self._has_tokenized, True
+        pruned = prune_vocabulary(self._folder.tokenizer_file.read_bytes(), texts) if is_first else None
+        return open_tokenizer(self._folder, pruned) if pruned else self._tokenizer
 
     @property
     def reads_tokens(self) -> bool:
@@ -206,11 +217,11 @@ def batches(lengths: Sequence[int], most: int = TOKENS_PER_BATCH) -> Iterator[ND
         start += rows
 
 
-def open_tokenizer(folder: ModelFolder) -> Any:
-    """Open the folder's tokenizer, without padding and cut at the model's limit."""
+def open_tokenizer(folder: ModelFolder, pruned: str | None = None) -> Any:
+    """Open the folder's tokenizer, or what is left of its file, without padding and cut at the model's limit."""
     from tokenizers import Tokenizer
 
-    tokenizer = Tokenizer.from_file(str(folder.path / "tokenizer.json"))
+    tokenizer = Tokenizer.from_str(pruned) if pruned else Tokenizer.from_file(str(folder.tokenizer_file))
     # The file may ask for padding and a limit of its own; the limit the model was trained with is the folder's.
     tokenizer.no_padding()
     tokenizer.enable_truncation(folder.longest)
@@ -276,13 +287,18 @@ def load_tensors(file: Path) -> dict[str, NDArray[np.float32]]:
         with file.open("rb") as stream:
             size = int.from_bytes(stream.read(8), "little")
             header = json.loads(stream.read(size))
-        return {name: _load_tensor(file, header[name], 8 + size, tensors, name) for name in tensors.keys()}  # noqa: SIM118
+        whole = np.memmap(file, np.uint8, "r")
+        return {name: _load_tensor(whole, header[name], 8 + size, tensors, name) for name in tensors.keys()}  # noqa: SIM118
 
 
-def _load_tensor(file: Path, entry: Mapping[str, Any], start: int, tensors: Any, name: str) -> NDArray[np.float32]:
-    begin, end = entry["data_offsets"]
-    if entry["dtype"] == "F32" and end > begin and (start + begin) % _FLOAT_BYTES == 0:
-        return np.memmap(file, np.float32, "r", start + begin, tuple(entry["shape"]))
+def _load_tensor(
+    whole: "np.memmap[Any, np.dtype[np.uint8]]", entry: Mapping[str, Any], start: int, tensors: Any, name: str
+) -> NDArray[np.float32]:
+    begin, end = (start + offset for offset in entry["data_offsets"])
+    if entry["dtype"] == "F32" and end > begin and begin % _FLOAT_BYTES == 0:
+        tensor = cast("np.memmap[Any, Any]", whole[begin:end].view(np.float32).reshape(entry["shape"]))
+        tensor.offset = begin  # NumPy leaves that of the whole file
+        return tensor
     import ml_dtypes  # noqa: F401 - NumPy learns bfloat16 from it; a dependency of onnx
 
     return np.asarray(tensors.get_tensor(name)).astype(np.float32)

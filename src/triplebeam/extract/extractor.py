@@ -31,6 +31,11 @@ class Extraction:
 KEYWORDS_MARK = "+keywords:"
 
 
+def kind_of(name: str) -> str:
+    """Return an extractor's name without versions and models: local, llm, llm-two-step, given, or your own."""
+    return name.partition(KEYWORDS_MARK)[0].partition(":")[0]
+
+
 class Extractor(Protocol):
     """Extracts triples from passages. ``name`` (with a version) is recorded for every passage it extracts."""
 

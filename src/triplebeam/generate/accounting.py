@@ -9,7 +9,6 @@ A later prompt of an agent may repeat what an earlier reply said of a document, 
 """
 
 import re
-import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -118,6 +117,8 @@ class Price(NamedTuple):
 @cache
 def load_prices() -> Mapping[str, Price]:
     """Load the prices that come with the package."""
+    import tomllib  # few commands ask for prices
+
     text = resources.files("triplebeam.generate").joinpath("prices.toml").read_text(encoding="utf-8")
     return {model: Price(**entry) for model, entry in tomllib.loads(text).items()}
 

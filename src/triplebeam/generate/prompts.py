@@ -15,7 +15,6 @@ The two headings are alone on their lines. ``$$`` is a dollar sign. A setting le
 import hashlib
 import re
 import string
-import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from importlib import resources
@@ -120,6 +119,8 @@ def read_template(name: str, content: str) -> Template:
 
 
 def _read_head(name: str, head: str) -> tuple[float | None, int | None]:
+    import tomllib  # a search without a model has no prompt
+
     try:
         settings = tomllib.loads(head)
     except tomllib.TOMLDecodeError as error:

@@ -15,6 +15,7 @@ from typing import TypeAlias
 from triplebeam.errors import BadInputError
 from triplebeam.passage import PASSAGE_TOKENS, Document, Passage
 from triplebeam.text.characters import CHINESE_AND_JAPANESE
+from triplebeam.text.names import strip_number
 from triplebeam.text.sentences import Span, sentence_spans, trim_span
 
 # Chinese and Japanese put no space between words: each character counts. So does every further 40 characters of a
@@ -26,10 +27,6 @@ _HEADING_TOKENS = 16
 _SMALL_SHARE = 4
 _ENDS_LIKE_PROSE = tuple(".!?…;,。！？”\"'’)")
 _BETWEEN = " › "
-_NUMBER = re.compile(
-    r"(?:(?:chapter|appendix|section|part)\s+)?(?:(?:\d+|[a-z](?=\.\d))(?:\.\d+)*|[a-z](?=[.:)]))[.:)]?\s+(?:[-–—]\s+)?",
-    re.IGNORECASE,
-)
 
 
 class Outline:
@@ -90,11 +87,6 @@ def _paths(document: Document) -> list[tuple[str, ...]]:
 
 def _fold_case(text: str) -> str:
     return " ".join(text.split()).casefold()
-
-
-def strip_number(heading: str) -> str:
-    """Return the heading without its number: ``Main configuration`` of ``Chapter 14 - Main configuration``."""
-    return heading[numbered.end() :] if (numbered := _NUMBER.match(heading)) else heading
 
 
 _Cutter: TypeAlias = Callable[[str, int, int, Outline], Iterator[Span]]

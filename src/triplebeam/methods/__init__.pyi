@@ -5,5 +5,5 @@ from triplebeam.methods.gear import GeAR as GeAR
 from triplebeam.methods.gear import NaiveGE as NaiveGE
 from triplebeam.methods.gear import Pooled as Pooled
 from triplebeam.methods.gear import SyncGE as SyncGE
-from triplebeam.methods.gnn_ret import GNNRet as GNNRet
+from triplebeam.methods.gnn_ret.retrieve import GNNRet as GNNRet
 from triplebeam.retrieve.bases import Hybrid as Hybrid

@@ -6,7 +6,6 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from random import Random
 from typing import TYPE_CHECKING, TypeVar
 from urllib.parse import urlsplit
@@ -144,6 +143,8 @@ def parse_retry_after(headers: Mapping[str, str], now: datetime | None = None) -
     if seconds is not None or header is None:
         return seconds
     try:
+        from email.utils import parsedate_to_datetime  # it imports sockets, and few replies have a date
+
         moment = parsedate_to_datetime(header)
     except ValueError:
         return None

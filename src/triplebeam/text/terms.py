@@ -23,11 +23,11 @@ from unicodedata import normalize
 from triplebeam.text.characters import CHINESE_AND_JAPANESE, HANGUL, UNSPACED
 from triplebeam.text.language import detect_foreign_language
 from triplebeam.text.stop_words import QUERY_STOP_WORDS, word_set
-from triplebeam.text.words import compile_word
+from triplebeam.text.words import WORD, compile_word
 
 ENGLISH = "english"
-#: What words are made by: raised with every change of the rules below, so that words made by others are made again.
-ANALYZER = f"1, tantivy {version('tantivy')}"
+#: Raised with every change of the rules below.
+_RULES = 1
 _STEMMERS = dict(
     pair.split(":")
     for pair in word_set(
@@ -45,11 +45,18 @@ _OPTIONAL_MARKS = re.compile(
     "[\u0300-\u0305\u0307\u0309-\u036f]|(?<![иуИУ])\u0306|(?<![іІ])\u0308"
     "|[\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0640\u064b-\u065f\u0670\u200d\u20d0-\u20f0\ufe00-\ufe0f]"
 )
-_UNSPACED_RUN = re.compile(rf"[{UNSPACED}]+")
+#: From Thai to Khmer, and from kana on: all scripts without spaces are there, and few others. Their own classes take
+#: Python milliseconds to compile: `re` does so, and keeps them, when a text has such a character.
+_MAY_BE_UNSPACED = re.compile("[^\0-\u0e00\u17d4-\u3004]")
 #: Of these scripts, each character has a place in the text: folding leaves it one character.
 _EAST_ASIAN = f"{CHINESE_AND_JAPANESE}{HANGUL}"
-_EAST_ASIAN_RUN = re.compile(rf"[{_EAST_ASIAN}]+")
-_WRITTEN_WORD = re.compile(rf"{_EAST_ASIAN_RUN.pattern}|{compile_word(without=f'_{_EAST_ASIAN}').pattern}")
+_EAST_ASIAN_RUN, _UNSPACED_RUN = rf"[{_EAST_ASIAN}]+", rf"[{UNSPACED}]+"
+
+
+@cache
+def name_analyzer() -> str:
+    """Name what words are made by, so that words made by others are made again."""
+    return f"{_RULES}, tantivy {version('tantivy')}"
 
 
 def stemmer_for(text: str) -> str:
@@ -80,12 +87,12 @@ def query_stems(query: str, stemmers: Iterable[str]) -> list[dict[str, str]]:
 
 def words_in(text: str, stemmer: str = ENGLISH) -> set[str]:
     """Collect the words of a text that is shown, as they are compared with those of a question."""
-    return {word for written in set(_WRITTEN_WORD.findall(text)) for word in _stem_word(written, stemmer)}
+    return {word for written in set(_written_word(text).findall(text)) for word in _stem_word(written, stemmer)}
 
 
 def locate_words(text: str, stemmer: str = ENGLISH) -> Iterator[tuple[int, int, str]]:
     """Give the words of a text as `words_in` does, each with its place."""
-    for match in _WRITTEN_WORD.finditer(text):
+    for match in _written_word(text).finditer(text):
         start, end = match.span()
         for place, word in enumerate(_stem_word(match[0], stemmer)):
             first = start + place // 2
@@ -94,7 +101,14 @@ def locate_words(text: str, stemmer: str = ENGLISH) -> Iterator[tuple[int, int, 
 
 def is_unspaced(word: str) -> bool:
     """Return whether the word is of a script in which a single character is a word."""
-    return _EAST_ASIAN_RUN.match(word) is not None
+    return _MAY_BE_UNSPACED.match(word) is not None and re.match(_EAST_ASIAN_RUN, word) is not None
+
+
+def _written_word(text: str) -> re.Pattern[str]:
+    """Return the pattern of a word in a text: a run of East Asian characters, or of others."""
+    if not _MAY_BE_UNSPACED.search(text):
+        return WORD
+    return re.compile(rf"{_EAST_ASIAN_RUN}|{compile_word(without=f'_{_EAST_ASIAN}').pattern}")
 
 
 @lru_cache(1 << 15)
@@ -113,8 +127,10 @@ def _split_unspaced(text: str) -> tuple[str, list[str]]:
     if text.isascii():
         return text, []
     folded = normalize("NFC", _OPTIONAL_MARKS.sub("", normalize("NFD", text)))
-    runs = [normalize("NFKC", run) for run in _UNSPACED_RUN.findall(folded)]
-    return (_UNSPACED_RUN.sub(" ", folded), runs) if runs else (folded, runs)
+    if not _MAY_BE_UNSPACED.search(folded):
+        return folded, []
+    runs = [normalize("NFKC", run) for run in re.findall(_UNSPACED_RUN, folded)]
+    return (re.sub(_UNSPACED_RUN, " ", folded), runs) if runs else (folded, runs)
 
 
 def _pairs(run: str) -> list[str]:

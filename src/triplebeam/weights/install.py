@@ -49,8 +49,6 @@ def ensure_from_hub(
 
 
 def _ensure(folder: Path, *, is_whole: Callable[[Path], bool], gather: Callable[[Path], None], offline: bool) -> Path:
-    from filelock import FileLock
-
     if is_whole(folder):
         return folder
     if offline:
@@ -58,6 +56,8 @@ def _ensure(folder: Path, *, is_whole: Callable[[Path], bool], gather: Callable[
             f"The model {folder.name} is not complete in {folder.parent} and downloads are turned off: run "
             "`triplebeam doctor --install` once with a network, or copy the folder from a machine that has it."
         )
+    from filelock import FileLock
+
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
         with FileLock(folder.parent / f".{folder.name}.lock"):

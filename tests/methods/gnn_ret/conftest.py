@@ -6,7 +6,7 @@ from small_graphs import graph_of
 from triplebeam.embed.embedder import Embedder
 from triplebeam.index.folder.passage_graph import PassageGraph
 from triplebeam.index.folder.snapshot import Snapshot
-from triplebeam.methods.gnn_ret import GNNRet
+from triplebeam.methods.gnn_ret.retrieve import GNNRet
 from triplebeam.retrieve.bases import Dense
 
 

@@ -10,7 +10,7 @@ from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError
 from triplebeam.index.folder.passage_graph import PassageGraph, build_passage_graph, document_labels, triple_keywords
 from triplebeam.index.folder.snapshot import Snapshot
-from triplebeam.methods.gnn_ret import GNNRet
+from triplebeam.methods.gnn_ret.retrieve import GNNRet
 from triplebeam.methods.shared.reading import retrieve_within, within_tokens
 from triplebeam.passage import Passage
 from triplebeam.ranking import Hit, Ranking

@@ -9,8 +9,7 @@ from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError
 from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.methods.gear import GeAR, NaiveGE, Pooled
-from triplebeam.methods.gnn_ret import GNNRet
-from triplebeam.methods.gnn_ret.retrieve import RecurrentGNNRet
+from triplebeam.methods.gnn_ret.retrieve import GNNRet, RecurrentGNNRet
 from triplebeam.retrieve.retriever import PerQuestion, Retriever, for_question
 from triplebeam.testing.contracts import RetrieverContract
 from triplebeam.testing.scripted import Scripted

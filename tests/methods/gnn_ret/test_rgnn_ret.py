@@ -21,9 +21,8 @@ from triplebeam.generate.accounting import Accounted
 from triplebeam.generate.language_model import Completion, LanguageModel, Prompt, Usage, estimate_tokens
 from triplebeam.generate.prompts import load
 from triplebeam.index.folder.snapshot import Snapshot
-from triplebeam.methods.gnn_ret import GNNRet
 from triplebeam.methods.gnn_ret.agent import RGNNRet
-from triplebeam.methods.gnn_ret.retrieve import RecurrentGNNRet
+from triplebeam.methods.gnn_ret.retrieve import GNNRet, RecurrentGNNRet
 from triplebeam.methods.shared.question_answering import question_first
 from triplebeam.passage import Passage, Passages
 from triplebeam.ranking import Ranking

@@ -13,7 +13,7 @@ from triplebeam.serve.cli.output import Output
 from triplebeam.text.phrases import format_count
 
 if TYPE_CHECKING:
-    from triplebeam.methods.gnn_ret import TrainingSettings, Weights
+    from triplebeam.methods.gnn_ret.weights import TrainingSettings, Weights
     from triplebeam_research.training.trainer import Compared, Fold
 
 _COMPARED: "tuple[Compared, ...]" = ("base", "untrained", "trained")
@@ -114,7 +114,7 @@ def _settings(
     gradient: str,
     labels: str | None,
 ) -> "TrainingSettings":
-    from triplebeam.assemble.retrievers import EDGES
+    from triplebeam.assemble.expansions import EDGES
     from triplebeam.assemble.table import choice
     from triplebeam.methods.gnn_ret.propagate import Message
     from triplebeam.methods.gnn_ret.weights import Gradient, Targets

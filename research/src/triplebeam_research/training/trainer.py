@@ -11,12 +11,11 @@ from numpy.typing import NDArray
 from pydantic import BaseModel, ValidationError
 
 from triplebeam.assemble import IndexReader, context_of
-from triplebeam.assemble.retrievers import UNTRAINED_ALPHA, ScoringBase, scoring_base
+from triplebeam.assemble.expansions import UNTRAINED_ALPHA, ScoringBase, scoring_base
 from triplebeam.errors import BadInputError
 from triplebeam.evaluate.questions import Question, SubQuestion, find_gold, read_questions
-from triplebeam.methods.gnn_ret import GNN_RET, RGNN_RET, MessagePassing, TrainedOn, TrainingSettings, Weights
-from triplebeam.methods.gnn_ret.propagate import Distances, distances_of, nearest
-from triplebeam.methods.gnn_ret.weights import Targets
+from triplebeam.methods.gnn_ret.propagate import Distances, MessagePassing, distances_of, nearest
+from triplebeam.methods.gnn_ret.weights import GNN_RET, RGNN_RET, Targets, TrainedOn, TrainingSettings, Weights
 from triplebeam.system.work import Progress, ignore_progress
 from triplebeam_research.datasets.rows import elements
 from triplebeam_research.training.descent import TrainingResult, train

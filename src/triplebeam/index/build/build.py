@@ -12,14 +12,13 @@ from pathlib import Path
 
 from triplebeam.embed.embedder import Embedder, EncodeWindows, encode_here
 from triplebeam.errors import BadInputError, TriplebeamError
-from triplebeam.extract.extractor import Extractor
+from triplebeam.extract.extractor import Extractor, kind_of
 from triplebeam.index.build.extraction import (
     MAX_FAILURES,
     Budget,
     Numbered,
     OverwritePolicy,
     extract_triples,
-    kind_of,
     passages_to_extract,
 )
 from triplebeam.index.build.intake import BuildReport, Differences, Intake

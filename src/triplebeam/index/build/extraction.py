@@ -14,7 +14,7 @@ from enum import StrEnum
 from typing import NamedTuple, TypeAlias, TypeVar
 
 from triplebeam.errors import ExtractionError
-from triplebeam.extract.extractor import KEYWORDS_MARK, Extractor
+from triplebeam.extract.extractor import KEYWORDS_MARK, Extractor, kind_of
 from triplebeam.index.build.intake import BuildReport, Failure, split_windows
 from triplebeam.index.store.store import Store
 from triplebeam.passage import Passage
@@ -41,11 +41,6 @@ class OverwritePolicy(StrEnum):
     LOCAL = "free"
     """Also what the local extractor made: for an extractor that is named."""
     ALL = "all"
-
-
-def kind_of(name: str) -> str:
-    """Return an extractor's name without versions and models: local, llm, llm-two-step, given, or your own."""
-    return name.partition(KEYWORDS_MARK)[0].partition(":")[0]
 
 
 def is_paid(name: str) -> bool:

@@ -30,7 +30,7 @@ from triplebeam.index.folder.vectors import write_vectors
 from triplebeam.index.source import GraphStatistics
 from triplebeam.system.work import Progress, ignore_progress
 from triplebeam.text.names import entity_key
-from triplebeam.text.terms import ANALYZER, stemmer_for
+from triplebeam.text.terms import name_analyzer, stemmer_for
 
 _STAGES = 7
 
@@ -119,7 +119,7 @@ def write_derived(arrays: ArraySet) -> None:
 def _write_terms(arrays: ArraySet, content: Content, previous: ArraySet) -> None:
     """Write the terms of passages, and of triples, which have the stemmers of their passages."""
     passages, rows, texts = content.passages, content.triple_rows, content.triple_texts
-    keys = pack_keys(hash_texts(ANALYZER, passage.term_text, passage.text) for passage in passages)
+    keys = pack_keys(hash_texts(name_analyzer(), passage.term_text, passage.text) for passage in passages)
     stemmers = write_terms(
         arrays.open_subset("passage_terms"),
         (passage.term_text for passage in passages),
@@ -127,7 +127,7 @@ def _write_terms(arrays: ArraySet, content: Content, previous: ArraySet) -> None
         lambda row: stemmer_for(passages[row].text),
         previous.open_subset("passage_terms"),
     )
-    keys = pack_keys(hash_texts(ANALYZER, text, stemmers[row]) for text, row in zip(texts, rows, strict=True))
+    keys = pack_keys(hash_texts(name_analyzer(), text, stemmers[row]) for text, row in zip(texts, rows, strict=True))
     write_terms(
         arrays.open_subset("triple_terms"),
         texts,

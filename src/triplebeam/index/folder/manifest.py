@@ -14,7 +14,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
 
-from filelock import FileLock, Timeout
 from pydantic import ValidationError
 
 from triplebeam.errors import REPAIR, IndexDamagedError, IndexFormatError, IndexMissingError
@@ -101,6 +100,8 @@ def _make_missing_error(folder: Path) -> IndexMissingError:
 
 def _is_being_written(folder: Path) -> bool:
     """Return whether a writer holds the lock of the folder."""
+    from filelock import FileLock, Timeout  # needed only where there is no index to read
+
     lock = FileLock(folder / WRITE_LOCK)
     try:
         lock.acquire(timeout=0)

@@ -17,7 +17,6 @@ from pydantic import BaseModel
 from triplebeam.errors import IndexDamagedError
 from triplebeam.index.source import MAX_PASSAGES, VectorSpace
 from triplebeam.index.store.corrections import Corrections, parse_corrections
-from triplebeam.ingest.folder_files import is_inside
 from triplebeam.system.durable import has_tables, open_to_read
 from triplebeam.text.language import is_language_throughout
 
@@ -157,7 +156,7 @@ def _has_files(folder: str, files: Sequence[str]) -> bool:
     if folder == ".":
         return bool(files)
     first = [bisect_left(files, name) for name in (folder, f"{folder}/")]
-    return any(at < len(files) and is_inside(folder, files[at]) for at in first)
+    return any(at < len(files) and f"{files[at]}/".startswith(f"{folder}/") for at in first)
 
 
 @dataclass(frozen=True)

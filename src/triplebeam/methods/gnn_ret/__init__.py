@@ -10,19 +10,3 @@
 | Eq. 3, 5, 9-12 and 16-21, appendix B: training | `triplebeam_research.training` |
 | ours: the file of trained values | `weights.py` |
 """
-
-from triplebeam.methods.gnn_ret.propagate import MessagePassing, integrate_steps
-from triplebeam.methods.gnn_ret.retrieve import GNNRet
-from triplebeam.methods.gnn_ret.weights import GNN_RET, RGNN_RET, TrainedOn, TrainingSettings, Weights, read_weights
-
-__all__ = [
-    "GNN_RET",
-    "RGNN_RET",
-    "GNNRet",
-    "MessagePassing",
-    "TrainedOn",
-    "TrainingSettings",
-    "Weights",
-    "integrate_steps",
-    "read_weights",
-]

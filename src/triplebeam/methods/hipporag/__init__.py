@@ -7,8 +7,3 @@
 | HippoRAG 2: the walk from triples and passages | `hipporag2.py` |
 | HippoRAG 2's filter, recognition memory | `LLMTripleFilter` in `methods/shared/replies.py` |
 """
-
-from triplebeam.methods.hipporag.hipporag import HippoRAG
-from triplebeam.methods.hipporag.hipporag2 import HippoRAG2
-
-__all__ = ["HippoRAG", "HippoRAG2"]

@@ -19,7 +19,7 @@ paper: ``base``, any retriever whose list takes the place of dense similarity.
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
-from typing import Any, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,17 +32,25 @@ from triplebeam.index.folder.synonyms import MIN_COSINE
 from triplebeam.index.folder.tables import TripleGraph
 from triplebeam.index.folder.vectors import select_top
 from triplebeam.methods.hipporag.hipporag import EntityWalk, WalkChains
-from triplebeam.methods.shared.replies import LLMTripleFilter
 from triplebeam.ranking import Ranking
 from triplebeam.retrieve.bases import Dense
 from triplebeam.retrieve.personalized_pagerank import PersonalizedPageRank, Reset, push
 from triplebeam.retrieve.retriever import Retriever, ScoringRetriever, retrieve_many, scores_many
 from triplebeam.retrieve.scores import WalkScores, min_max
+from triplebeam.triple import Triple
 
 #: In a large graph: passages that a walk starts from, and what is worth a look at an edge (`push`).
 _MAX_STARTS, _MIN_RESIDUAL = 1000, 1e-4
 #: Triples, and the similarity of each to the query.
 Seeds: TypeAlias = tuple[NDArray[np.int64], NDArray[np.float64]]
+
+
+class TripleFilter(Protocol):
+    """The recognition memory: a model, in the paper. See `LLMTripleFilter`."""
+
+    def keep(self, query: str, triples: Sequence[Triple]) -> Sequence[int]:
+        """Return the places of the triples that help with a query."""
+        ...
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,7 +62,7 @@ class HippoRAG2(EntityWalk):
     """Its scores reset the passages, and its list is the result where the walk cannot start; the paper's is dense."""
     base_k: int | None = None
     """Passages of the base's list that are reset; None: all that it gives, or has scores for."""
-    triple_filter: LLMTripleFilter | None = None
+    triple_filter: TripleFilter | None = None
     seed_triples: int = 5
     seed_entities: int = 5
     passage_weight: float = 0.05

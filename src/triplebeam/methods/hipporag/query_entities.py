@@ -19,7 +19,6 @@ from triplebeam.generate.language_model import LanguageModel
 from triplebeam.generate.parse import Text
 from triplebeam.generate.prompts import Template, load
 from triplebeam.index.folder.entity_graph import EntityGraph
-from triplebeam.methods.shared.replies import request_reply
 from triplebeam.retrieve.question_parts import VerbatimNames
 
 
@@ -54,6 +53,8 @@ class LLMQueryEntities:
         """Call the model once; none for a query without words."""
         if not query.strip():
             return []
+        from triplebeam.methods.shared.replies import request_reply  # for those who ask a model
+
         reply = request_reply(self.model, self.template.fill(question=query), _Names)
         if reply is None:
             return []

@@ -9,21 +9,21 @@ import sys
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
-from functools import cached_property
-from typing import NamedTuple
+from functools import cache, cached_property
+from typing import TYPE_CHECKING, NamedTuple
 
 import typer
 from rich.console import Console, ConsoleOptions, RenderableType
-from rich.progress import BarColumn, Progress, ProgressColumn, SpinnerColumn, Task, TextColumn
 from rich.segment import Segment
-from rich.table import Table
-from rich.text import Text
 
 from triplebeam.system.work import Progress as ProgressCallback
 from triplebeam.system.work import ignore_progress
 from triplebeam.text.characters import replace_control_characters
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
 
 _SECONDS_TO_FIRST_LINE = 2.0
 _SECONDS_BETWEEN_LINES = 10.0
@@ -82,6 +82,8 @@ class Output:
 
     def table(self, title: str, headings: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
         """Print figures, right-aligned behind what they are of; cells may have markup."""
+        from rich.table import Table
+
         table = Table(box=None, title=title, title_justify="left", title_style="dim")
         for number, heading in enumerate(headings):
             table.add_column(heading, justify="right" if number else "left", no_wrap=True)
@@ -155,6 +157,10 @@ class Stage:
         left = (self.total - self.done) * (self.updated - since) / (self.done - before)
         return max(0.0, left - (now - self.updated))
 
+    def __str__(self) -> str:
+        """Count down between two reports."""
+        return self.figures(time.monotonic())
+
     def figures(self, now: float) -> str:
         """Write figures such as ``1,024/4,500 passages, 22%, 3:10 left``."""
         done, total = self.done // self.label.size, self.total // self.label.size
@@ -194,18 +200,30 @@ def shown_progress(quiet: bool = False) -> Iterator[ProgressCallback]:
     if not console.is_terminal:
         yield progress_lines(Output().note)
         return
-    columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), BarColumn(), _Figures())
-    with Progress(*columns, console=console, transient=True) as bars:
-        stages: dict[str, Stage] = {}
-        tasks = {}
+    with ExitStack() as shown:
+        yield _progress_bars(console, shown)
 
-        def show(name: str, done: int, total: int) -> None:
-            stage = _update_stage(stages, name, done, total, time.monotonic())
-            if name not in tasks:
-                tasks[name] = bars.add_task(stage.label.text)
-            bars.update(tasks[name], completed=done, total=total or None, stage=stage)
 
-        yield show
+def _progress_bars(console: Console, shown: ExitStack) -> ProgressCallback:
+    """Show a bar per stage, from the first report on: most searches report nothing."""
+    stages: dict[str, Stage] = {}
+    tasks = {}
+
+    @cache
+    def start() -> "Progress":
+        from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn
+
+        texts = (TextColumn(text, markup=False) for text in ("{task.description}", "{task.fields[stage]}"))
+        columns = (SpinnerColumn(), next(texts), BarColumn(), *texts)
+        return shown.enter_context(Progress(*columns, console=console, transient=True))
+
+    def show(name: str, done: int, total: int) -> None:
+        stage = _update_stage(stages, name, done, total, time.monotonic())
+        if name not in tasks:
+            tasks[name] = start().add_task(stage.label.text, stage=stage)
+        start().update(tasks[name], completed=done, total=total or None, stage=stage)
+
+    return show
 
 
 def progress_lines(write: Callable[[str], None], clock: Callable[[], float] = time.monotonic) -> ProgressCallback:
@@ -227,14 +245,6 @@ def progress_lines(write: Callable[[str], None], clock: Callable[[], float] = ti
             next_line = now + _SECONDS_BETWEEN_LINES
 
     return show
-
-
-class _Figures(ProgressColumn):
-    """The figures of a stage, counting down between two reports."""
-
-    def render(self, task: Task) -> Text:
-        stage: Stage | None = task.fields.get("stage")
-        return Text(stage.figures(time.monotonic()) if stage else "")
 
 
 def _clock(seconds: float) -> str:
