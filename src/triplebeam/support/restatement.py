@@ -83,9 +83,11 @@ def strip_source(statement: str, passage: Passage, quote_end: int) -> str:
     said_by = rf"\W*(?:{_SAYING}) (?:an? |the )?{re.escape(report['source'])}\b" if report else ""
     if report and re.match(said_by, passage.text[quote_end:]):
         return statement[report.end() :]
-    named = {word.folded for word in words_of(f"{passage.title} {passage.origin}")} - _date_words(passage)
     source = [word for word in content(report["source"]) if word.key not in _MEDIA] if report else []
-    if report and {word.folded for word in source} <= named and any(word.is_name for word in source):
+    cited = {word.folded for word in source} - _date_words(passage)
+    title, origin = ({word.folded for word in content(text)} for text in (passage.title, passage.origin))
+    is_source = (cited - title <= origin and cited & origin) or (cited <= title and 2 * len(cited) >= len(title))
+    if report and is_source and any(word.is_name for word in source):
         return statement[report.end() :]
     told, day, rest = statement.partition(f" on {passage.date} ") if passage.date else (statement, "", "")
     speakers = {word.folded for word in words_of(" ".join(speakers_of(passage)))}
