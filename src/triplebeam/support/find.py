@@ -94,7 +94,7 @@ def fault_of(triple: Triple, span: Span, passage: Passage, statement: str = "") 
 
 
 def _holds_ends(statement: str, triple: Triple) -> bool:
-    """Has a statement the names and numbers of its triple's subject and object? What it shows is what is checked."""
+    """Has a statement the words of its triple's subject and object? What is shown must be what is checked."""
     said = {word.folded for word in words_of(statement)}
     ends = words_of(f"{triple.subject} . {triple.object}")
     return all(word.folded in said for word in ends if word.key not in LIGHT_WORDS)

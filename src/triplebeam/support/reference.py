@@ -8,6 +8,7 @@ behind a name of the sentence itself.
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 from triplebeam.support.names import is_date
 from triplebeam.support.page import Page
@@ -16,11 +17,10 @@ from triplebeam.text.stop_words import word_set
 from triplebeam.text.words import Word, words_of
 
 _PRONOUNS = {
-    form: forms
-    for forms in map(word_set, ("he him his himself", "she her herself", "it its itself"))
-    for form in forms
+    form: forms for forms in map(word_set, ("he him his himself", "she her herself", "it its itself")) for form in forms
 }
-_NOMINATIVES = word_set("he she it")
+_PERSONAL = word_set("he she")
+_NOMINATIVES = _PERSONAL | {"it"}
 #: In sentences, backwards.
 _MAX_DISTANCE = 5
 #: In words: the longest name of a speaker, or term, before a colon.
@@ -73,6 +73,8 @@ def _find_antecedent(page: Page, sentence: range, pronoun: str, meant: Sequence[
     forms = _PRONOUNS.get(pronoun, frozenset())
     earlier = [_read_sentence(page, each) for each in page.sentences if each.stop <= sentence.start]
     title = words_of(page.title)
+    speakers = [head for each in page.sentences if (head := _read_head(page, each))] if pronoun not in _PERSONAL else []
+    meant = [*meant, *speakers]
     for words in [*earlier[: -_MAX_DISTANCE - 1 : -1], title]:
         names = [name for name in _list_names(words) if not any(_is_same(name, each) for each in meant)]
         same = next((word.start for word in words if word.key in forms), None)
@@ -85,21 +87,27 @@ def _find_antecedent(page: Page, sentence: range, pronoun: str, meant: Sequence[
     return ()
 
 
+def _read_head(page: Page, sentence: range) -> list[Word]:
+    """List the words of the speaker or term that a sentence begins with."""
+    words = [page.words[place] for place in sentence]
+    return words[: next((n for n, word in enumerate(words[: _LONGEST_HEAD + 1]) if n and ":" in word.gap), 0)]
+
+
 def _read_sentence(page: Page, sentence: range) -> list[Word]:
     """List the words of a sentence behind its speaker or term."""
-    words = [page.words[place] for place in sentence]
-    return words[next((n for n, word in enumerate(words[: _LONGEST_HEAD + 1]) if n and ":" in word.gap), 0) :]
+    return [page.words[place] for place in sentence[len(_read_head(page, sentence)) :]]
 
 
 def _list_names(words: Sequence[Word]) -> list[list[Word]]:
     """List the names among words: those with a capital letter that follow each other, but for places and days."""
     names: list[list[Word]] = []
     for before, word in zip([None, *words], words, strict=False):
-        if word.is_name and names and names[-1][-1] is before and word.gap in (" ", "-", ". "):
+        if word.is_name and before and before.is_name and word.gap in (" ", "-", ". "):
             names[-1].append(word)
-        elif word.is_name and not (before and before.key in _PLACING) and not is_date(f"{word.text} 1"):
+        elif word.is_name:
             names.append([word])
-    return names
+    placed = {word for before, word in pairwise(words) if before.key in _PLACING}
+    return [name for name in names if name[0] not in placed and not is_date(f"{name[0].text} 1")]
 
 
 def _is_same(name: Sequence[Word], other: Sequence[Word]) -> bool:

@@ -99,10 +99,9 @@ def find_addition(statement: str, triple: Triple, page: Page, sentence: range, p
     """Find a name or number that a statement has beyond its triple, its sentence, the title, section and date."""
     known = _around(page, sentence, passage) | {page.words[place].folded for place in sentence}
     known |= {word.folded for word in words_of(f"{triple.subject} {triple.object}")}
-    named = {word.folded for word in words_of(triple.predicate) if word.is_name}
     words = words_of(statement)
     new = [word for n, word in enumerate(words) if _is_fixed(words, n)]
-    return next((word.text for word in new if word.folded not in known | named and word.key not in _KINDS), None)
+    return next((word.text for word in new if word.folded not in known and word.key not in _KINDS), None)
 
 
 def _around(page: Page, sentence: range, passage: Passage) -> set[str]:
