@@ -251,7 +251,8 @@ TRADE = Passage(
     "Lund herself was a director at Fjord, which competes with giants such as Holm Mills. She admits that she may have "
     "erred, but maintains that Holm Mills hides its prices.\n\n"
     "Holm Mills began with a noble cause. The company bought the harbour in 1931. Ann Holm wrote to Per Lund. "
-    "She left Oslo in May. The company sold the mill. Holm Mills sold the quay. The owner died in 1950.",
+    "She left Oslo in May. The company sold the mill. Holm Mills sold the quay. The owner died in 1950. "
+    "Per Lund left the company.",
     "Prices of the north",
 )
 TABLE = Passage(
@@ -283,6 +284,7 @@ def test_a_pronoun_or_description_is_the_only_name_before(passage: Passage, stat
         (TRADE, "Ann Holm left Oslo in May.", "She left Oslo in May."),
         (TRADE, "Per Lund sold the mill.", "The company sold the mill."),
         (TRADE, "Holm Mills died in 1950.", "The owner died in 1950."),
+        (TRADE, "Per Lund left Holm Mills.", "Per Lund left the company."),
     ],
 )
 def test_where_two_may_be_meant_nobody_is(passage: Passage, statement: str, quotation: str) -> None:

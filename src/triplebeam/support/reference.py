@@ -52,7 +52,7 @@ def name_references(statement: str, page: Page, sentence: range) -> list[Change]
     for start, end, pronoun in _find_references(page, words):
         named = _find_antecedent(page, sentence, pronoun, meant)
         name = next((each for each in wanted if named and _is_same(each, named)), None)
-        if name and named and (start < first_name or not pronoun):
+        if name and start < first_name:
             wanted.remove(name)
             meant.append(name)
             changes.append(Change(start, end, statement[name[0].start : name[-1].end]))
