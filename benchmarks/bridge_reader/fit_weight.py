@@ -1,6 +1,6 @@
 """Fit how much the bridge reader counts beside the first ranking, from the scores that `train` writes.
 
-usage: python fit_weight.py PACKED OUT/scores.npz [--rankings FOLDER] [--depth 18] [--reached 8]
+usage: python fit_weight.py PACKED OUT/scores.npz [--rankings FOLDER] [--depth 24] [--reached 6]
 
 What `blend` put in the tenth place by its tail (known from the rankings) stays there, as in `Rerank`.
 
@@ -81,8 +81,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("packed", type=Path)
     parser.add_argument("scores", type=Path)
-    parser.add_argument("--depth", type=int, default=18)
-    parser.add_argument("--reached", type=int, default=8)
+    parser.add_argument("--depth", type=int, default=24)
+    parser.add_argument("--reached", type=int, default=6)
     parser.add_argument("--rankings", type=Path)
     parser.add_argument("--max-loss", type=float, default=0.3)
     given = parser.parse_args()

@@ -168,9 +168,9 @@ class Session:
         return head + (self.data.features @ model.first.detach()).cpu().numpy()
 
     def layers(self, options: Options) -> None:
-        """Run fewer or more layers, on the first fold."""
+        """Run fewer layers, on the first fold."""
         chosen, judged = np.flatnonzero(self.data.fold != 0), np.flatnonzero(self.data.fold == 0)
-        for layers in (6, 3):
+        for layers in (4, 3):
             self.fit(f"fold 0, {layers} layers", chosen, judged, options._replace(layers=layers))
 
     def folds(self, options: Options) -> None:

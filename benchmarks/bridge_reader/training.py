@@ -121,7 +121,7 @@ class Options(NamedTuple):
     bridge: bool = True
     reach: bool = True
     residual: bool = True
-    layers: int = 4
+    layers: int = 6
     """Of the embedder's six, the first so many are run."""
     batch: int = 64
     seed: int = 0

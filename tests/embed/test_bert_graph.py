@@ -97,6 +97,15 @@ def test_robertas_positions_begin_behind_its_padding_token(tiny_bert: Weights, m
     assert np.allclose(hidden, oracle(tiny_bert, ids), atol=1e-4)
 
 
+@pytest.mark.parametrize("int8", [False, True])
+def test_the_first_token_alone_has_the_same_vector(tiny_bert: Weights, int8: bool) -> None:
+    ids, mask = np.array([[1, 4, 5, 2], [1, 7, 2, 0]]), np.array([[1, 1, 1, 1], [1, 1, 1, 0]])
+    every = run(assemble(CONFIG, tiny_bert, int8=int8), ids, mask)
+    first = run(assemble(CONFIG, tiny_bert, int8=int8, first_token=True), ids, mask)
+    assert first.shape == (2, 1, 8)
+    assert np.allclose(first[:, 0], every[:, 0], atol=1e-6)
+
+
 def test_int8_is_close_and_a_text_does_not_depend_on_its_batch(tiny_bert: Weights) -> None:
     graph = assemble(CONFIG, tiny_bert, int8=True)
     texts = np.random.default_rng(5).integers(1, 9, size=(6, 7))

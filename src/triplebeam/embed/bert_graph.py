@@ -64,19 +64,22 @@ def assemble(
     projection: str | None = None,
     *,
     int8: bool = False,
+    first_token: bool = False,
     cache: Path | None = None,
 ) -> AssembledGraph:
     """Assemble the encoder that ``config`` (BERT's ``config.json``) describes, with ``tensors`` by published names.
 
-    ``projection`` names the weights of a last linear layer without a bias, such as ColBERT's ``linear``; ``cache`` is
-    the folder for the serialised graph, which names tensors that are mapped from a file there by their place in it.
+    ``projection`` names the weights of a last linear layer without a bias, such as ColBERT's ``linear``. With
+    ``first_token`` the output is the first token's vector alone; the last layer then costs a sixth. ``cache`` is the
+    folder for the serialised graph, which names tensors that are mapped from a file there by their place in it.
     """
     _check(config)
     tensors = rename_to_bert(tensors) if config.get("model_type") == MPNET else tensors
     drawing = _Drawing(tensors, heads=config["num_attention_heads"], epsilon=config["layer_norm_eps"], int8=int8)
     hidden = drawing.embeddings(first_position=position_offset(config))
-    for number in range(config["num_hidden_layers"]):
-        hidden = drawing.layer(hidden, f"encoder.layer.{number}.")
+    last = config["num_hidden_layers"] - 1
+    for number in range(last + 1):
+        hidden = drawing.layer(hidden, f"encoder.layer.{number}.", first_token=first_token and number == last)
     dimension = config["hidden_size"]
     if projection is not None:
         hidden, dimension = drawing.linear(hidden, projection), len(tensors[f"{projection}.weight"])
@@ -133,7 +136,7 @@ class _Drawing:
         self._nodes: list[_Node] = []
         self.weights: dict[str, Weight] = {}
         self._int8 = int8
-        self._rounded: dict[str, tuple[str, str]] = {}
+        self._rounded: dict[str, tuple[str, str, str]] = {}
 
     def embeddings(self, first_position: int) -> str:
         """Add words, positions and the first segment, normalised; a single text is all first segment."""
@@ -158,9 +161,17 @@ class _Drawing:
             self._nearness = [self._node("Slice", [every, begin, ends, axes])]
         return self._node("LayerNormalization", [total, *self._norm("embeddings.")], axis=-1, epsilon=self._epsilon)
 
-    def layer(self, hidden: str, at: str) -> str:
-        """Add one encoder layer: attention, then the two-step feed-forward network, each with its skip connection."""
-        attended = self._add_and_normalise(self._attention(hidden, f"{at}attention.self."), hidden, f"{at}attention.")
+    def layer(self, hidden: str, at: str, *, first_token: bool = False) -> str:
+        """Add one encoder layer: attention, then the two-step feed-forward network, each with its skip connection.
+
+        With ``first_token`` it computes the vector of the first token alone, which attends to all.
+        """
+        asking = hidden
+        if first_token:
+            begin, end = (self._node("Constant", [], value_ints=[number]) for number in (0, 1))
+            asking = self._node("Slice", [hidden, begin, end, end])
+        attended = self._attention(asking, hidden, f"{at}attention.self.")
+        attended = self._add_and_normalise(attended, asking, f"{at}attention.")
         wide = self.linear(attended, f"{at}intermediate.dense")
         active = self._node("BiasGelu", [wide, self._bias(f"{at}intermediate.dense")], domain=_FUSED)
         return self._add_and_normalise(active, attended, at)
@@ -189,10 +200,11 @@ class _Drawing:
             replace_file(file, hashlib.sha256(graph).digest() + graph)
         return graph
 
-    def _attention(self, hidden: str, at: str) -> str:
-        parts = ("query", "key", "value")
+    def _attention(self, asking: str, hidden: str, at: str) -> str:
+        parts = {"query": asking, "key": hidden, "value": hidden}
         bias = self._node("Concat", [self._tensor(f"{at}{part}.bias") for part in parts], axis=0)
-        inputs = [*(self.linear(hidden, f"{at}{part}") for part in parts), bias, self._mask, *self._nearness]
+        linear = (self.linear(inputs, f"{at}{part}") for part, inputs in parts.items())
+        inputs = [*linear, bias, self._mask, *self._nearness]
         return self._node("MultiHeadAttention", inputs, domain=_FUSED, num_heads=self._heads)
 
     def _add_and_normalise(self, inner: str, skipped: str, at: str) -> str:
@@ -207,22 +219,29 @@ class _Drawing:
         weight = self._tensors[f"{at}.weight"]
         scales = np.abs(weight).max(axis=1) / _WEIGHT_STEPS
         rounded = self._weight(f"{at}.weight", np.round(weight / np.maximum(scales, _MIN_STEP)[:, None]).T, np.int8)
-        values, steps = self._quantize_inputs(inputs)
-        zero = self._weight("zero_point", np.array(_ZERO_POINT), np.uint8)
-        products = self._node("Cast", [self._node("MatMulInteger", [values, rounded, zero])], to=1)  # 1 is float
-        return self._node("Mul", [self._node("Mul", [products, steps]), self._weight(f"{at}.scales", scales)])
+        values, steps, shape = self._quantize_inputs(inputs, weight.shape[1])
+        scaled = [self._weight("one", np.array(1.0)), self._weight(f"{at}.scales", scales), self._zero_point()]
+        products = self._node("MatMulIntegerToFloat", [values, rounded, *scaled], domain=_FUSED)
+        columns = self._node("Constant", [], value_ints=[len(weight)])
+        return self._node(
+            "Reshape", [self._node("Mul", [products, steps]), self._node("Concat", [shape, columns], axis=0)]
+        )
 
-    def _quantize_inputs(self, inputs: str) -> tuple[str, str]:
-        """Quantize inputs, with the step of each token; queries, keys and values share them."""
+    def _quantize_inputs(self, inputs: str, width: int) -> tuple[str, str, str]:
+        """Quantize inputs: a row and a step per token, and how many texts and tokens; linear layers share them."""
         if inputs not in self._rounded:
-            largest = self._node("ReduceMax", [self._node("Abs", [inputs])], axes=[-1], keepdims=1)
+            rows = self._node("Reshape", [inputs, self._node("Constant", [], value_ints=[-1, width])])
+            largest = self._node("ReduceMax", [self._node("Abs", [rows])], axes=[-1], keepdims=1)
             step = self._node("Mul", [largest, self._weight("per_step", np.array([1 / 127]))])
             steps = self._node("Max", [step, self._weight("tiny", np.array([_MIN_STEP]))])
-            shifted = self._node(
-                "Add", [self._node("Div", [inputs, steps]), self._weight("shift", np.array([_ZERO_POINT]))]
-            )
-            self._rounded[inputs] = self._node("Cast", [self._node("Round", [shifted])], to=2), steps  # 2 is uint8
+            scales = self._node("Reshape", [steps, self._node("Constant", [], value_ints=[-1])])
+            zeros = self._node("Expand", [self._zero_point(), self._node("Shape", [scales])])
+            values = self._node("QuantizeLinear", [rows, scales, zeros], axis=0)
+            self._rounded[inputs] = values, steps, self._node("Shape", [inputs], start=0, end=2)
         return self._rounded[inputs]
+
+    def _zero_point(self) -> str:
+        return self._weight("zero_point", np.array(_ZERO_POINT), np.uint8)
 
     def _bias(self, at: str) -> str:
         return self._tensor(f"{at}.bias")

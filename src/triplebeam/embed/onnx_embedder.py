@@ -231,16 +231,22 @@ def assemble_session(
     precision: Precision = "fp32",
     *,
     on_gpu: bool = False,
-    layers: int | None = None,
+    first_token: bool = False,
 ) -> Any:
     """Assemble a graph for the folder's model with these tensors, which may be the folder's own or adapted ones.
 
-    ``layers`` runs the first layers alone.
+    With ``first_token`` it computes the first token's vector alone.
     """
     from triplebeam.embed.bert_graph import assemble
 
-    config = folder.config if layers is None else {**folder.config, "num_hidden_layers": layers}
-    graph, weights = assemble(config, tensors, folder.projection, int8=precision == "int8", cache=folder.path)
+    graph, weights = assemble(
+        folder.config,
+        tensors,
+        folder.projection,
+        int8=precision == "int8",
+        first_token=first_token,
+        cache=folder.path,
+    )
     return _open(graph, folder, weights, on_gpu=on_gpu)
 
 

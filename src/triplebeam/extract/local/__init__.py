@@ -13,7 +13,7 @@ from triplebeam.extract.local.workers import extract_in_processes
 from triplebeam.passage import Passage
 
 #: Raise this whenever a rule changes, so that indexes extract their passages again.
-RULES_VERSION = 7
+RULES_VERSION = 8
 #: Fewer passages than this are parsed sooner than a second process has started.
 _FEW = 128
 

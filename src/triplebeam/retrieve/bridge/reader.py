@@ -1,6 +1,6 @@
 """A reader of a question, a bridge and a candidate: the default embedder with an adapter.
 
-``adapter.safetensors`` turns the first layers of granite-embedding-30m-english into a model that gives one number: how
+``adapter.safetensors`` turns granite-embedding-30m-english into a model that gives one number: how
 much speaks for the candidate, if the bridge is true. ``benchmarks/bridge_reader`` trains it.
 """
 
@@ -33,8 +33,8 @@ ADAPTER = Path(__file__).with_name("adapter.safetensors")
 MAX_QUESTION, MAX_BRIDGE, MAX_CANDIDATE = 40, 44, 72
 #: The model's marks: the beginning, the padding, the end of a text (two of them between texts).
 _BEGIN, _PADDING, _END = 0, 1, 2
-#: Questions whose scores are kept: an agent asks one again.
-_KEPT = 64
+#: Questions whose scores are cached: an agent asks one again.
+_MAX_CACHED = 64
 
 
 class Reading(NamedTuple):
@@ -62,9 +62,8 @@ class BridgeReader:
     def __init__(self, folder: Path, adapter: Path = ADAPTER, precision: Precision = "int8") -> None:
         model, adapted = ModelFolder(folder), load_tensors(adapter)
         self._head, self._bias = adapted["head.weight"][0], float(adapted["head.bias"][0])
-        layers = 1 + max(int(name.split(".")[2]) for name in adapted if name.startswith("encoder."))
         tensors = merge_adapter(load_tensors(model.weights_file), adapted)
-        self._session = assemble_session(model, tensors, precision, layers=layers)
+        self._session = assemble_session(model, tensors, precision, first_token=True)
         self._tokenizer = open_tokenizer(model)
         self._tokenizer.no_truncation()
         self._known: dict[tuple[tuple[int, ...], ...], NDArray[np.float32]] = {}
@@ -82,7 +81,7 @@ class BridgeReader:
         )
         if (known := self._known.get(lines)) is None:
             known = self._score_lines(lines)
-            while len(self._known) >= _KEPT:  # other threads may do the same
+            while len(self._known) >= _MAX_CACHED:  # other threads may do the same
                 self._known.pop(next(iter(tuple(self._known)), ()), None)
             self._known[lines] = known
         return known

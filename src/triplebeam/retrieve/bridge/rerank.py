@@ -9,9 +9,9 @@ With r the rank in the base and S the base's score, scaled from 0 to 1 among the
 a candidate's score is ``1 / (3 + r) + 0.3·S + w·sigmoid(h - h₃)``, where h₃ is the third highest h: a reader that
 prefers none of them moves little. A passage that blend's tail put in the tenth place stays there, unless it rises.
 
-The weight w is 0.15 where no passage has a topic of its own, and grows to 0.4 with the ``share`` of those that have
-(`triplebeam.retrieve.blend`): most questions that the reader learned from are about such passages. At 0.15 no kind of
-text lost more than 0.3 points of recall to a reader that was trained without it (docs/methods/blend.md).
+The weight w is 0.25 where no passage has a topic of its own, and grows to 0.5 with the ``share`` of those that have
+(`triplebeam.retrieve.blend`): most questions that the reader learned from are about such passages. At 0.25 news, chats
+and novels each gained from a reader that was trained without them (docs/methods/blend.md).
 """
 
 from collections.abc import Mapping, Sequence
@@ -44,8 +44,8 @@ _RARITY_WEIGHT = 0.1
 #: How much a word of the question counts beside a shared rare one, in choosing what is read of a bridge.
 _QUESTION_WEIGHT = 0.3
 _RANK_CONSTANT, _SCORE_WEIGHT = 3.0, 0.3
-#: How much more the reader counts at a share of 1: 0.4 instead of 0.15.
-_SHARE_GAIN = 5 / 3
+#: How much more the reader counts at a share of 1: 0.5 instead of 0.25.
+_SHARE_GAIN = 1.0
 
 
 class Candidate(NamedTuple):
@@ -65,11 +65,11 @@ class Rerank:
     rare: RareTerms = field(repr=False)
     vectors: VectorIndex = field(repr=False)
     embedder: Embedder = field(repr=False)
-    depth: int = 18
+    depth: int = 24
     """Passages of the base that are read."""
-    reached: int = 8
+    reached: int = 6
     """Passages beside them that rare terms lead to."""
-    weight: float = 0.15
+    weight: float = 0.25
     """How much the reader counts where no passage has a topic of its own."""
     share: float = 0.0
     """How many have one, as `Blend` counts it."""

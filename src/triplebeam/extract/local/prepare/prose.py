@@ -26,7 +26,6 @@ _CODE = re.compile(
     r"\w ?[-+|]?= ?[\w\"'(\[{]|\b(?:def|elif|return|import|const|void|int|char|struct|static|unsigned) \w|\w\.\w+\("
     r"|->|\)\s*[:;{]|>>>|\w\[\w+\]|\"\)|'\)"
 )
-_CROSS_REFERENCE = re.compile(r"\b(?:Section|Chapter|Table|Figure|Appendix) [\dA-Z.]+, [“\"][^”\"]*[”\"]")
 _STAMP = re.compile(r"\b\d{1,2}[:.]\d{2} ?(?:[ap]\.?m\.?)? ?(?:[A-Z]{2,4} )?[—–-] ")
 _WORD = compile_word(without=r"\d_", joined_by="'", flags=re.ASCII)
 _ENDS = tuple(".!?:…\"'”’)。")
@@ -95,7 +94,7 @@ def _units(text: str) -> Iterator[str]:
 
 def _plain_lines(text: str) -> list[str]:
     without_marks = _SIGNS.sub(" ", _STAMP.sub("", _EMPHASIS.sub("", _LINE_BREAK_IN_WORD.sub("", text))))
-    return _CROSS_REFERENCE.sub(lambda match: match[0].split(",")[0], without_marks).expandtabs(8).splitlines()
+    return without_marks.expandtabs(8).splitlines()
 
 
 def _goes_on(last: str, item: str, line: str) -> bool:

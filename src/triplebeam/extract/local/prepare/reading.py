@@ -16,7 +16,6 @@ _NUMBERING = re.compile(
     r"^(?:(?:chapter|section|appendix|part) [\dA-Z]+(?:\.\d+)*[.:]? |\d+(?:\.\d+)*[.)] |[A-Z]\.\d+\.? )+", re.I
 )
 _SITE = re.compile(r" [-–—|·] [^-–—|·]*(?i:documentation|manual|version|guide|handbook|reference|wiki|docs)\b.*$")
-_GENRE = re.compile(r"(?<=\w) (?i:how-?to|tutorial|guide|overview|introduction|reference|manual|cookbook|basics)$")
 _LONGEST_TOPIC = 6
 _OPENING = 300
 
@@ -58,9 +57,7 @@ def _topic(title: str, text: str) -> str:
     """Return what the title names, without the manual's name; a numbered heading or a headline names nothing."""
     if _NUMBERING.match(title):
         return ""
-    name = _SITE.sub("", title)
-    shorter = _GENRE.sub("", name)
-    name = shorten_title(tidy(shorter if " " in shorter else name), text)
+    name = shorten_title(tidy(_SITE.sub("", title)), text)
     if find_name(name, text) or set(split_name(name)) <= set(split_name(text[:_OPENING])):
         return name
     is_name = looks_like_title(name) and len(name.split()) <= _LONGEST_TOPIC and not re.search(r"[:?!]|\d{4}-", name)

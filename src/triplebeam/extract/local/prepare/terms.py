@@ -20,24 +20,20 @@ _IDENTIFIER = r"[A-Za-z_][\w.+-]{0,80}"
 _TERM = re.compile(
     "|".join(
         (
-            r"(?::\w+:)?``(?P<literal>[^`'\n]{1,60})``",
             r"(?::\w+:)?`(?P<code>[^`\n]{1,60})`(?!`)_?",
             r"\b(?:https?|ftp|file|git|ssh)://[^\s<>\"')\]]+[\w/]",
-            r"\bwww\.[\w.-]{1,200}\.\w+[\w/]*",
             r"(?<![\w.+-])[\w.+-]+@[\w-]+(?:\.[\w-]+)+",
             r"</?[A-Za-z][\w-]*(?: [\w.*-]+)?/?>",
-            r"\$\{[^}\s]{1,40}\}|\$\([^)\s]{1,40}\)|\$[A-Za-z_]\w*|%\{\w+\}\w?",
+            r"\$\{[^}\s]{1,40}\}|\$[A-Za-z_]\w*",
             r"(?<![\w/.-])(?:~|\.{1,2}|[A-Za-z]:)?(?:/[\w.+*@%-]*\w)+/?",
             r"(?<![\w/.+-])[\w.+-]+(?:/[\w.+*-]+){2,}/?",
             rf"(?<![\w.*+~-])[\w*][\w*+~-]*(?:\.[\w+~-]+)*\.(?:{_FILE_ENDING})(?!\.*\w)",
-            r"(?<![\w/.-])debian/[\w.-]*\w",
             r"(?<![\w%-])--?[A-Za-z][\w-]*+(?:=[\w./<>-]{1,200})?(?![\w-]*,? ?-)",
             rf"\b{_IDENTIFIER}(?:\(\)|\([1-9][a-z]{{0,3}}\))",
             r"\b\w+(?:::\w+)+",
             r"\b[A-Za-z0-9]*[A-Za-z0-9]_\w*[A-Za-z0-9](?:\([\w ,*&.]{0,30}\))?",
             r"\bv?\d+(?:\.\d+){2,}[\w.~+-]*\w|\bv?\d+(?:\.\d+){2,}",
             r"\b(?:[A-Za-z]{2,12}\d+[A-Za-z]?|UTF-(?:8|16|32))\b(?!-)",
-            rf"\b[A-Z][a-z]+(?:[A-Z]+[a-z]+)+(?= (?:{_KINDS})\b)",
         )
     )
 )
@@ -71,7 +67,7 @@ class Terms:
         return _STAND_IN.sub(lambda match: self._terms.get(match[0], match[0]), text)
 
     def _replace(self, match: re.Match[str]) -> str:
-        written = match["literal"] or match["code"] or match[0]
+        written = match["code"] or match[0]
         term = re.sub(r"\([^()]*\)$", "", written.strip()) or written
         stand_in = self._stand_ins.setdefault(term, f"Zqx{f'{len(self._terms):x}'.translate(_LETTERS)}zx")
         self._terms[stand_in] = term

@@ -98,8 +98,6 @@ def _widen_name(span: "Span") -> "Span":
     doc, start, end, is_a_person = span.doc, span.start, span.end, span.label_ == "PERSON"
     if start == end or span.label_ not in NAME_KINDS or is_stand_in(span.text):
         return span
-    if is_a_person and start and doc[start - 1].text in ("Pope", "Saint", "St."):
-        start -= 1
     while start and not is_a_person and _is_unclaimed(doc[start - 1]) and doc[start - 1].dep_ == "compound":
         start -= 1
     if end < len(doc) and span.root.head.i == end and _is_unclaimed(doc[end]):

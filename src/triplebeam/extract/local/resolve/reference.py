@@ -96,7 +96,8 @@ class References:
             subject = subject if is_called(self.title, next(iter(doc.sents)).text) else None
         if self.title:
             self._known[entity_key(self.title)] = self.title
-        self.title_token = subject or next((token for token in doc if entity_key(token.text) in self._known), None)
+        named = (token for token in doc if self.title and is_named(token))
+        self.title_token = subject or next((token for token in named if entity_key(token.text) in self._known), None)
         if subject is not None:
             self.opens_with_title = True
             if entity_key(name) not in self._known:
@@ -112,12 +113,8 @@ class References:
         pronouns = bool(words & _OF_PERSONS)
         if self.title_token is not None and is_person(self.title_token):
             return pronouns or not words & _OF_THINGS
-        first = next((token for token in doc if is_person(token) or token.lower_ in _OF_PERSONS), None)
-        if self.title_token is None and first is not None and not is_person(first):
-            return True  # a text that opens with "he" goes on about its title
-        words_of_title = split_name(strip_place(self.title))
-        alone = any(split_name(token.text) == words_of_title[-1:] and is_named(token) for token in doc)
-        return pronouns and alone and len(words_of_title) > 1
+        name = split_name(strip_place(self.title)) if pronouns else []
+        return len(name) > 1 and any(is_named(token) and split_name(token.text) == name[-1:] for token in doc)
 
     def _resolve_sentence(self, sentence: "Span", previous: "Token | None") -> "Token | None":
         """Resolve the tokens of a sentence; give back its subject, which the next sentence's pronouns may mean."""
@@ -137,8 +134,6 @@ class References:
         kind = _SAME_KIND.get(token.lower_, token.lower_)
         if kind in self._kinds and is_definite(token) and not list(token.rights):
             return self.title
-        if token.text[0].isupper() and (full := self._full_name(split_name(token.text))):
-            return full  # a surname that the tagger took for a plural
         return write_noun(token) or None if says_something(token) else None
 
     def _name(self, token: "Token") -> str:

@@ -88,8 +88,8 @@ def _find_quoted(doc: "Doc") -> frozenset[int]:
 def _is_statement(sentence: "Span") -> bool:
     """Return whether the sentence has a finite verb, asks nothing, and is held together by small words as prose is."""
     words = [token for token in sentence if not token.is_punct]
-    if not words or sentence[-1].text == "?" or any(token.lower_ == "respectively" for token in words):
-        return False  # which of the one list goes with which of the other is not told by the tree
+    if not words or sentence[-1].text == "?":
+        return False
     finite = any(token.tag_ in _FINITE for token in words)
     return finite and (
         len(words) <= _SHORT or sum(token.is_stop for token in words) >= _SHARE_OF_SMALL_WORDS * len(words)

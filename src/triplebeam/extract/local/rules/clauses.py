@@ -8,7 +8,6 @@ from triplebeam.extract.local.resolve.phrases import (
     BE,
     OBJECTS,
     find_names_within,
-    get_measured,
     is_bracketed,
     is_common,
     is_complete,
@@ -20,7 +19,6 @@ from triplebeam.extract.local.resolve.phrases import (
     is_verb,
     iterate_conjuncts,
     iterate_prepositions,
-    make_singular,
     says_something,
     write_noun,
     write_verb,
@@ -33,16 +31,12 @@ if TYPE_CHECKING:
 
     from triplebeam.extract.local.resolve.reference import References
 
-_ONE_OF = {"are": "is", "were": "was"}
 _PARTS_OF_OTHERS = ("aux", "auxpass", "xcomp", "pcomp", "amod", "compound")
 _SAYING_NOTHING = get_words("empty_verbs")
-_REPORTING = get_words("reporting_verbs")
 _COMPLEMENTS = (*OBJECTS, "prep", "agent", "xcomp")
 _RELATIVE = ("WDT", "WP")
 _FINITE = ("VBD", "VBZ", "VBP")
 _DEEPEST = 3
-_CAUSES = get_words("causing_verbs")
-_BARE = get_words("bare_verbs")
 #: A predicate and the token of its object.
 Statement = tuple[str, "Token"]
 
@@ -59,19 +53,10 @@ def _facts_of(verb: "Token", references: "References") -> Iterator[tuple[str, st
     for noun, subject, role in find_subjects(verb, references) if stated else ():
         for predicate, other in stated:
             target = references.entity(other)
-            if not target or target == subject or not _worth_saying(verb, noun, other) or _is_misread(verb, other):
+            if not target or target == subject or not _worth_saying(verb, noun, other):
                 continue
             if target == references.title or not (is_vague(other) or references.is_small_talk(other)):
-                if predicate in _ONE_OF and not role and other.tag_ == "NNS":
-                    predicate, target = _ONE_OF[predicate], make_singular(target)  # "Ext3 and XFS are file systems"
                 yield subject, f"{role} {predicate}".strip(), target
-
-
-def _is_misread(verb: "Token", target: "Token") -> bool:
-    """``…, argued Rehn`` argues for nobody, and ``the Monegasque entrant`` is not *Monegasque* alone."""
-    if target.dep_ == "attr" and is_time(target):
-        return True  # "is a 14th century mosque"
-    return verb.lower_ in _REPORTING and target.dep_ in OBJECTS and is_named(target)
 
 
 def _worth_saying(verb: "Token", subject: "Token", target: "Token") -> bool:
@@ -88,40 +73,27 @@ def list_statements(verb: "Token", group: str) -> Iterator[Statement]:
     roles = [role for role in OBJECTS if not (given and role == "dative")]  # "gives owners the option": not owners
     listed = [(child, noun) for child in verb.children if child.dep_ in roles for noun in iterate_conjuncts(child)]
     objects = [noun for first, noun in listed if first.dep_ != "attr" or _is_alike(first, noun)]
-    if objects and verb.lower_ in _CAUSES and any(child.dep_ in ("xcomp", "ccomp") for child in verb.rights):
-        return  # "permitted Spain to leave": nobody permitted Spain
-    own = next((child for child in verb.children if child.dep_ == "nsubj"), None)
-    if verb.dep_ == "relcl" and not objects and own is not None and own.tag_ not in _RELATIVE:
-        where = any(child.lower_ == "where" for child in verb.children)
-        yield from list_object_statements(verb.head, f"{group} in" if where else group)  # "Ghent, where he died"
     for noun in objects:
         yield from list_object_statements(verb.head if noun.tag_ in _RELATIVE and verb.dep_ == "relcl" else noun, group)
     first = next((noun for noun in objects if is_common(noun) or is_named(noun)), None)
     longer = f"{group} {write_noun(first)}" if first is not None else group
     half = (first is not None and not _is_expressed(first)) or any(map(_completes, verb.children))
     governed = list(iterate_prepositions(verb))
-    if len({word for word, _ in governed}) > 1 and any(child.dep_ == "neg" for child in verb.children):
-        governed = []  # "did not qualify for the cup until 1990": no part of it is true by itself
     for word, noun in governed:
-        if word in ("with", "without") and noun.i < verb.i:
-            continue  # "With two outs, Gibson stepped in": a circumstance
         first_word = word == governed[0][0] or is_time(noun)
-        named = is_named(noun) and not is_time(noun) and _may_stand_apart(verb, noun, first_word)
-        bare = first is None and verb.lower_ in _BARE and is_time(noun)  # "went to trial in May": not "went in May"
-        if (verb.lower_ not in BE and not half and first_word and not bare) or named:
+        named = is_named(noun) and not is_time(noun) and _may_stand_apart(verb, first_word)
+        if (verb.lower_ not in BE and not half and first_word) or named:
             yield from list_object_statements(noun, f"{longer} {word}")
     for child in verb.children:
         if not (child.dep_ == "xcomp" and objects):  # "takes the union to find": not "takes to find"
             yield from _hanging_below(child, group, None if half else longer)
 
 
-def _may_stand_apart(verb: "Token", noun: "Token", first_word: bool) -> bool:
+def _may_stand_apart(verb: "Token", first_word: bool) -> bool:
     """Return whether the verb and this preposition say something true without the verb's other complements."""
     complements = {child.dep_ for child in verb.children}
     if verb.lower_ in BE:
         return "attr" in complements or (first_word and "acomp" not in complements)
-    if noun.i < verb.i and complements & {"xcomp", "ccomp"}:
-        return False  # "With Kupp back, Stafford continues to trust Nacua"
     return not any(child.dep_ == "dobj" and child.tag_ == "PRP" for child in verb.children)
 
 
@@ -154,11 +126,9 @@ def _shared_statements(verb: "Token", group: str) -> Iterator[Statement]:
 
 
 def _hanging_below(child: "Token", group: str, longer: str | None) -> Iterator[Statement]:
-    """``is famous for``, ``released June 2016``, ``began to write``, ``known for playing``."""
+    """``is famous for``, ``began to write``, ``known for playing``."""
     if child.dep_ == "acomp":
         yield from ((f"{group} {child.lower_} {word}", noun) for word, noun in iterate_prepositions(child))
-    elif child.dep_ == "npadvmod" and is_time(child) and longer:
-        yield f"{longer} on", child
     elif child.dep_ == "xcomp" and is_verb(child) and child.tag_ not in _FINITE:
         linked = "to " if any(part.tag_ == "TO" for part in child.children) else ""
         yield from list_statements(child, f"{group} {linked}{write_verb(child)}")
@@ -172,9 +142,6 @@ def list_object_statements(noun: "Token", predicate: str, depth: int = 0) -> Ite
     """Return the noun as object; a common noun's own prepositions lead on: ``played trumpet on``."""
     if is_named(noun) or noun.tag_ in ("PRP", "PRP$"):
         yield predicate, noun
-        return
-    if (target := get_measured(noun)) is not None and predicate not in BE:
-        yield from list_object_statements(target, predicate, depth)
         return
     names = [c for c in noun.children if c.dep_ == "appos" and is_named(c) and not is_bracketed(noun, c)]
     if names:
@@ -201,6 +168,3 @@ def list_object_statements(noun: "Token", predicate: str, depth: int = 0) -> Ite
     whole = is_complete(noun) or (predicate in BE and " " in write_noun(noun) and not is_empty(noun))
     if says_something(noun) and whole and not leads_to_name and (depth == 0 or predicate.endswith(" of")):
         yield predicate, noun
-    for child in noun.children if not is_empty(noun) else ():
-        if child.dep_ == "acl" and child.tag_ == "VB":
-            yield from list_statements(child, f"{phrase} to {write_verb(child)}")

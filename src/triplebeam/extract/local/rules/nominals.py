@@ -3,10 +3,8 @@
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from triplebeam.extract.local.lexicon import get_words
 from triplebeam.extract.local.prepare.terms import is_stand_in
 from triplebeam.extract.local.resolve.phrases import (
-    NAME_KINDS,
     PLACE_KINDS,
     is_bracketed,
     is_common,
@@ -30,7 +28,6 @@ if TYPE_CHECKING:
 
 #: Kinds of names that a role may stand before; ``the option --force`` says nothing of it.
 _HAVE_ROLES = ("PERSON", "WORK_OF_ART", "LOC", "FAC", "EVENT", "ORG")
-_OF_PERSONS = get_words("kinship_and_offices")
 _TIES = ("in", "near", "at", "of", "by", "from")
 
 
@@ -46,7 +43,6 @@ def _facts_of(token: "Token", references: "References") -> Iterator[tuple[str, s
         yield from _before(token, name, references)
     elif is_common(token):
         yield from _names_in_apposition(token, references)
-        yield from _find_owned(token, references)
 
 
 def _behind(token: "Token", name: str, references: "References") -> Iterator[tuple[str, str, str]]:
@@ -72,10 +68,6 @@ def _apposition(token: "Token", name: str, noun: "Token", references: "Reference
         return
     if not is_common(noun) or not _is_introduced(noun, token):
         return
-    if noun.tag_ == "NNS" and not token.text.endswith("s"):
-        return  # "the licence, copyright notices and": a list
-    if noun.lower_ in _OF_PERSONS and token.ent_type_ in NAME_KINDS - {"PERSON"}:
-        return  # "the king of Arles, husband of Bertha": not Arles
     if any(child.dep_ == "poss" for child in noun.children):
         owners = [owner for token, owner in find_owners(noun, references) if token.head == noun]
         yield from ((name, f"is {write_noun(noun)} of", owner) for owner in owners)
@@ -113,14 +105,6 @@ def _before(token: "Token", name: str, references: "References") -> Iterator[tup
     owned = bool(owners) or any(child.dep_ == "poss" for child in token.children)
     if not owned and left[-1].tag_ == "NN" and token.ent_type_ in _HAVE_ROLES and not _is_technical(token):
         yield name, "is", phrase
-
-
-def _find_owned(noun: "Token", references: "References") -> Iterator[tuple[str, str, str]]:
-    """``her rivalry with Witt``: what an owned thing is tied to by a preposition, its owner is tied to."""
-    owners = [owner for token, owner in find_owners(noun, references) if token.dep_ == "poss"]
-    for word, other in iterate_prepositions(noun) if owners else ():
-        if is_named(other) and not is_time(other) and (target := references.entity(other)):
-            yield from ((owner, f"{write_noun(noun)} {word}", target) for owner in owners)
 
 
 def _names_in_apposition(noun: "Token", references: "References") -> Iterator[tuple[str, str, str]]:
