@@ -52,14 +52,14 @@ demo: $(VENV)/.models
 test trials fast coverage: export OMP_WAIT_POLICY = passive
 
 test: $(VENV)/.dev $(VENV)/.models
-	$(BIN)/python -m pytest -n 2 --dist loadgroup
+	$(BIN)/python -m pytest -n 2 --dist loadgroup --no-loadscope-reorder
 
 # Counting lines makes the tests two and a half times as slow.
 coverage: $(VENV)/.dev $(VENV)/.models
-	$(BIN)/python -m pytest --cov --cov-report=term:skip-covered -n 2 --dist loadgroup
+	$(BIN)/python -m pytest --cov --cov-report=term:skip-covered -n 2 --dist loadgroup --no-loadscope-reorder
 
 fast: $(VENV)/.dev
-	$(BIN)/python -m pytest -m "not slow and not data" -n 2
+	$(BIN)/python -m pytest -m "not slow and not data" -n 2 --dist loadgroup
 
 check: $(VENV)/.dev
 	$(BIN)/ruff check .
@@ -67,9 +67,10 @@ check: $(VENV)/.dev
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-# The long trials: 240 kills, 90 power cuts, every example of every property, drawn anew, and an hour of hostile input.
+# The long trials: 240 kills, 90 power cuts, recall on real questions, agents with a real model, every example of every
+# property, drawn anew, and an hour of hostile input.
 trials: $(VENV)/.dev $(VENV)/.models
-	TRIPLEBEAM_TRIALS=1 TRIPLEBEAM_RANDOM=1 $(BIN)/python -m pytest -n 2 --dist loadgroup
+	TRIPLEBEAM_TRIALS=1 TRIPLEBEAM_RANDOM=1 $(BIN)/python -m pytest -n 2 --dist loadgroup --no-loadscope-reorder
 	$(MAKE) fuzz SECONDS=3600
 	$(MAKE) lowest
 

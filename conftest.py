@@ -8,6 +8,8 @@ from pathlib import Path
 import platformdirs
 import pytest
 from hypothesis import HealthCheck, settings
+from xdist.remote import Producer
+from xdist.scheduler import LoadGroupScheduling
 
 from opensearch_cluster.background import BackgroundCluster, wanted_early
 from small_world import TRIPLES, TableExtractor, WordEmbedder, world_documents
@@ -16,6 +18,7 @@ from triplebeam.embed.embedder import Embedder
 from triplebeam.index.build.build import IndexBuilder
 from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.methods.gnn_ret import TrainedOn, TrainingSettings, Weights
+from triplebeam.settings import Settings
 from triplebeam.support import prepare
 from triplebeam.support.claim import Claim
 
@@ -43,6 +46,23 @@ def pytest_configure(config: pytest.Config) -> None:
     is_worker = hasattr(config, "workerinput")
     if not is_worker and wanted_early(config.option.file_or_dir) and not config.option.markexpr:
         config.stash[_CLUSTER] = BackgroundCluster()
+
+
+class FileScheduling(LoadGroupScheduling):
+    """Gives all tests of a group, else of a file, to one worker: what a module shares is made once."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        return super()._split_scope(nodeid).partition("::")[0]
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadGroupScheduling | None:
+    return FileScheduling(config, log) if config.option.dist == "loadgroup" else None
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with the files that take long, so that workers end together."""
+    slow = {item.path for item in items if any(map(item.get_closest_marker, ("slow", "data")))}
+    items.sort(key=lambda item: item.path not in slow)
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
@@ -100,6 +120,16 @@ def minilm(home: Path) -> Embedder:
     from triplebeam.embed import load_embedder
 
     return load_embedder("minilm", home)
+
+
+@pytest.fixture(scope="session")
+def demo_index(home: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the demo's index. It takes seconds to build: tests that read it are in the group "demo"."""
+    from triplebeam import demo
+
+    folder = tmp_path_factory.mktemp("demo") / "demo.index"
+    demo.build(folder, Settings(home=home, offline=True, model=None))
+    return folder
 
 
 @pytest.fixture(scope="session")

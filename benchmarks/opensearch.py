@@ -29,7 +29,7 @@ import triplebeam
 from triplebeam import Index, Settings
 from triplebeam.index.build.writing import open_store_copy
 from triplebeam.index.content.content import Content
-from triplebeam.index.content.vector_cache import VectorCache
+from triplebeam.index.content.encoding import VectorCache
 from triplebeam.index.folder.manifest import PreviousGeneration, read_manifest
 from triplebeam.index.location import Cluster
 from triplebeam.index.opensearch.client import Client

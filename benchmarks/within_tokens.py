@@ -13,7 +13,7 @@ from pathlib import Path
 
 from triplebeam.assemble import context_of, open_index
 from triplebeam.evaluate.questions import find_gold, read_questions
-from triplebeam.index.manifest import MAX_PASSAGES
+from triplebeam.index.source import MAX_PASSAGES
 from triplebeam.methods.shared.reading import TOKENS, retrieve_within
 from triplebeam_research.experiments.output import add_rows
 

@@ -66,7 +66,7 @@ def build(folder: Path, publisher: Publisher | None = None) -> None:
     builder.build(documents())
 
 
-def leaked(*written: object) -> list[str]:
+def find_leaks(*written: object) -> list[str]:
     """The secrets in anything that was written, printed or sent."""
     texts = [each if isinstance(each, str) else json.dumps(each, default=repr, ensure_ascii=False) for each in written]
     return [secret for secret in SECRETS for text in texts if secret in text or secret in text.casefold()]

@@ -36,7 +36,7 @@ def blend_of(world: Snapshot, words: Embedder, **parameters: Any) -> Blend:
     return blend
 
 
-def transcribed(blend: Blend, query: str) -> dict[str, float]:
+def transcribe(blend: Blend, query: str) -> dict[str, float]:
     """The formula of docs/methods/blend.md, passage by passage, from the parts' own scores."""
     ids = [passage.id for passage in blend.passages]
     number = range(len(ids))
@@ -111,7 +111,7 @@ def test_agrees_with_the_transcription(
     for number in range(10):
         names = f"Name{number} Of{number % 7}", f"Name{20 - number}"
         query = f"Who of {names[0]} meets word{number}, or which word{2 * number} meets {names[1]}?"
-        expected = transcribed(blend, query)
+        expected = transcribe(blend, query)
         found = {hit.passage_id: hit.score for hit in blend.retrieve(query, 7)}
         assert found == {id_: pytest.approx(expected[id_], rel=1e-5) for id_ in found}
         assert min(found.values()) == pytest.approx(sorted(expected.values())[-7], rel=1e-5)

@@ -20,8 +20,8 @@ from triplebeam.assemble.indexing import index_builder
 from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import TriplebeamError
 from triplebeam.extract.extractor import Extraction
-from triplebeam.index.build import encoding
 from triplebeam.index.build.build import IndexBuilder
+from triplebeam.index.content import encoding
 from triplebeam.passage import Document, Passage
 from triplebeam.settings import read_settings
 from triplebeam.triple import Triple

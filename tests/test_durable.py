@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from triplebeam.errors import CannotWriteError, DiskFullError, IndexDamagedError, TriplebeamError
-from triplebeam.system.database import transaction
-from triplebeam.system.durable import raise_cannot_write
+from triplebeam.system.durable import raise_cannot_write, transaction
 
 PLACE = Path("my.index")
 

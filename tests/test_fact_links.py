@@ -46,7 +46,7 @@ def test_only_the_best_passages_are_followed(world: Snapshot, words: Embedder) -
     assert len(title_link(world, words, "film", "city").retrieve(QUERY, k=1)) == 1
 
 
-def followed(links: FactLinks, words: Embedder, **found: float) -> dict[str, float]:
+def follow_links(links: FactLinks, words: Embedder, **found: float) -> dict[str, float]:
     rows = np.array([links.passages.row(id_) for id_ in found], np.int64)
     (vector,) = words.embed([QUERY], kind="query")
     linked = links.follow(vector, rows, np.array(list(found.values())))
@@ -54,8 +54,8 @@ def followed(links: FactLinks, words: Embedder, **found: float) -> dict[str, flo
 
 
 def test_a_fact_counts_by_its_likeness_and_by_its_passage(world: Snapshot, words: Embedder) -> None:
-    weighted = followed(title_links(world), words, film=2.0, city=1.0)
-    bare = followed(title_links(world, base_weight=0.0), words, film=2.0, city=1.0)
+    weighted = follow_links(title_links(world), words, film=2.0, city=1.0)
+    bare = follow_links(title_links(world, base_weight=0.0), words, film=2.0, city=1.0)
     assert weighted["director"] - bare["director"] == pytest.approx(0.3)
     assert weighted["lake"] - bare["lake"] == pytest.approx(0.15)
 
@@ -65,8 +65,8 @@ def test_a_title_of_many_passages_leads_nowhere(tmp_path: Path, words: Embedder)
     documents = [*world_documents(), *rows]
     IndexBuilder(folder=tmp_path / "i", embedder=words, extractor=TableExtractor(TRIPLES)).build(documents)
     snapshot = Snapshot.open(tmp_path / "i")
-    assert set(followed(title_links(snapshot, most=4), words, film=1.0)) == {"director", "p0", "p1", "p2"}
-    assert followed(title_links(snapshot, most=3), words, film=1.0) == {}
+    assert set(follow_links(title_links(snapshot, most=4), words, film=1.0)) == {"director", "p0", "p1", "p2"}
+    assert follow_links(title_links(snapshot, most=3), words, film=1.0) == {}
 
 
 def test_a_title_that_is_only_named_comes_after_the_facts_and_without_a_chain(world: Snapshot, words: Embedder) -> None:
@@ -83,7 +83,7 @@ def test_a_title_that_is_only_named_comes_after_the_facts_and_without_a_chain(wo
 def test_owners_are_those_whose_topic_a_fact_names(world: Snapshot, words: Embedder) -> None:
     """By hand: the film's facts name Edward Cahn, the city's Lake Michigan; a share of a half halves the worth."""
     owners = OwnerLinks(triples=world.triples, graph=world.entities, passages=world.passages)
-    found = followed(owners, words, film=2.0, city=1.0)
+    found = follow_links(owners, words, film=2.0, city=1.0)
     (vector,) = words.embed([QUERY], kind="query")
     likeness = {
         end: float(max(0, words.embed([fact])[0] @ vector))
@@ -101,4 +101,4 @@ def test_passages_without_triples_name_nothing(world: Snapshot, words: Embedder)
 
 
 def test_nothing_found_names_nothing(world: Snapshot, words: Embedder) -> None:
-    assert followed(title_links(world), words) == {}
+    assert follow_links(title_links(world), words) == {}

@@ -58,7 +58,7 @@ def given(tmp_path: Path) -> Path:
     return file
 
 
-def opened(folder: Path, model: str | None = None) -> triplebeam.Index:
+def open_with(folder: Path, model: str | None = None) -> triplebeam.Index:
     settings = Settings(model=model, home=folder.parent / "home")
     return triplebeam.Index(folder, embedder=WordEmbedder(), settings=settings)
 
@@ -69,7 +69,7 @@ def makers(index: triplebeam.Index) -> dict[str, int]:
 
 
 def test_an_update_keeps_given_triples(tmp_path: Path, given: Path) -> None:
-    index = opened(tmp_path / "my.index")
+    index = open_with(tmp_path / "my.index")
     index.add_documents(ROWS, triples=given)
     index.add_documents(ROWS)
     assert makers(index) == {"given": 2}
@@ -78,7 +78,7 @@ def test_an_update_keeps_given_triples(tmp_path: Path, given: Path) -> None:
 
 
 def test_given_triples_are_replaced_on_request_only(tmp_path: Path, given: Path) -> None:
-    index = opened(tmp_path / "my.index")
+    index = open_with(tmp_path / "my.index")
     index.add_documents(ROWS, triples=given)
     assert index.add_documents(ROWS, extractor="local").passages_kept == 2
     assert makers(index) == {"given": 2}
@@ -87,17 +87,17 @@ def test_given_triples_are_replaced_on_request_only(tmp_path: Path, given: Path)
 
 
 def test_new_and_changed_texts_go_to_the_model_that_extracted_the_others(tmp_path: Path) -> None:
-    index = opened(tmp_path / "my.index", model="small")
+    index = open_with(tmp_path / "my.index", model="small")
     index.add_documents(ROWS, extractor="llm")
-    index = opened(tmp_path / "my.index", model="large")
+    index = open_with(tmp_path / "my.index", model="large")
     index.add_documents([*ROWS[:1], {**ROWS[1], "text": "The Oder is long."}, *MORE])
     assert index.status.triples_by_extractor == {"llm:small:1": 1, "llm:large:1": 2}
 
 
 def test_without_a_model_the_two_ways_on_are_named(tmp_path: Path) -> None:
     folder = tmp_path / "my.index"
-    opened(folder, model="small").add_documents(ROWS, extractor="llm")
-    index = opened(folder)
+    open_with(folder, model="small").add_documents(ROWS, extractor="llm")
+    index = open_with(folder)
     with pytest.raises(ModelMissingError, match=r"built with, llm, .* TRIPLEBEAM_MODEL .* --extractor local"):
         index.add_documents(MORE)
     index.add_documents(ROWS + MORE, extractor="local")
@@ -105,7 +105,7 @@ def test_without_a_model_the_two_ways_on_are_named(tmp_path: Path) -> None:
 
 
 def test_local_triples_are_not_paid_for_in_an_update(tmp_path: Path) -> None:
-    index = opened(tmp_path / "my.index", model="small")
+    index = open_with(tmp_path / "my.index", model="small")
     index.add_documents(ROWS)
     index.add_documents(MORE, extractor="llm")
     index.add_documents(ROWS + MORE)
@@ -114,14 +114,14 @@ def test_local_triples_are_not_paid_for_in_an_update(tmp_path: Path) -> None:
 
 def test_keywords_are_remembered(tmp_path: Path) -> None:
     folder = tmp_path / "my.index"
-    opened(folder, model="small").add_documents(ROWS, keywords=True)
+    open_with(folder, model="small").add_documents(ROWS, keywords=True)
     assert choose(folder) == Choice("local", None, keywords=True, is_remembered=True)
     with pytest.raises(ModelMissingError, match="local with keywords"):
-        opened(folder).add_documents(MORE)
+        open_with(folder).add_documents(MORE)
 
 
 def test_an_extractor_of_your_own_must_come_again(tmp_path: Path) -> None:
-    index = opened(tmp_path / "my.index")
+    index = open_with(tmp_path / "my.index")
     index.add_documents(ROWS, extractor=TableExtractor({"elbe": [Triple("Elbe", "flows", "north")]}))
     with pytest.raises(BadInputError, match=r"'table', which is not one of Triplebeam's"):
         index.add_documents(MORE)
@@ -130,7 +130,7 @@ def test_an_extractor_of_your_own_must_come_again(tmp_path: Path) -> None:
 
 
 def test_an_index_without_triples_stays_so_until_an_extractor_is_named(tmp_path: Path) -> None:
-    index = opened(tmp_path / "my.index")
+    index = open_with(tmp_path / "my.index")
     index.add_documents(ROWS, extractor="none")
     index.add_documents(MORE)
     assert makers(index) == {}
@@ -140,7 +140,7 @@ def test_an_index_without_triples_stays_so_until_an_extractor_is_named(tmp_path:
 
 def test_what_failed_is_retried_with_a_model(tmp_path: Path) -> None:
     folder = tmp_path / "my.index"
-    opened(folder).add_documents(ROWS)
+    open_with(folder).add_documents(ROWS)
     assert choose(folder, again=True).extractor == "llm"
     assert choose(folder, "local", again=True).extractor == "local"
 
@@ -148,10 +148,10 @@ def test_what_failed_is_retried_with_a_model(tmp_path: Path) -> None:
 def test_a_job_of_the_server_keeps_given_triples(tmp_path: Path) -> None:
     given = tmp_path / "given.jsonl"
     given.write_text('{"passage_id": "elbe#0", "triples": [["Elbe", "is", "given"]]}', encoding="utf-8")
-    opened(tmp_path / "data" / "rivers.index").add_documents([Document(**row) for row in ROWS], triples=given)
+    open_with(tmp_path / "data" / "rivers.index").add_documents([Document(**row) for row in ROWS], triples=given)
     settings = Settings(home=tmp_path / "home", offline=True, model=None)
     library = Library([tmp_path / "data"], settings, embedder=WordEmbedder())
     with TestClient(make_app(library, keys=Keys(library.keys_file))) as client:
         sent = client.post("/api/indexes/rivers/documents", json={"documents": ROWS + MORE})
         assert job_ended(client, sent.json()["job"]["id"])["state"] == "done"
-    assert makers(opened(tmp_path / "data" / "rivers.index")) == {"given": 1, "local": 2}
+    assert makers(open_with(tmp_path / "data" / "rivers.index")) == {"given": 1, "local": 2}

@@ -2,7 +2,11 @@
 
 import os
 
+import pytest
+
 FULL = os.environ.get("TRIPLEBEAM_TRIALS") == "1"
+#: Marks what takes minutes, and belongs to `make trials` alone.
+TRIAL = pytest.mark.skipif(not FULL, reason="a long trial: make trials")
 #: Examples of a property in `make test`, at most.
 MAX_EXAMPLES = 25
 

@@ -17,7 +17,7 @@ from scale.hashed import HashedDimensions
 from triplebeam import assemble
 from triplebeam.index.build.build import IndexBuilder
 from triplebeam.index.folder.snapshot import Snapshot
-from triplebeam.system.processors import processors
+from triplebeam.system.work import processors
 
 METHODS = (
     "bm25",

@@ -13,9 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from triplebeam.embed.embedder import Embedder, Kind
-from triplebeam.index.folder.passages import PassageTable
+from triplebeam.index.folder.tables import PassageTable, TripleGraph
 from triplebeam.index.folder.terms import TermIndex
-from triplebeam.index.folder.triple_graph import TripleGraph
 from triplebeam.index.folder.vectors import VectorIndex
 from triplebeam.methods.gear.beam_search import DiverseTripleBeamSearch
 from triplebeam.methods.gnn_ret.propagate import MessagePassing

@@ -1,8 +1,10 @@
 """From an experiment to its evaluation and its files, over a small world."""
 
 import json
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any, TypeAlias
 
 import pytest
 
@@ -24,6 +26,8 @@ from triplebeam_research.experiments.experiment import Experiment
 from triplebeam_research.experiments.output import file_name, read_run, render_across, write_evaluation
 from triplebeam_research.report import write_report
 
+Compare: TypeAlias = Callable[..., Evaluation]
+
 ROWS = [
     {"id": "death", "question": "When did the director of Laughter in Hell die?", "gold": ["film", "director"],
      "answers": ["25 August 1963"], "hops": 2},
@@ -43,22 +47,26 @@ def settings(tmp_path: Path) -> Settings:
     return Settings(home=tmp_path / "home")
 
 
-def experiment(world: Snapshot, questions: Path, *methods: str, **more: object) -> Experiment:
-    return Experiment.model_validate(
-        {"title": "Small", "index": str(world.folder), "questions": str(questions), "methods": methods, **more}
-    )
+@pytest.fixture
+def compare(world: Snapshot, questions: Path, settings: Settings, words: Embedder) -> Compare:
+    """Return what compares methods, given fields of the experiment and arguments of the evaluator."""
+
+    def run(*methods: str, asked: Path = questions, embedder: object = words, **more: Any) -> Evaluation:
+        evaluator = {name: more.pop(name) for name in ("model", "seeds", "again") if name in more}
+        if judge := more.pop("judged_by", None):
+            evaluator["judge"] = judge
+        small = {"title": "Small", "index": str(world.folder), "questions": str(asked), "methods": methods, **more}
+        experiment = Experiment.model_validate(small)
+        made = ExperimentEvaluator(settings=settings, embedder=embedder, **evaluator)  # type: ignore[arg-type]
+        return made.compare(experiment, experiment.corpora()[0])
+
+    return run
 
 
-def evaluated(asked: Experiment, settings: Settings, words: Embedder, **more: object) -> Evaluation:
-    return ExperimentEvaluator(settings=settings, embedder=words, **more).compare(asked, asked.corpora()[0])  # type: ignore[arg-type]
-
-
-def test_methods_side_by_side_and_everything_written(
-    world: Snapshot, questions: Path, settings: Settings, words: Embedder, tmp_path: Path
-) -> None:
-    asked = experiment(world, questions, "bm25", "hybrid+naive_ge", "hipporag[entities=verbatim]", "hipporag2")
-    evaluation = evaluated(asked, settings, words)
-    assert [run.method for run in evaluation.runs] == list(asked.methods)
+def test_methods_side_by_side_and_everything_written(compare: Compare, tmp_path: Path) -> None:
+    methods = ["bm25", "hybrid+naive_ge", "hipporag[entities=verbatim]", "hipporag2"]
+    evaluation = compare(*methods)
+    assert [run.method for run in evaluation.runs] == methods
     assert evaluation.triples_of_gold == {"death": 2.0, "lake": 1.0}
     write_evaluation(tmp_path / "out", evaluation)
     assert "hybrid+naive_ge" in (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
@@ -73,7 +81,7 @@ def test_methods_side_by_side_and_everything_written(
 
 
 def test_gold_by_file_and_phrase_gives_the_figures_of_gold_by_id(
-    world: Snapshot, questions: Path, settings: Settings, words: Embedder, tmp_path: Path
+    compare: Compare, questions: Path, tmp_path: Path
 ) -> None:
     written = [
         ROWS[0] | {"gold": [{"file": "film"}, {"any": [{"phrase": "died on 25 august"}]}]},
@@ -81,10 +89,7 @@ def test_gold_by_file_and_phrase_gives_the_figures_of_gold_by_id(
     ]
     by_phrase = tmp_path / "by-phrase.jsonl"
     by_phrase.write_text("".join(json.dumps(row) + "\n" for row in written), encoding="utf-8")
-    by_id, found = (
-        evaluated(experiment(world, path, "bm25", "hybrid+naive_ge", "gold"), settings, words)
-        for path in (questions, by_phrase)
-    )
+    by_id, found = (compare("bm25", "hybrid+naive_ge", "gold", asked=path) for path in (questions, by_phrase))
     assert found.triples_of_gold == by_id.triples_of_gold
     assert [summary(found, run)["R@2"] for run in found.runs] == [summary(by_id, run)["R@2"] for run in by_id.runs]
     assert [question.gold for question in found.questions] == [question.gold for question in by_id.questions]
@@ -92,11 +97,8 @@ def test_gold_by_file_and_phrase_gives_the_figures_of_gold_by_id(
     assert (tmp_path / "out" / "qrels.txt").read_text().count("\n") == 3
 
 
-def test_a_second_time_nothing_is_computed(
-    world: Snapshot, questions: Path, settings: Settings, words: Embedder, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    asked = experiment(world, questions, "dense", "hybrid")
-    first = evaluated(asked, settings, words)
+def test_a_second_time_nothing_is_computed(compare: Compare, words: Embedder) -> None:
+    first = compare("dense", "hybrid")
 
     class Broken:
         name, fingerprint, dimension = words.name, words.fingerprint, words.dimension
@@ -104,41 +106,36 @@ def test_a_second_time_nothing_is_computed(
         def embed(self, *_: object) -> None:
             raise AssertionError("nothing should be encoded")
 
-    second = evaluated(asked, settings, Broken())  # type: ignore[arg-type]
+    second = compare("dense", "hybrid", embedder=Broken())
     assert [run.results for run in second.runs] == [run.results for run in first.runs]
     with pytest.raises(AssertionError):
-        evaluated(asked, settings, Broken(), again=True)  # type: ignore[arg-type]
+        compare("dense", "hybrid", embedder=Broken(), again=True)
 
 
-def test_agents_bounds_and_seeds(world: Snapshot, questions: Path, settings: Settings, words: Embedder) -> None:
+def test_agents_bounds_and_seeds(compare: Compare) -> None:
     reply = json.dumps({"found": True, "answer": "25 August 1963", "sentence": "He died then."})
     model = Scripted([reply] * 12)
-    asked = experiment(world, questions, "closed_book", "read:gold", "read:bm25")
-    evaluation = evaluated(asked, settings, words, model=model, seeds=[1, 2])
-    assert [run.method for run in evaluation.runs] == [
-        f"{method} (seed {seed})" for method in asked.methods for seed in (1, 2)
-    ]
+    methods = ("closed_book", "read:gold", "read:bm25")
+    evaluation = compare(*methods, model=model, seeds=[1, 2])
+    assert [run.method for run in evaluation.runs] == [f"{each} (seed {seed})" for each in methods for seed in (1, 2)]
     closed, gold = evaluation.runs[0], evaluation.runs[2]
     assert closed.results[0].answer == "25 August 1963"
     assert closed.results[0].passage_ids == ()
     assert gold.results[0].passage_ids == ("film", "director")
 
 
-def test_answers_are_judged_where_asked_for(
-    world: Snapshot, questions: Path, settings: Settings, words: Embedder
-) -> None:
+def test_answers_are_judged_where_asked_for(compare: Compare) -> None:
     reply = json.dumps({"found": True, "answer": "in August 1963", "sentence": "."})
     model = Scripted([reply, reply, json.dumps({"correct": True}), json.dumps({"correct": False})])
-    evaluation = evaluated(experiment(world, questions, "closed_book", judge=True), settings, words, model=model)
+    evaluation = compare("closed_book", judge=True, model=model)
     assert [result.judged for result in evaluation.runs[0].results] == [1.0, 0.0]
     assert evaluation.facts["judge"].endswith("the model under test")
 
 
-def test_another_model_may_judge(world: Snapshot, questions: Path, settings: Settings, words: Embedder) -> None:
+def test_another_model_may_judge(compare: Compare) -> None:
     reply = json.dumps({"found": True, "answer": "in August 1963", "sentence": "."})
     with Scripted([reply, reply]) as model, Scripted([json.dumps({"correct": True})] * 2, name="judge") as judge:
-        asked = experiment(world, questions, "closed_book", judge=True)
-        evaluation = evaluated(asked, settings, words, model=model, judge=judge)
+        evaluation = compare("closed_book", judge=True, model=model, judged_by=judge)
     assert [result.judged for result in evaluation.runs[0].results] == [1.0, 1.0]
     assert evaluation.facts["judge"] == "judge"
 
@@ -155,12 +152,10 @@ def test_the_judge_has_settings_of_its_own(world: Snapshot, words: Embedder, tmp
     assert evaluator.judge_of(corpus) is corpus.context.model
 
 
-def test_a_given_run_is_compared_with_ours_on_the_questions_it_holds(
-    world: Snapshot, questions: Path, settings: Settings, words: Embedder, tmp_path: Path
-) -> None:
+def test_a_given_run_is_compared_with_ours_on_the_questions_it_holds(compare: Compare, tmp_path: Path) -> None:
     other = tmp_path / "theirs.trec"
     other.write_text("death Q0 director 2 0.5 x\ndeath Q0 film 1 0.9 x\n")
-    evaluation = evaluated(experiment(world, questions, "bm25", f"run:{other}"), settings, words)
+    evaluation = compare("bm25", f"run:{other}")
     assert [question.id for question in evaluation.questions] == ["death"]
     assert [run.method for run in evaluation.runs] == ["bm25", "theirs (given)"]
     assert evaluation.runs[1].results[0].passage_ids == ("film", "director")
@@ -180,28 +175,22 @@ def test_a_given_run_is_compared_with_ours_on_the_questions_it_holds(
         ("run:gone.trec", "gone.trec"),
     ],
 )
-def test_a_wrong_name_costs_no_question(
-    world: Snapshot, questions: Path, settings: Settings, words: Embedder, method: str, words_said: str
-) -> None:
+def test_a_wrong_name_costs_no_question(compare: Compare, settings: Settings, method: str, words_said: str) -> None:
     with pytest.raises(BadInputError, match=words_said.replace("(", "\\(")):
-        evaluated(experiment(world, questions, "bm25", method), settings, words, model=Scripted([]))
+        compare("bm25", method, model=Scripted([]))
     assert not (settings.home / "runs").exists()
 
 
-def test_an_index_that_was_built_in_another_way_is_refused(
-    world: Snapshot, questions: Path, settings: Settings, words: Embedder
-) -> None:
+def test_an_index_that_was_built_in_another_way_is_refused(compare: Compare, world: Snapshot) -> None:
     built = {"triples_in_context": False, "keyword_passages": 0}
-    asked = experiment(world, questions, "bm25", index_settings=built)
     with pytest.raises(BadInputError) as refused:
-        evaluated(asked, settings, words)
+        compare("bm25", index_settings=built)
     assert str(refused.value) == (
         f"{world.folder} was built with keyword_passages = 50, unlike what the experiment compares: build it into a new"
         " folder with `TRIPLEBEAM_TRIPLES_IN_CONTEXT=false TRIPLEBEAM_KEYWORD_PASSAGES=0 triplebeam index FOLDER"
         " SOURCE…`."
     )
-    as_built = experiment(world, questions, "bm25", index_settings={"keyword_passages": 50})
-    assert evaluated(as_built, settings, words).facts["keyword_passages"] == "50"
+    assert compare("bm25", index_settings={"keyword_passages": 50}).facts["keyword_passages"] == "50"
 
 
 def test_gold_is_known_in_an_evaluation_only(world: Snapshot, words: Embedder) -> None:
@@ -209,22 +198,19 @@ def test_gold_is_known_in_an_evaluation_only(world: Snapshot, words: Embedder) -
         IndexReader(Context(world, Settings(), words)).retriever("gold")
 
 
-def test_the_bound_is_measured_and_is_no_method_to_recommend(
-    world: Snapshot, questions: Path, settings: Settings, words: Embedder
-) -> None:
-    evaluation = evaluated(experiment(world, questions, "gold", "bm25", "hipporag2"), settings, words)
+def test_the_bound_is_measured_and_is_no_method_to_recommend(compare: Compare) -> None:
+    evaluation = compare("gold", "bm25", "hipporag2")
     assert [result.passage_ids for result in evaluation.runs[0].results] == [("film", "director"), ("lake",)]
     assert [run.graph for run in evaluation.runs] == [None, False, True]
 
 
-def test_a_seed_is_for_what_is_sampled_and_counts_once(
-    world: Snapshot, questions: Path, settings: Settings, words: Embedder, tmp_path: Path
-) -> None:
+def test_a_seed_is_for_what_is_sampled_and_counts_once(compare: Compare, tmp_path: Path) -> None:
     other = tmp_path / "theirs.trec"
     other.write_text("death Q0 film 1 0.9 x\nlake Q0 lake 1 0.9 x\n")
-    asked = experiment(world, questions, f"run:{other}", "hipporag[entities=verbatim]", "closed_book")
     reply = json.dumps({"found": True, "answer": "1963", "sentence": "."})
-    evaluation = evaluated(asked, settings, words, model=Scripted([reply] * 4), seeds=[1, 2, 1])
+    evaluation = compare(
+        f"run:{other}", "hipporag[entities=verbatim]", "closed_book", model=Scripted([reply] * 4), seeds=[1, 2, 1]
+    )
     assert [run.method for run in evaluation.runs] == [
         "theirs (given)",
         "hipporag[entities=verbatim]",
@@ -265,25 +251,18 @@ def test_other_gold_or_other_code_is_measured_again(
     assert not set(first) & set(other_code)
 
 
-def test_a_place_that_cannot_be_written_to_or_read_is_named(
-    world: Snapshot, questions: Path, settings: Settings, words: Embedder, tmp_path: Path
-) -> None:
-    evaluation = evaluated(experiment(world, questions, "bm25"), settings, words)
+def test_a_place_that_cannot_be_written_to_or_read_is_named(compare: Compare, questions: Path, tmp_path: Path) -> None:
+    evaluation = compare("bm25")
     with pytest.raises(BadInputError, match="--out"):
         write_evaluation(questions, evaluation)
-    gone = experiment(world, questions, "hipporag[entities=given]", query_entities=str(tmp_path / "gone.jsonl"))
     with pytest.raises(BadInputError, match=r"gone\.jsonl cannot be read"):
-        evaluated(gone, settings, words)
+        compare("hipporag[entities=given]", query_entities=str(tmp_path / "gone.jsonl"))
 
 
-def test_verdicts_and_advice_are_in_the_report(
-    world: Snapshot, questions: Path, settings: Settings, words: Embedder
-) -> None:
+def test_verdicts_and_advice_are_in_the_report(compare: Compare) -> None:
     reply = json.dumps({"found": True, "answer": "in 1963", "sentence": "."})
     model = Scripted([reply, reply, json.dumps({"correct": True}), json.dumps({"correct": False})])
-    evaluation = evaluated(
-        experiment(world, questions, "closed_book", "bm25", judge=True), settings, words, model=model
-    )
+    evaluation = compare("closed_book", "bm25", judge=True, model=model)
     report = write_report(replace(evaluation, advice="Do I need a graph? No.")).text
     assert "| Judged |" in report
     assert "Do I need a graph? No." in report

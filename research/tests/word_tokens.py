@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from triplebeam.embed.embedder import Kind
-from triplebeam_research.late_interaction.token_encoder import TokenVectors
+from triplebeam_research.late_interaction import TokenVectors
 
 
 class WordTokens:

@@ -7,7 +7,7 @@ import pytest
 from triplebeam.embed.embedder import Embedder
 from triplebeam.index.build.build import IndexBuilder
 from triplebeam.index.folder.snapshot import Snapshot
-from triplebeam.index.protocols import TripleStore
+from triplebeam.index.source import TripleStore
 from triplebeam.methods.gear import Cascade, Exact, Pooled
 from triplebeam.methods.gear.beam_search import ChainScorer
 from triplebeam.passage import Document

@@ -26,7 +26,7 @@ from triplebeam.evaluate.questions import Question, read_questions
 from triplebeam.generate.accounting import Accounted
 from triplebeam.generate.language_model import Completion, LanguageModel, Prompt, Usage
 from triplebeam.generate.prompts import format_facts, read_template
-from triplebeam.index.protocols import TripleStore
+from triplebeam.index.source import TripleStore
 from triplebeam.methods.agent import EvidenceAgent
 from triplebeam.methods.gear import LLMReader, PassageLink, SyncGE
 from triplebeam.methods.gear.beam_search import ChainScorer
@@ -162,7 +162,7 @@ class Asked:
 
 
 @cache
-def _asked(data: Path, draw: str) -> list[Asked]:
+def _read_questions_asked(data: Path, draw: str) -> list[Asked]:
     """The recorded questions of a draw."""
     with gzip.open(RECORDED / f"{draw}.jsonl.gz", "rt", encoding="utf-8") as file:
         rows = [json.loads(line) for line in file]
@@ -248,5 +248,5 @@ TABLE: Mapping[tuple[str, str, str], tuple[float, ...]] = {
 
 @pytest.mark.parametrize(("draw", "method", "corpus"), TABLE, ids=map("-".join, TABLE))
 def test_the_table_is_what_the_recorded_replies_give(data: Path, draw: str, method: str, corpus: str) -> None:
-    row = _row(_asked(data, draw), method, corpus)
+    row = _row(_read_questions_asked(data, draw), method, corpus)
     assert tuple(row.values()) == pytest.approx(TABLE[draw, method, corpus], abs=0.06)

@@ -29,7 +29,7 @@ from triplebeam.evaluate.measures import exact_match, f1
 from triplebeam.evaluate.questions import Question, read_questions
 from triplebeam.generate.accounting import Accounted
 from triplebeam.generate.language_model import Completion, LanguageModel, Prompt, TokenLogProbability, Usage
-from triplebeam.index.protocols import TripleStore
+from triplebeam.index.source import TripleStore
 from triplebeam.ingest.records import read_json_lines
 from triplebeam.methods.gear import LLMReader, PassageLink, SyncGE
 from triplebeam.methods.gear.beam_search import ChainScorer

@@ -62,7 +62,7 @@ def test_what_is_shown_is_held_against_what_is_printed(printed: str, shown: list
 
 
 @pytest.mark.slow
-@pytest.mark.xdist_group("documentation")
+@pytest.mark.xdist_group("demo")
 @pytest.mark.parametrize("page", RUNNING)
 def test_the_page_runs(
     page: str, demo_index: Path, tmp_path: Path, with_model: None, capsys: pytest.CaptureFixture[str]
@@ -84,17 +84,6 @@ def test_the_page_runs(
     if page == "README.md":
         printed = capsys.readouterr().out
         assert "Urbain Le Verrier predicted Neptune." in printed, "a result carries its text"
-
-
-@pytest.fixture(scope="session")
-def demo_index(tmp_path_factory: pytest.TempPathFactory, home: Path) -> Path:
-    """The demo's index, made once; each page has a copy to change."""
-    from triplebeam.demo import build
-    from triplebeam.settings import Settings
-
-    folder = tmp_path_factory.mktemp("documentation") / "demo.index"
-    build(folder, Settings(home=home))
-    return folder
 
 
 @pytest.fixture

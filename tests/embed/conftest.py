@@ -32,7 +32,7 @@ def make_folder(tmp_path: Path, tiny_bert: dict[str, NDArray[np.float32]]) -> Ca
     return make
 
 
-def _fetched(weights: Weights) -> Path:
+def _fetch_weights(weights: Weights) -> Path:
     home = os.environ.get("TRIPLEBEAM_HOME") or platformdirs.user_cache_path("triplebeam")
     try:
         return ensure(weights, Path(home))
@@ -43,10 +43,10 @@ def _fetched(weights: Weights) -> Path:
 @pytest.fixture(scope="session")
 def minilm_folder() -> Path:
     """The real MiniLM, fetched on first use into TRIPLEBEAM_HOME or the user's cache."""
-    return _fetched(MINILM)
+    return _fetch_weights(MINILM)
 
 
 @pytest.fixture(scope="session")
 def granite_folder() -> Path:
     """The real granite-embedding-30m-english, fetched in the same way."""
-    return _fetched(GRANITE)
+    return _fetch_weights(GRANITE)

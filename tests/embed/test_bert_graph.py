@@ -176,7 +176,7 @@ def test_mpnet_adds_a_bias_for_the_distance_of_two_tokens(tiny_bert: Weights, pr
     random = np.random.default_rng(11)
     no_segment = {**tiny_bert, "embeddings.token_type_embeddings.weight": np.zeros((1, 8), np.float32)}
     table = random.normal(size=(32, 2)).astype(np.float32)
-    published = {prefix + _published(name): tensor for name, tensor in tiny_bert.items() if "token_type" not in name}
+    published = {prefix + _publish(name): tensor for name, tensor in tiny_bert.items() if "token_type" not in name}
     positions = tiny_bert["embeddings.position_embeddings.weight"]
     published |= {
         f"{prefix}encoder.relative_attention_bias.weight": table,
@@ -192,7 +192,7 @@ def test_mpnet_adds_a_bias_for_the_distance_of_two_tokens(tiny_bert: Weights, pr
         assert np.allclose(row[: len(text)], exact, atol=0.3 if int8 else 1e-4)
 
 
-def _published(name: str) -> str:
+def _publish(name: str) -> str:
     for berts, mpnets in _MPNETS_NAMES.items():
         name = name.replace(berts, mpnets)
     return name

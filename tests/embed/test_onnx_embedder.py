@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from triplebeam.embed import load_embedder, onnx_embedder
 from triplebeam.embed.onnx_embedder import OnnxEmbedder
 from triplebeam.errors import BadInputError, ModelMissingError
-from triplebeam.system.cancellation import WorkCancelledError, cancel_on
+from triplebeam.system.work import WorkCancelledError, cancel_on
 
 MakeFolder = Callable[..., Path]
 TEXTS = ["the river flows north", "", "river", "  \n", "north " * 50, "unheard of", "the river flows north"]

@@ -12,8 +12,7 @@ from tiny_model import WORDS, random_weights, write_model
 
 from triplebeam.embed import _select_files
 from triplebeam.errors import BadInputError, ModelMissingError
-from triplebeam_research.late_interaction import load_token_encoder
-from triplebeam_research.late_interaction.token_encoder import OnnxTokenEncoder
+from triplebeam_research.late_interaction import OnnxTokenEncoder, load_token_encoder
 
 CLS, SEP, UNK = 1, 2, 3
 MASK, QUERY, PASSAGE = len(WORDS), len(WORDS) + 1, len(WORDS) + 2

@@ -8,7 +8,7 @@ import pytest
 from triplebeam.errors import BadInputError
 from triplebeam.evaluate.questions import MAX_MISSING_SHOWN, Question, find_gold, read_questions
 from triplebeam.index.arrays.array_set import MemoryArrays
-from triplebeam.index.folder.passages import PassageTable, write_passages
+from triplebeam.index.folder.tables import PassageTable, write_passages
 from triplebeam.passage import Passage
 
 PAGES = {
@@ -43,7 +43,7 @@ def read(tmp_path: Path, *gold: object) -> list[Question]:
     return read_questions(path)
 
 
-def found(tmp_path: Path, passages: PassageTable, *gold: object) -> list[list[str]]:
+def find_entries(tmp_path: Path, passages: PassageTable, *gold: object) -> list[list[str]]:
     """The passages of each entry, without the folder."""
     [question] = find_gold(read(tmp_path, *gold), passages)
     return [[each.removeprefix("/docs/") for each in group] for group in question.groups]
@@ -65,7 +65,7 @@ def found(tmp_path: Path, passages: PassageTable, *gold: object) -> list[list[st
 def test_an_entry_is_looked_up_in_the_index(
     tmp_path: Path, passages: PassageTable, entry: object, expected: list[str]
 ) -> None:
-    assert found(tmp_path, passages, entry) == [expected]
+    assert find_entries(tmp_path, passages, entry) == [expected]
 
 
 def test_the_first_passage_of_every_part_comes_first_in_the_gold(tmp_path: Path, passages: PassageTable) -> None:
@@ -88,9 +88,9 @@ def test_gold_by_passage_id_is_left_as_it_is(tmp_path: Path, passages: PassageTa
 def test_a_phrase_is_found_again_when_the_documents_are_cut_anew(tmp_path: Path) -> None:
     entry = {"file": "lock.html", "phrase": "stale lock is removed"}
     whole = table({page: [" ".join(texts)] for page, texts in PAGES.items()})
-    assert found(tmp_path, whole, entry) == [["usage/lock.html#0"]]
+    assert find_entries(tmp_path, whole, entry) == [["usage/lock.html#0"]]
     inside = table({"/docs/lock.html": ["How long?", "A stale lock", "is removed.", "So it is."]})
-    assert found(tmp_path, inside, entry) == [["lock.html#1", "lock.html#2"]]  # each holds a half of it
+    assert find_entries(tmp_path, inside, entry) == [["lock.html#1", "lock.html#2"]]  # each holds a half of it
 
 
 @pytest.mark.parametrize(

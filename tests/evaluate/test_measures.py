@@ -14,22 +14,22 @@ from triplebeam.evaluate.questions import Question
 from triplebeam.evaluate.run import QuestionResult
 
 
-def measured(name: str, question: Question, result: QuestionResult) -> float:
+def compute(name: str, question: Question, result: QuestionResult) -> float:
     [value] = values(name, [question], [result])
     return float(value)
 
 
-def ranked(name: str, gold: str, ranking: str) -> float:
-    return measured(
+def rank(name: str, gold: str, ranking: str) -> float:
+    return compute(
         name,
         Question(id="1", question="?", gold=tuple(gold)),
         QuestionResult(question_id="1", passage_ids=tuple(ranking)),
     )
 
 
-def answered(name: str, answer: str | None, *answers: str, choices: tuple[str, ...] = ()) -> float:
+def grade(name: str, answer: str | None, *answers: str, choices: tuple[str, ...] = ()) -> float:
     question = Question(id="1", question="?", answers=answers, choices=choices)
-    return measured(name, question, QuestionResult(question_id="1", answer=answer))
+    return compute(name, question, QuestionResult(question_id="1", answer=answer))
 
 
 @pytest.mark.parametrize(
@@ -55,11 +55,11 @@ def answered(name: str, answer: str | None, *answers: str, choices: tuple[str, .
     ],
 )
 def test_rankings_by_hand(name: str, gold: str, ranking: str, expected: float) -> None:
-    assert ranked(name, gold, ranking) == pytest.approx(expected, abs=1e-15)
+    assert rank(name, gold, ranking) == pytest.approx(expected, abs=1e-15)
 
 
-def grouped(name: str, groups: str, ranking: str) -> float:
-    return measured(
+def rank_parts(name: str, groups: str, ranking: str) -> float:
+    return compute(
         name,
         Question(id="1", question="?", groups=tuple(map(tuple, groups.split()))),
         QuestionResult(question_id="1", passage_ids=tuple(ranking)),
@@ -82,7 +82,7 @@ def grouped(name: str, groups: str, ranking: str) -> float:
 def test_of_a_part_that_several_passages_hold_the_first_counts(
     name: str, groups: str, ranking: str, expected: float
 ) -> None:
-    assert grouped(name, groups, ranking) == pytest.approx(expected, abs=1e-15)
+    assert rank_parts(name, groups, ranking) == pytest.approx(expected, abs=1e-15)
 
 
 @given(
@@ -91,13 +91,13 @@ def test_of_a_part_that_several_passages_hold_the_first_counts(
     st.permutations("abcdefgh"),
 )
 def test_parts_of_one_passage_each_are_measured_as_gold_by_id(name: str, gold: list[str], ranking: list[str]) -> None:
-    assert grouped(name, " ".join(gold), "".join(ranking)) == ranked(name, "".join(gold), "".join(ranking))
+    assert rank_parts(name, " ".join(gold), "".join(ranking)) == rank(name, "".join(gold), "".join(ranking))
 
 
 def test_a_passage_named_twice_counts_once() -> None:
-    assert ranked("R@4", "aab", "aaxa") == 0.5
-    assert ranked("nDCG@4", "aab", "aabx") == 1
-    assert ranked("R@2", "ab", "aab") == 1
+    assert rank("R@4", "aab", "aaxa") == 0.5
+    assert rank("nDCG@4", "aab", "aabx") == 1
+    assert rank("R@2", "ab", "aab") == 1
 
 
 @given(
@@ -106,13 +106,13 @@ def test_a_passage_named_twice_counts_once() -> None:
     k=st.integers(1, 9),
 )
 def test_what_holds_for_every_ranking(gold: list[str], ranking: list[str], k: int) -> None:
-    every = {name: ranked(f"{name}@{k}", "".join(gold), "".join(ranking)) for name in ("R", "All", "nDCG", "MRR")}
+    every = {name: rank(f"{name}@{k}", "".join(gold), "".join(ranking)) for name in ("R", "All", "nDCG", "MRR")}
     assert all(0 <= value <= 1 for value in every.values())
     assert (every["R"] == 1) == (every["All"] == 1)
     assert (every["R"] == 0) == (every["MRR"] == 0) == (every["nDCG"] == 0)
-    assert ranked(f"R@{k + 1}", "".join(gold), "".join(ranking)) >= every["R"]
+    assert rank(f"R@{k + 1}", "".join(gold), "".join(ranking)) >= every["R"]
     best = "".join(gold) + "".join(each for each in ranking if each not in gold)
-    assert ranked(f"nDCG@{k}", "".join(gold), best) == pytest.approx(1)
+    assert rank(f"nDCG@{k}", "".join(gold), best) == pytest.approx(1)
 
 
 @pytest.mark.parametrize(
@@ -126,7 +126,7 @@ def test_what_holds_for_every_ranking(gold: list[str], ranking: list[str], k: in
     ],
 )
 def test_answers_by_hand(name: str, answer: str, answers: tuple[str, ...], expected: float) -> None:
-    assert answered(name, answer, *answers) == pytest.approx(expected)
+    assert grade(name, answer, *answers) == pytest.approx(expected)
 
 
 @pytest.mark.parametrize(
@@ -137,31 +137,31 @@ def test_answers_by_hand(name: str, answer: str, answers: tuple[str, ...], expec
     ],
 )
 def test_accuracy_is_the_right_choice(answer: str, expected: float) -> None:
-    assert answered("Accuracy", answer, "By train", choices=("By bus", "By train", "By ship")) == expected
+    assert grade("Accuracy", answer, "By train", choices=("By bus", "By train", "By ship")) == expected
 
 
 def test_a_long_option_cut_to_six_words_still_counts() -> None:
     choices = ("He wanted to see the other side of the moon", "He wanted to go home", "He wanted to see it again")
-    assert answered("Accuracy", "He wanted to see the other", choices[0], choices=choices) == 1
-    assert answered("Accuracy", "He wanted to see", choices[0], choices=choices) == 0, "two begin like this"
-    assert answered("Accuracy", "A. He wanted", choices[0], choices=choices) == 1
+    assert grade("Accuracy", "He wanted to see the other", choices[0], choices=choices) == 1
+    assert grade("Accuracy", "He wanted to see", choices[0], choices=choices) == 0, "two begin like this"
+    assert grade("Accuracy", "A. He wanted", choices[0], choices=choices) == 1
 
 
 def test_a_letter_goes_before_the_words_that_are_like_it() -> None:
-    assert answered("Accuracy", "A", "x", choices=("x", "", "an a")) == 1, "articles are no words of a normal form"
-    assert answered("Accuracy", "B", "B", choices=("B", "A")) == 1, "an option that is a letter"
+    assert grade("Accuracy", "A", "x", choices=("x", "", "an a")) == 1, "articles are no words of a normal form"
+    assert grade("Accuracy", "B", "B", choices=("B", "A")) == 1, "an option that is a letter"
 
 
 def test_choices_of_the_same_normal_form_are_distinguished_literally() -> None:
     choices = ("The Who", "Who", "Them")
-    assert answered("Accuracy", "Who", "Who", choices=choices) == 1
-    assert answered("Accuracy", "The Who", "Who", choices=choices) == 0
-    assert answered("Accuracy", "who", "Who", choices=choices) == 0  # could be either
+    assert grade("Accuracy", "Who", "Who", choices=choices) == 1
+    assert grade("Accuracy", "The Who", "Who", choices=choices) == 0
+    assert grade("Accuracy", "who", "Who", choices=choices) == 0  # could be either
 
 
 def test_an_answer_that_is_no_choice_is_a_fault_of_the_question() -> None:
     with pytest.raises(BadInputError, match=r"'by air'.*question '1'.*'by bus'"):
-        answered("Accuracy", "by bus", "by air", choices=("by bus", "by train"))
+        grade("Accuracy", "by bus", "by air", choices=("by bus", "by train"))
 
 
 def test_nan_where_a_measure_does_not_apply() -> None:

@@ -18,7 +18,7 @@ from triplebeam.errors import EndpointError, SourceError, TriplebeamError
 from triplebeam.extract.local.prepare.reading import read_passage
 from triplebeam.generate.parse import drop_cut_item, read_object
 from triplebeam.ingest.content import Content
-from triplebeam.ingest.formats import BINARY_READERS, TEXT_READERS, read_content
+from triplebeam.ingest.sources import BINARY_READERS, TEXT_READERS, read_content
 from triplebeam.ingest.split import split
 from triplebeam.passage import Document, Passage
 from triplebeam.serve.limits import Limits

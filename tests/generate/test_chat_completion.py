@@ -4,8 +4,8 @@ from typing import Any
 import pytest
 from loopback_endpoint import chat_completion
 
-from triplebeam.generate.chat_completion import completion_from
 from triplebeam.generate.language_model import Prompt, TokenLogProbability, Usage
+from triplebeam.generate.openai_compatible import completion_from
 from triplebeam.generate.parse import strip_thoughts
 
 PROMPT = Prompt(system="abcd", user="ef", log_probabilities=True)

@@ -17,7 +17,7 @@ from triplebeam.errors import EndpointError
 from triplebeam.generate.completion_cache import CompletionStore
 from triplebeam.generate.connect import Concurrent
 from triplebeam.generate.language_model import Completion, Prompt, PromptRefusedError
-from triplebeam.system.cancellation import sleep
+from triplebeam.system.work import sleep
 from triplebeam.testing.scripted import Scripted
 
 PROMPTS = [Prompt(system="s", user=str(number)) for number in range(12)]

@@ -15,7 +15,7 @@ from triplebeam.errors import EndpointError
 from triplebeam.extract.llm import LLMExtractor
 from triplebeam.generate.completion_cache import CompletionStore
 from triplebeam.index.build.build import IndexBuilder
-from triplebeam.index.build.report import BuildReport
+from triplebeam.index.build.intake import BuildReport
 from triplebeam.index.folder.snapshot import Snapshot
 
 

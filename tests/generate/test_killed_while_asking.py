@@ -12,9 +12,10 @@ import pytest
 from loopback_endpoint import Endpoint, chat_completion
 
 from patience import SECONDS
+from trials import FULL
 from triplebeam.generate.completion_cache import CompletionStore
 
-PROMPTS, AT_ONCE, KILLS = 40, 4, 5
+PROMPTS, AT_ONCE, KILLS = 40, 4, 5 if FULL else 2
 SCRIPT = """
 import sys
 from pathlib import Path

@@ -31,32 +31,21 @@ def reply(tokens_in: int, tokens_out: int) -> Completion:
     return Completion(text="", usage=Usage(calls=1, tokens_in=tokens_in, tokens_out=tokens_out))
 
 
-def test_requests_wait_for_their_minute() -> None:
+@pytest.mark.parametrize(
+    ("limit", "amount", "replies", "slept"),
+    [
+        pytest.param("requests", 3, [reply(0, 0)] * 5, [20, 20], id="requests wait for their minute"),
+        # 200, of which 80 come back; 180 are there for the second: 20 too few
+        pytest.param("tokens", 300, [reply(100, 20)] * 2, [4], id="what a request did not cost comes back"),
+        pytest.param("tokens", 600, [reply(500, 100), reply(0, 0)], [20], id="a longer reply is paid for afterwards"),
+        pytest.param("tokens", 50, [reply(0, 0)] * 2, [], id="a request larger than the limit goes all the same"),
+    ],
+)
+def test_how_long_requests_wait(limit: str, amount: int, replies: list[Completion], slept: list[float]) -> None:
     time = Time()
-    model = Limited(Scripted(["x"] * 5), requests=Bucket(3, time), sleep=time.sleep)
-    model.complete([PROMPT] * 5)
-    assert time.slept == pytest.approx([20, 20])
-
-
-def test_tokens_wait_for_what_a_request_may_cost_and_get_back_what_it_did_not() -> None:
-    time = Time()
-    model = Limited(Scripted([reply(100, 20)] * 3), tokens=Bucket(300, time), sleep=time.sleep)
-    model.complete([PROMPT] * 2)  # 200, of which 80 come back; 180 are there for the second: 20 too few
-    assert time.slept == pytest.approx([4])
-
-
-def test_a_reply_longer_than_thought_is_paid_for_afterwards() -> None:
-    time = Time()
-    model = Limited(Scripted([reply(500, 100), reply(0, 0)]), tokens=Bucket(600, time), sleep=time.sleep)
-    model.complete([PROMPT] * 2)
-    assert time.slept == pytest.approx([20])
-
-
-def test_a_request_larger_than_the_limit_goes_all_the_same() -> None:
-    time = Time()
-    model = Limited(Scripted([reply(0, 0)] * 2), tokens=Bucket(50, time), sleep=time.sleep)
-    model.complete([PROMPT] * 2)
-    assert time.slept == []
+    model = Limited(Scripted(replies), **{limit: Bucket(amount, time)}, sleep=time.sleep)  # type: ignore[arg-type]
+    model.complete([PROMPT] * len(replies))
+    assert time.slept == pytest.approx(slept)
 
 
 def test_a_request_that_fails_gives_its_tokens_back() -> None:

@@ -23,8 +23,8 @@ from typing import NoReturn
 
 from triplebeam.extract.extractor import Extraction
 from triplebeam.index.build.build import IndexBuilder
-from triplebeam.index.build.maintenance import purge
-from triplebeam.index.content import vector_cache
+from triplebeam.index.build.writing import purge
+from triplebeam.index.content import encoding
 from triplebeam.index.folder.manifest import generation_folder, read_manifest
 from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.index.store import store
@@ -99,7 +99,7 @@ def correct(index: Path, extractor: Counting) -> None:
     builder(index, extractor).correct(Corrections.of(rows))
 
 
-def compacted(index: Path, extractor: Counting) -> None:
+def compact_index(index: Path, extractor: Counting) -> None:
     purge(index)
 
 
@@ -111,13 +111,13 @@ OPERATIONS: dict[str, Callable[[Path, Counting], None]] = {
     "index": add,
     "remove": remove,
     "sync": sync,
-    "compact": compacted,
+    "compact": compact_index,
     "correct": correct,
     "repair": repair,
 }
 
 
-def counted(at: int) -> Callable[[], None]:
+def count_events(at: int) -> Callable[[], None]:
     """Counts what happens to files; the process is killed at the given event."""
     events = 0
 
@@ -132,7 +132,7 @@ def counted(at: int) -> Callable[[], None]:
             happened()
 
     sys.addaudithook(audit)
-    for module in (store, vector_cache):
+    for module in (store, encoding):
         original = module.open_database
 
         def opened(*arguments: object, original: Callable[..., sqlite3.Connection] = original) -> sqlite3.Connection:
@@ -144,7 +144,7 @@ def counted(at: int) -> Callable[[], None]:
     return lambda: print(events, flush=True)
 
 
-def forked(work: Callable[[], None]) -> int:
+def run_forked(work: Callable[[], None]) -> int:
     """Run something in a process of its own; the status it ended with."""
     pid = os.fork()
     if pid == 0:
@@ -163,7 +163,7 @@ def _end(work: Callable[[], None]) -> NoReturn:
     os._exit(0)
 
 
-def published(index: Path) -> tuple[tuple[str, bytes], ...]:
+def read_published(index: Path) -> tuple[tuple[str, bytes], ...]:
     """Everything that readers see, except the number of the generation and when it was made."""
     manifest = read_manifest(index)
     generation = generation_folder(index, manifest.generation)
@@ -172,21 +172,21 @@ def published(index: Path) -> tuple[tuple[str, bytes], ...]:
 
 def events_of(operation: str, world: Path, scratch: Path) -> int:
     """How many events an operation has that is not interrupted."""
-    index = copied(world, scratch / f"count-{operation}", operation)
+    index = copy_world(world, scratch / f"count-{operation}", operation)
     counts = scratch / "events"
 
     def work() -> None:
         with counts.open("w") as file:
             os.dup2(file.fileno(), 1)
-            tell = counted(0)
+            tell = count_events(0)
             OPERATIONS[operation](index, Counting())
             tell()
 
-    assert forked(work) == 0, f"{operation} fails"
+    assert run_forked(work) == 0, f"{operation} fails"
     return int(counts.read_text())
 
 
-def copied(world: Path, place: Path, operation: str) -> Path:
+def copy_world(world: Path, place: Path, operation: str) -> Path:
     """A copy of the index, and of its folder after somebody has changed that; a bit of what is repaired is flipped."""
     shutil.copytree(world, place)
     docs = place / "docs"
@@ -210,23 +210,23 @@ def repeat(operation: str, index: Path, expected: tuple[tuple[str, bytes], ...])
     OPERATIONS[operation](index, extractor)
     done = {(there[number].id, there[number].text) for number in made}
     assert not done.intersection(extractor.asked), "work was repeated"
-    other = [one[0] for one, two in zip(published(index), expected, strict=True) if one != two]
+    other = [one[0] for one, two in zip(read_published(index), expected, strict=True) if one != two]
     assert not other, f"the result of {operation} is another: {other}"
     assert len(list((index / "generations").iterdir())) == 1, "an old generation is left"
 
 
 def trial(operation: str, at: int, world: Path, place: Path, expected: tuple[tuple[str, bytes], ...]) -> str:
     """What became of an index whose writer was killed: how it ended, in a word."""
-    index = copied(world, place, operation)
-    before = published(index)
+    index = copy_world(world, place, operation)
+    before = read_published(index)
 
     def work() -> None:
-        counted(at)
+        count_events(at)
         OPERATIONS[operation](index, Counting())
 
-    assert forked(work) == -signal.SIGKILL, "it was not killed"
+    assert run_forked(work) == -signal.SIGKILL, "it was not killed"
     Snapshot.open(index)
-    seen = published(index)
+    seen = read_published(index)
     assert seen in (before, expected), "readers saw half of a change"
     repeat(operation, index, expected)
     assert not (index / "encoded.sqlite").exists(), f"vectors are left over after {operation} killed at {at}"
@@ -245,8 +245,8 @@ def main() -> None:
         events = {operation: events_of(operation, world, scratch) for operation in OPERATIONS}
         expected = {}
         for operation in OPERATIONS:
-            OPERATIONS[operation](index := copied(world, scratch / f"whole-{operation}", operation), Counting())
-            expected[operation] = published(index)
+            OPERATIONS[operation](index := copy_world(world, scratch / f"whole-{operation}", operation), Counting())
+            expected[operation] = read_published(index)
         for number in range(kills):
             operation = list(OPERATIONS)[number % len(OPERATIONS)]
             at = chosen.randint(1, events[operation])

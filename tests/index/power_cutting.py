@@ -20,7 +20,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TypeAlias
 
-from killing import OPERATIONS, Counting, copied, documents, forked, make, published, repeat
+from killing import OPERATIONS, Counting, copy_world, documents, make, read_published, repeat, run_forked
 
 from triplebeam.errors import IndexMissingError
 from triplebeam.generate.completion_cache import CompletionStore
@@ -60,7 +60,7 @@ class Disk:
             os.environ |= {"POWER_CUT_KEPT": str(self._kept), "POWER_CUT_AT": str(at)}
             work(self.folder, lambda done: acknowledged.write_text(str(done)))
 
-        status = forked(watched)
+        status = run_forked(watched)
         assert status in (0, -signal.SIGKILL), "it failed by itself"
         return int(acknowledged.read_text()) if status else -1
 
@@ -105,13 +105,13 @@ class Change:
     def __init__(self, operation: str, world: Path, scratch: Path) -> None:
         self._operation, self._world = operation, world
         index = self.prepared(scratch / f"whole-{operation}") / "my.index"
-        self._before = published(index)
+        self._before = read_published(index)
         OPERATIONS[operation](index, Counting())
-        self._expected = published(index)
+        self._expected = read_published(index)
 
     def prepared(self, place: Path) -> Path:
         """A folder to work in."""
-        return copied(self._world, place, self._operation).parent
+        return copy_world(self._world, place, self._operation).parent
 
     def work(self, folder: Path, acknowledge: Acknowledge) -> None:
         """Change the index."""
@@ -121,7 +121,7 @@ class Change:
         """Look at what is left, and do it again."""
         index = folder / "my.index"
         Snapshot.open(index)
-        seen = published(index)
+        seen = read_published(index)
         assert seen in ((self._expected,) if acknowledged < 0 else (self._before, self._expected))
         repeat(self._operation, index, self._expected)
 

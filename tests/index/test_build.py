@@ -23,13 +23,13 @@ from triplebeam.errors import (
 )
 from triplebeam.extract.extractor import Extraction
 from triplebeam.extract.triples_file import TriplesFile
-from triplebeam.index.build import encoding
 from triplebeam.index.build.build import IndexBuilder
-from triplebeam.index.build.report import BuildReport
+from triplebeam.index.build.intake import BuildReport
 from triplebeam.index.build.writing import write_lock
+from triplebeam.index.content import encoding
 from triplebeam.index.folder.manifest import is_index
 from triplebeam.index.folder.snapshot import Snapshot
-from triplebeam.index.manifest import FORMAT
+from triplebeam.index.source import FORMAT
 from triplebeam.ingest import Skipped, Unreadable
 from triplebeam.passage import Document, Passage, metadata_terms
 from triplebeam.retrieve.bases import BM25

@@ -11,13 +11,11 @@ import pytest
 from triplebeam.assemble import Context, Index, IndexReader, context_of
 from triplebeam.errors import BadInputError
 from triplebeam.index.build.build import IndexBuilder
-from triplebeam.index.build.maintenance import purge
-from triplebeam.index.build.writing import open_for_write
+from triplebeam.index.build.writing import open_for_write, purge
 from triplebeam.index.folder.manifest import read_manifest
-from triplebeam.index.folder.snapshot import Snapshot
-from triplebeam.index.folder.view import view
+from triplebeam.index.folder.snapshot import Snapshot, view
 from triplebeam.index.store.corrections import Corrections, parse_corrections
-from triplebeam.index.store.lookup import read_index_corrections
+from triplebeam.index.store.tables import read_index_corrections
 from triplebeam.ingest import FolderFiles, SourceNames
 from triplebeam.passage import Document
 from triplebeam.settings import Settings

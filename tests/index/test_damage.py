@@ -17,12 +17,11 @@ from small_world import TRIPLES, TableExtractor, WordEmbedder, world_documents
 from triplebeam.assemble import Context, IndexReader
 from triplebeam.errors import IndexDamagedError, IndexFormatError
 from triplebeam.index.build.build import IndexBuilder
-from triplebeam.index.build.maintenance import check_index, purge
-from triplebeam.index.build.writing import set_share
+from triplebeam.index.build.writing import check_index, purge, set_share
 from triplebeam.index.folder import manifest
 from triplebeam.index.folder.manifest import MANIFEST, generation_folder, read_manifest
 from triplebeam.index.folder.snapshot import Snapshot
-from triplebeam.index.manifest import FORMAT, Manifest
+from triplebeam.index.source import FORMAT, Manifest
 from triplebeam.passage import Document
 from triplebeam.settings import Settings
 

@@ -9,7 +9,7 @@ from small_world import TRIPLES, WORLD, TableExtractor, WordEmbedder
 from tables import read_table
 from triplebeam.extract.extractor import Extraction
 from triplebeam.index.build.build import IndexBuilder
-from triplebeam.index.content.definitions import (
+from triplebeam.index.content.entities import (
     LINK,
     MAX_PASSAGES,
     find_defined_terms,

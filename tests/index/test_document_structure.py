@@ -7,7 +7,7 @@ import pytest
 
 from triplebeam.extract.extractor import Extraction
 from triplebeam.index.arrays.array_set import MemoryArrays
-from triplebeam.index.folder.passages import PassageTable, write_passages
+from triplebeam.index.folder.tables import PassageTable, write_passages
 from triplebeam.index.store.store import Store
 from triplebeam.ingest.split import split
 from triplebeam.passage import Document, Heading, Link

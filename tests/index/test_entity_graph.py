@@ -17,8 +17,7 @@ from trials import examples
 from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError
 from triplebeam.index.arrays.array_set import ArraySet, MemoryArrays
-from triplebeam.index.arrays.quantize import quantize
-from triplebeam.index.arrays.rows import hash_texts, pack_keys, write_keys
+from triplebeam.index.arrays.rows import hash_texts, pack_keys, quantize, write_keys
 from triplebeam.index.build.build import IndexBuilder
 from triplebeam.index.folder import synonyms
 from triplebeam.index.folder.snapshot import Snapshot

@@ -13,10 +13,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from trials import examples
 from triplebeam.assemble import Context, IndexReader
 from triplebeam.generate.language_model import Completion, Prompt
 from triplebeam.index.build.build import IndexBuilder
-from triplebeam.index.build.maintenance import purge
+from triplebeam.index.build.writing import purge
 from triplebeam.index.folder.manifest import generation_folder, is_index, read_manifest
 from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.index.store.corrections import Corrections
@@ -100,7 +101,7 @@ def rankings(folder: Path) -> dict[tuple[str, str], list[tuple[str, float]]]:
     }
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(40), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(history=histories)
 def test_a_history_leaves_no_trace(history: list[Step], tmp_path_factory: pytest.TempPathFactory) -> None:
     folder = tmp_path_factory.mktemp("history")
@@ -126,23 +127,25 @@ def test_the_order_in_which_documents_came_leaves_no_trace(
     assert files(folder / "one") == files(folder / "two")
 
 
-def build_with_and_without(folder: Path, kept: Sequence[Document], removed: Sequence[Document]) -> set[str]:
-    """An index of what is kept, and one of everything; returns the ids of what is to be removed from that."""
+def forget(folder: Path, kept: Sequence[Document], removed: Sequence[Document]) -> None:
+    """Build an index of A, and one of A and B that B is removed from."""
     others = {each.id: Document(id=f"other-{each.id}", title=each.title, text=each.text) for each in removed}
     builder(folder / "a").build({each.id: each for each in kept}.values())
     builder(folder / "ab").build([*{each.id: each for each in kept}.values(), *others.values()])
-    return {each.id for each in others.values()}
+    builder(folder / "ab").remove({each.id for each in others.values()})
+
+
+some_documents = st.lists(documents, min_size=1, max_size=5)
 
 
 @settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-@given(kept=st.lists(documents, min_size=1, max_size=5), removed=st.lists(documents, min_size=1, max_size=5))
+@given(kept=some_documents, removed=some_documents)
 def test_every_retriever_and_both_graphs_forget(
     kept: list[Document], removed: list[Document], tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     """Index A and B, remove B: what is left is an index of A."""
     folder = tmp_path_factory.mktemp("forget")
-    others = build_with_and_without(folder, kept, removed)
-    builder(folder / "ab").remove(others)
+    forget(folder, kept, removed)
     assert rankings(folder / "ab") == rankings(folder / "a")
     one, two = Snapshot.open(folder / "ab"), Snapshot.open(folder / "a")
     assert (one.entities.weights(with_passages=True) != two.entities.weights(with_passages=True)).nnz == 0
@@ -161,13 +164,12 @@ class Obliging:
 
 
 @settings(max_examples=4, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-@given(kept=st.lists(documents, min_size=1, max_size=5), removed=st.lists(documents, min_size=1, max_size=5))
+@given(kept=some_documents, removed=some_documents)
 def test_agents_over_the_graph_forget(
     kept: list[Document], removed: list[Document], tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     folder = tmp_path_factory.mktemp("agents")
-    others = build_with_and_without(folder, kept, removed)
-    builder(folder / "ab").remove(others)
+    forget(folder, kept, removed)
     purge(folder / "ab")
     found = []
     for name in ("a", "ab"):

@@ -18,11 +18,9 @@ from triplebeam.extract.llm import LLMExtractor
 from triplebeam.generate.completion_cache import Cached, CompletionStore
 from triplebeam.generate.connect import Concurrent
 from triplebeam.generate.language_model import Completion, Prompt
-from triplebeam.index.arrays.quantize import INT8, INT16, quantize
-from triplebeam.index.arrays.rows import hash_texts
+from triplebeam.index.arrays.rows import INT8, INT16, hash_texts, quantize
 from triplebeam.index.build.build import IndexBuilder
-from triplebeam.index.build.maintenance import purge
-from triplebeam.index.build.writing import open_for_write
+from triplebeam.index.build.writing import open_for_write, purge
 from triplebeam.index.location import Folder
 from triplebeam.index.store.store import Store
 from triplebeam.ingest import FolderFiles, SourceNames
@@ -134,7 +132,7 @@ def test_nothing_is_left_of_a_text_that_was_changed(index: Index) -> None:
     assert left == []
 
 
-def killed(*_: object) -> None:
+def die(*_: object) -> None:
     raise KeyboardInterrupt
 
 
@@ -142,7 +140,7 @@ def test_nothing_is_left_of_what_was_encoded_and_never_published(index: Index, m
     [removed] = remove(index, "vexmoor.md")
     builder = IndexBuilder(folder=index.location.state, embedder=HashedWords(64))
     with monkeypatch.context() as patched:
-        patched.setattr("triplebeam.index.folder.publish.FolderPublisher.publish", killed)
+        patched.setattr("triplebeam.index.folder.publish.FolderPublisher.publish", die)
         with pytest.raises(KeyboardInterrupt):
             builder.sync(FolderFiles.of([index.location.state.parent / "docs"], SourceNames({})))
     assert (index.location.state / "encoded.sqlite").is_file()

@@ -11,9 +11,9 @@ from triplebeam.extract.extractor import Extraction, Extractor
 from triplebeam.extract.triples_file import TriplesFile
 from triplebeam.index.build.build import IndexBuilder
 from triplebeam.index.build.extraction import OverwritePolicy, is_paid, keep_existing, kind_of
-from triplebeam.index.build.report import BuildReport
+from triplebeam.index.build.intake import BuildReport
 from triplebeam.index.folder.snapshot import Snapshot
-from triplebeam.index.store.lookup import read_extractor
+from triplebeam.index.store.tables import read_extractor
 from triplebeam.passage import Document
 from triplebeam.triple import Triple
 
@@ -42,13 +42,13 @@ def extractors(folder: Path) -> dict[str, int]:
     return Snapshot.open(folder).manifest.triples_by_extractor
 
 
-def given(tmp_path: Path, *passage_ids: str) -> TriplesFile:
+def write_triples(tmp_path: Path, *passage_ids: str) -> TriplesFile:
     rows = [{"passage_id": id_, "triples": [[id_, "is", "given"]]} for id_ in passage_ids]
     (tmp_path / "given.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
     return TriplesFile(tmp_path / "given.jsonl")
 
 
-def changed(passage_id: str) -> list[Document]:
+def change_texts(passage_id: str) -> list[Document]:
     return [
         Document(id=each.id, title=each.title, text=f"{each.text} More.", is_passage=True)
         if each.id == passage_id
@@ -99,7 +99,7 @@ def test_an_update_keeps_given_triples_and_extracts_the_others(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     folder, local = tmp_path / "my.index", Named("local:4")
-    extract(folder, given(tmp_path, "film", "city"), LOCAL)
+    extract(folder, write_triples(tmp_path, "film", "city"), LOCAL)
     report = extract(folder, local, SAME)
     assert sorted(local.asked) == ["actor", "director", "lake", "other"]
     assert (report.passages_kept, extractors(folder)["local:4"]) == (2, 3)
@@ -109,9 +109,9 @@ def test_an_update_keeps_given_triples_and_extracts_the_others(
 
 def test_a_changed_text_loses_its_given_triples_alone(tmp_path: Path) -> None:
     folder, local = tmp_path / "my.index", Named("local:4")
-    file = given(tmp_path, *TRIPLES)
+    file = write_triples(tmp_path, *TRIPLES)
     extract(folder, file, LOCAL)
-    extract(folder, local, SAME, changed("city"))
+    extract(folder, local, SAME, change_texts("city"))
     assert sorted(local.asked) == ["city", "other"]
     assert extractors(folder) == {file.name: len(TRIPLES) - 1, "local:4": 1}
 
@@ -163,7 +163,7 @@ def test_the_last_choice_is_remembered_and_published(tmp_path: Path) -> None:
     extract(folder, None, LOCAL)
     assert read_extractor(folder) == "none"
     extract(folder, Named("local:4"), LOCAL)
-    for passing in (None, given(tmp_path, "film")):  # neither says who is to extract new passages
+    for passing in (None, write_triples(tmp_path, "film")):  # neither says who is to extract new passages
         extract(folder, passing, LOCAL)
         assert read_extractor(folder) == "local:4"
     extract(folder, Named(OF_A_MODEL), LOCAL)

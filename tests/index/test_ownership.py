@@ -13,7 +13,7 @@ from triplebeam.index.build.build import IndexBuilder
 from triplebeam.index.build.writing import set_share
 from triplebeam.index.content.entities import Topics
 from triplebeam.index.folder.snapshot import Snapshot
-from triplebeam.index.manifest import Ownership
+from triplebeam.index.source import Ownership
 from triplebeam.passage import Document
 from triplebeam.serve.cli.app import app
 from triplebeam.triple import Triple

@@ -29,7 +29,7 @@ from triplebeam.index.folder.passage_graph import (
     triple_keywords,
 )
 from triplebeam.index.folder.snapshot import Snapshot
-from triplebeam.index.manifest import GraphStatistics
+from triplebeam.index.source import GraphStatistics
 from triplebeam.ingest import document_id, read_sources
 from triplebeam.passage import Document
 from triplebeam.serve.cli.app import app

@@ -70,7 +70,7 @@ def test_cut_at_any_flush(tmp_path: Path) -> None:
 
 
 @contextmanager
-def mounted(image: Path, place: Path) -> Iterator[Path]:
+def mount_image(image: Path, place: Path) -> Iterator[Path]:
     """A file system that writes to its disk only what it is asked to, for five minutes."""
     place.mkdir()
     done = subprocess.run(["mount", "-o", "loop,commit=300", image, place], capture_output=True, check=False)
@@ -90,7 +90,7 @@ def test_a_real_disk_has_what_was_acknowledged(tmp_path: Path, monkeypatch: pyte
     image.write_bytes(b"")
     os.truncate(image, 64_000_000)
     subprocess.run(["mkfs.ext4", "-q", image], check=True)
-    with mounted(image, tmp_path / "before") as disk:
+    with mount_image(image, tmp_path / "before") as disk:
         builder = IndexBuilder(folder=disk / "my.index", embedder=WordEmbedder(), extractor=TableExtractor(TRIPLES))
         builder.build(world_documents())
         builder.build([Document(id="late", text="Borin lives in Velmora.")])
@@ -99,7 +99,7 @@ def test_a_real_disk_has_what_was_acknowledged(tmp_path: Path, monkeypatch: pyte
                 prompt = Prompt(system="s", user=str(number))
                 store.put(bytes([number]), "m", prompt, Completion(text="paid", usage=Usage(calls=1)))
             shutil.copyfile(image, tmp_path / "copy")
-    with mounted(tmp_path / "copy", tmp_path / "after") as disk:
+    with mount_image(tmp_path / "copy", tmp_path / "after") as disk:
         snapshot = Snapshot.open(disk / "my.index")
         assert list(snapshot.passages.document_ids) == sorted([*(each.id for each in world_documents()), "late"])
         with CompletionStore(disk / "completions.sqlite") as store:

@@ -12,7 +12,7 @@ from triplebeam.errors import BadInputError, EndpointError, ExtractionError, Ind
 from triplebeam.extract.extractor import Extraction
 from triplebeam.index.build.build import IndexBuilder
 from triplebeam.index.build.extraction import Budget, group_failures, split_by_budget
-from triplebeam.index.build.report import BuildReport
+from triplebeam.index.build.intake import BuildReport
 from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.passage import Document, Passage
 from triplebeam.triple import Triple

@@ -12,7 +12,7 @@ from small_world import WordEmbedder
 from triplebeam.errors import BadInputError, IndexDamagedError
 from triplebeam.index.arrays.array_set import ArraySet, MemoryArrays
 from triplebeam.index.arrays.folder_arrays import FolderArrays
-from triplebeam.index.arrays.quantize import INT8, INT16, dequantize, quantize
+from triplebeam.index.arrays.rows import INT8, INT16, dequantize, quantize
 from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.index.folder.vectors import MIN_RERANK, VectorIndex, select_top, write_vectors
 from triplebeam.text.names import entity_key

@@ -38,22 +38,22 @@ def terms() -> TermIndex:
     return index_of(CORPUS)
 
 
-def found(terms: TermIndex, query: str) -> list[str]:
+def find_texts(terms: TermIndex, query: str) -> list[str]:
     return [CORPUS[row] for row in sorted(terms.search(query, len(CORPUS))[0].tolist())]
 
 
 def test_words_are_stemmed(terms: TermIndex) -> None:
-    assert found(terms, "bridge") == ENGLISH_TEXTS[:2]
+    assert find_texts(terms, "bridge") == ENGLISH_TEXTS[:2]
 
 
 def test_no_question_is_a_syntax_error(terms: TermIndex) -> None:
-    assert found(terms, 'text:bridge AND (NOT "') == ENGLISH_TEXTS[:2]
-    assert found(terms, "\"(':*^~") == []
+    assert find_texts(terms, 'text:bridge AND (NOT "') == ENGLISH_TEXTS[:2]
+    assert find_texts(terms, "\"(':*^~") == []
 
 
 def test_rows_without_a_common_word_are_not_found(terms: TermIndex) -> None:
-    assert found(terms, "volcano") == []
-    assert found(terms, "") == []
+    assert find_texts(terms, "volcano") == []
+    assert find_texts(terms, "") == []
 
 
 @pytest.mark.parametrize(
@@ -75,7 +75,7 @@ def test_rows_without_a_common_word_are_not_found(terms: TermIndex) -> None:
     ],
 )
 def test_a_query_in_another_language_finds_its_passage(terms: TermIndex, query: str, passage: str) -> None:
-    assert found(terms, query) == [passage]
+    assert find_texts(terms, query) == [passage]
 
 
 @pytest.mark.parametrize(

@@ -13,9 +13,9 @@ from small_world import TRIPLES, TableExtractor, WordEmbedder, world_documents
 from triplebeam.embed.embedder import Span
 from triplebeam.errors import EmbedderMismatchError
 from triplebeam.index.build.build import IndexBuilder
-from triplebeam.index.build.encoding import find_spans
-from triplebeam.index.build.maintenance import purge
-from triplebeam.index.build.report import BuildReport
+from triplebeam.index.build.intake import BuildReport
+from triplebeam.index.build.writing import purge
+from triplebeam.index.content.encoding import find_spans
 from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.triple import Triple
 

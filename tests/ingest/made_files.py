@@ -24,7 +24,7 @@ _ODT_BODY = (
 )
 
 
-def saved(file: Any) -> bytes:
+def save_bytes(file: Any) -> bytes:
     data = io.BytesIO()
     file.save(data)
     return data.getvalue()
@@ -83,7 +83,7 @@ def make_docx() -> bytes:
         cell.text = text
     table.cell(1, 1).add_table(1, 1).cell(0, 0).text = "inner"
     document.add_paragraph("After\tit.\nNext line.")
-    return saved(document)
+    return save_bytes(document)
 
 
 def make_changed_docx() -> bytes:
@@ -94,7 +94,7 @@ def make_changed_docx() -> bytes:
     changes = "<w:ins><w:r><w:t>new</w:t></w:r></w:ins><w:del><w:r><w:delText>old</w:delText></w:r></w:del>"
     document.element.body.insert(0, parse_xml(f"<w:sdt {_WORD}>{control}</w:sdt>"))
     document.element.body.insert(1, parse_xml(f"<w:p {_WORD}>{changes}</w:p>"))
-    return saved(document)
+    return save_bytes(document)
 
 
 def make_odt(meta: str = _ODT_META) -> bytes:
@@ -124,7 +124,7 @@ def make_pptx() -> bytes:
     slide.notes_slide.notes_text_frame.text = "Say where."
     table = slide.shapes.add_table(1, 2, 0, 0, 9_000_000, 900_000).table
     table.cell(0, 0).text, table.cell(0, 1).text = "length", "1094 km"
-    return saved(presentation)
+    return save_bytes(presentation)
 
 
 def make_xlsx() -> bytes:
@@ -132,7 +132,7 @@ def make_xlsx() -> bytes:
     book.active.title = "Rivers"
     for row in (("name", None, "km"), ("Elbe", None, 1094)):
         book.active.append(row)
-    return saved(book)
+    return save_bytes(book)
 
 
 def make_mail(line_end: str = "\r\n") -> bytes:

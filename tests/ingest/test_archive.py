@@ -15,7 +15,7 @@ from triplebeam.ingest.archive import check_gzip, check_zip
 MEGABYTE = 1_000_000
 
 
-def zipped(path: Path, size: int, count: int = 1) -> Path:
+def write_zip(path: Path, size: int, count: int = 1) -> Path:
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as file:
         for number in range(count):
             file.writestr(f"word/{number}.xml", b"\0" * size)
@@ -23,7 +23,7 @@ def zipped(path: Path, size: int, count: int = 1) -> Path:
 
 
 def test_a_bomb_is_refused_by_its_declared_size_and_the_rest_goes_on(tmp_path: Path) -> None:
-    bomb = zipped(tmp_path / "bomb.docx", 40 * MEGABYTE, 3)
+    bomb = write_zip(tmp_path / "bomb.docx", 40 * MEGABYTE, 3)
     (tmp_path / "fine.txt").write_text("Fine.")
     refused, fine = list(read_sources([tmp_path]))
     assert isinstance(refused, Unreadable)
@@ -34,8 +34,8 @@ def test_a_bomb_is_refused_by_its_declared_size_and_the_rest_goes_on(tmp_path: P
 
 def test_a_dense_archive_is_refused_from_some_size_on(tmp_path: Path) -> None:
     with pytest.raises(SourceError, match="looks like a zip bomb"):
-        check_zip(zipped(tmp_path / "dense.docx", 20 * MEGABYTE))
-    check_zip(zipped(tmp_path / "small.docx", 5 * MEGABYTE))
+        check_zip(write_zip(tmp_path / "dense.docx", 20 * MEGABYTE))
+    check_zip(write_zip(tmp_path / "small.docx", 5 * MEGABYTE))
 
 
 def test_more_elements_than_any_document_has_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -49,7 +49,7 @@ def test_more_elements_than_any_document_has_are_refused(tmp_path: Path, monkeyp
 
 
 def test_an_archive_that_lies_about_its_size_is_refused(tmp_path: Path) -> None:
-    path = zipped(tmp_path / "liar.docx", 20 * MEGABYTE)
+    path = write_zip(tmp_path / "liar.docx", 20 * MEGABYTE)
     size, lie = struct.pack("<I", 20 * MEGABYTE), struct.pack("<I", 10)
     path.write_bytes(path.read_bytes().replace(size, lie))
     with pytest.raises(SourceError):

@@ -10,9 +10,9 @@ from made_files import MADE, make_pdf, make_xlsx, zip_of
 
 from triplebeam.errors import SourceError
 from triplebeam.ingest.content import clean_title
-from triplebeam.ingest.formats import read_content
 from triplebeam.ingest.office import read_xlsx
 from triplebeam.ingest.pdf import clean_lines, read_pdf
+from triplebeam.ingest.sources import read_content
 from triplebeam.ingest.xml import read_epub
 
 

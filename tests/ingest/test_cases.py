@@ -18,7 +18,7 @@ from made_files import MADE, make_mailbox
 
 from triplebeam.errors import SourceError
 from triplebeam.ingest.content import Content, NoDocumentError
-from triplebeam.ingest.formats import read_content
+from triplebeam.ingest.sources import read_content
 
 CASES = Path(__file__).parent / "cases"
 FILES = sorted(file.name.removesuffix(".case") for file in CASES.glob("*.case"))

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from triplebeam.errors import BadInputError, install_command
-from triplebeam.ingest import FolderFiles, SourceNames, scan, scan_sources, wait_for_changes
+from triplebeam.ingest import FolderFiles, SourceNames, folder_files, scan_sources, wait_for_changes
 
 
 @pytest.fixture
@@ -116,7 +116,7 @@ def test_a_missing_extra_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     found = scan_sources([make(tmp_path / "docs", "a.xlsx", "b.pptx", "c.txt")])
     assert found.describe_missing_extras() == []
     one = scan_sources([make(tmp_path / "one", "a.xlsx")])
-    monkeypatch.setattr(scan, "find_spec", lambda name: None)
+    monkeypatch.setattr(folder_files, "find_spec", lambda name: None)
     assert one.describe_missing_extras() == [f"1 file needs the extra 'office': run {install_command('office')}"]
     assert found.describe_missing_extras() == [f"2 files need the extra 'office': run {install_command('office')}"]
 

@@ -13,7 +13,7 @@ import pytest
 from made_files import MADE, unzip, zip_of
 
 from triplebeam.errors import SourceError
-from triplebeam.ingest.formats import read_content
+from triplebeam.ingest.sources import read_content
 from triplebeam.ingest.xml import read_epub
 
 CONTAINER = '<container><rootfiles><rootfile full-path="book.opf"/></rootfiles></container>'

@@ -10,15 +10,15 @@ from pathlib import Path
 import openpyxl
 import pptx
 import pytest
-from made_files import saved, unzip, zip_of
+from made_files import save_bytes, unzip, zip_of
 
 from growth import FACTOR, SMALL, grows_with_its_input
 from triplebeam.errors import SourceError
 from triplebeam.ingest import html, office, pdf, pdf_process
-from triplebeam.ingest.formats import read_content
 from triplebeam.ingest.mail import read_mail, read_mailbox
 from triplebeam.ingest.office import read_pptx, read_xlsx
 from triplebeam.ingest.pdf import read_pdf
+from triplebeam.ingest.sources import read_content
 from triplebeam.ingest.split import split
 from triplebeam.ingest.xml import read_epub
 from triplebeam.passage import Document
@@ -81,7 +81,7 @@ def test_markup_is_read_at_any_depth(tag: str, depth: int) -> None:
     assert "last" in text
 
 
-def changed(data: bytes, name: str, change: Callable[[bytes], bytes]) -> bytes:
+def change_member(data: bytes, name: str, change: Callable[[bytes], bytes]) -> bytes:
     files = unzip(data)
     return zip_of({**files, name: change(files[name])})
 
@@ -106,13 +106,13 @@ def test_slides_that_are_named_often_are_read_once() -> None:
         entry = xml[start : xml.index(b"/>", start) + 2]
         return xml.replace(entry, entry * 1000)
 
-    assert read_pptx(changed(saved(presentation), "ppt/presentation.xml", repeat)).text == "Rivers"
+    assert read_pptx(change_member(save_bytes(presentation), "ppt/presentation.xml", repeat)).text == "Rivers"
 
 
 def sheet(xml: str) -> bytes:
     namespace = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
     whole = f'<worksheet xmlns="{namespace}">{xml}</worksheet>'.encode()
-    return changed(saved(openpyxl.Workbook()), "xl/worksheets/sheet1.xml", lambda _: whole)
+    return change_member(save_bytes(openpyxl.Workbook()), "xl/worksheets/sheet1.xml", lambda _: whole)
 
 
 def test_a_sheet_is_as_large_as_its_cells_and_not_as_it_says(monkeypatch: pytest.MonkeyPatch) -> None:

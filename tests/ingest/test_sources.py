@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from triplebeam.errors import BadInputError
-from triplebeam.ingest import ENDINGS, Reading, Skipped, Unreadable, formats, read_sources, scan_sources
+from triplebeam.ingest import ENDINGS, Reading, Skipped, Unreadable, read_sources, scan_sources, sources
 from triplebeam.passage import Document
 
 
@@ -81,7 +81,7 @@ def test_an_index_beside_the_documents_is_none_of_them(tmp_path: Path) -> None:
 
 
 def test_every_ending_of_the_table_has_a_reader(tmp_path: Path) -> None:
-    assert [formats.find_ending(tmp_path / f"a{ending.upper()}") for ending in ENDINGS] == list(ENDINGS)
+    assert [sources.find_ending(tmp_path / f"a{ending.upper()}") for ending in ENDINGS] == list(ENDINGS)
 
 
 @pytest.mark.parametrize("look_at", [read_sources, scan_sources])

@@ -7,9 +7,9 @@ from made_files import make_mailbox
 
 from triplebeam.errors import SourceError
 from triplebeam.ingest.content import decode
-from triplebeam.ingest.formats import find_ending, read_content
 from triplebeam.ingest.mail import read_mail, read_mailbox
 from triplebeam.ingest.restructured_text import read_restructured_text
+from triplebeam.ingest.sources import find_ending, read_content
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-32", "utf-16-le", "utf-16-be"])
@@ -118,16 +118,16 @@ def test_a_text_of_one_mark_is_read(ending: str, unit: str) -> None:
     assert not content.headings or ending != ".py"
 
 
-def nested(levels: int) -> bytes:
+def nest_messages(levels: int) -> bytes:
     opened = "".join(f"Content-Type: multipart/mixed; boundary=b{n}\n\n--b{n}\n" for n in range(levels))
     return f"Subject: s\n{opened}\nInside.\n".encode()
 
 
 def test_parts_that_are_too_deep_are_left_out_with_a_warning() -> None:
-    assert (read_mail(nested(10)).text, read_mail(nested(10)).warnings) == ("Inside.", ())
-    assert (read_mail(nested(500)).text, bool(read_mail(nested(500)).warnings)) == ("", True)
-    assert read_mail(nested(11)).warnings == ("parts that are more than 10 levels deep were left out",)
-    box = make_mailbox(nested(3), nested(12))
+    assert (read_mail(nest_messages(10)).text, read_mail(nest_messages(10)).warnings) == ("Inside.", ())
+    assert (read_mail(nest_messages(500)).text, bool(read_mail(nest_messages(500)).warnings)) == ("", True)
+    assert read_mail(nest_messages(11)).warnings == ("parts that are more than 10 levels deep were left out",)
+    box = make_mailbox(nest_messages(3), nest_messages(12))
     assert read_mailbox(box).warnings == ("message 2: parts that are more than 10 levels deep were left out",)
 
 

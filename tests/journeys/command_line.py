@@ -1,11 +1,17 @@
 """The command line as a user runs it."""
 
+import contextlib
 import os
 import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import TypeAlias
+
+from typer.testing import CliRunner
+
+from triplebeam.errors import TriplebeamError
+from triplebeam.serve.cli.app import app
 
 #: Runs `triplebeam` in a process of its own and checks its exit code, which is 0 unless ``code`` says otherwise.
 Run: TypeAlias = Callable[..., subprocess.CompletedProcess[str]]
@@ -45,5 +51,27 @@ def runner(folder: Path, home: Path) -> Run:
         )
         assert done.returncode == code, done.stderr
         return done
+
+    return run
+
+
+def invoke(*arguments: object, variables: dict[str, str] | None = None) -> tuple[int, str, str]:
+    """Run a command in this process: its exit code, stdout, and stderr or the error a user would be told."""
+    result = CliRunner().invoke(app, [str(argument) for argument in arguments], env=variables)
+    if isinstance(result.exception, TriplebeamError):
+        return 2, result.stdout, str(result.exception)
+    if result.exception and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    return result.exit_code, result.stdout, result.stderr
+
+
+def run_here(folder: Path, home: Path) -> Run:
+    """Runs commands in a folder, without a process of their own."""
+
+    def run(*arguments: object, code: int = 0) -> subprocess.CompletedProcess[str]:
+        with contextlib.chdir(folder):
+            found, stdout, stderr = invoke(*arguments, variables=environment(home))
+        assert found == code, stderr
+        return subprocess.CompletedProcess([*map(str, arguments)], found, stdout, stderr)
 
     return run

@@ -4,12 +4,9 @@ import json
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
 from embed.tiny_model import write_model
-from journeys.command_line import Quick, Run, runner
-from triplebeam.errors import TriplebeamError
-from triplebeam.serve.cli.app import app
+from journeys.command_line import Quick, Run, invoke, runner
 
 
 @pytest.fixture(scope="session")
@@ -28,16 +25,7 @@ def quick(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Quick:
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("TRIPLEBEAM_EMBEDDER", raising=False)
     monkeypatch.setenv("TRIPLEBEAM_RESULTS", str(tmp_path / "results"))
-
-    def run_it(*arguments: object) -> tuple[int, str, str]:
-        result = CliRunner().invoke(app, [str(argument) for argument in arguments])
-        if isinstance(result.exception, TriplebeamError):
-            return 2, result.stdout, str(result.exception)
-        if result.exception and not isinstance(result.exception, SystemExit):
-            raise result.exception
-        return result.exit_code, result.stdout, result.stderr
-
-    return run_it
+    return invoke
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ from triplebeam.serve import cli
 from triplebeam.serve.cli.app import COMMANDS, app, load_command
 
 
-def refused(outcome: tuple[int, str, str]) -> str:
+def expect_refusal(outcome: tuple[int, str, str]) -> str:
     code, stdout, message = outcome
     assert (code, stdout) == (2, "")
     assert "\n" not in message.strip()
@@ -42,13 +42,13 @@ def test_what_cannot_be_done_is_one_line(quick: Quick, small_index: Path, tiny_m
     Path("empty").mkdir()
     Path("broken.jsonl").write_text('{"passage_id": "elbe"}\n', encoding="utf-8")
     for typed, message in REFUSED.items():
-        assert message in refused(quick(*typed.replace("MODEL", tiny_model).split())), typed
+        assert message in expect_refusal(quick(*typed.replace("MODEL", tiny_model).split())), typed
     assert not Path("new.index").exists()
 
 
 def test_an_index_whose_name_lacks_its_ending(quick: Quick, small_index: Path) -> None:
     named = small_index.rename(small_index.with_name("named.index"))
-    assert f"did you mean {named}?" in refused(quick("search", named.with_name("named"), "why?"))
+    assert f"did you mean {named}?" in expect_refusal(quick("search", named.with_name("named"), "why?"))
 
 
 def test_the_embedder_of_an_index_is_its_default_when_more_is_added(quick: Quick, small_index: Path) -> None:
@@ -72,7 +72,7 @@ def test_another_embedder_than_the_indexs(quick: Quick, small_index: Path, tiny_
     shutil.copytree(tiny_model, other)
     save_file({name: 2 * weights for name, weights in random_weights().items()}, other / "model.safetensors")
     for command in (["search", small_index, "river"], ["index", small_index, "rivers.jsonl", "--extractor", "none"]):
-        assert f"use `--embedder {tiny_model}`" in refused(quick(*command, "--embedder", other))
+        assert f"use `--embedder {tiny_model}`" in expect_refusal(quick(*command, "--embedder", other))
 
 
 def test_no_weights_and_nothing_may_be_fetched(
@@ -80,7 +80,7 @@ def test_no_weights_and_nothing_may_be_fetched(
 ) -> None:
     monkeypatch.setenv("TRIPLEBEAM_HOME", str(tmp_path / "no models"))
     for command in (["index", "new.index", "rivers.jsonl"], ["demo"], ["doctor", "--install"]):
-        message = refused(quick(*command, "--offline"))
+        message = expect_refusal(quick(*command, "--offline"))
         assert "downloads are turned off" in message
         assert "triplebeam doctor --install" in message
 
@@ -98,7 +98,7 @@ def test_a_damaged_index_says_how_to_repair_it_and_can_be(
     else:
         (small_index / "manifest.json").write_text('{"format": 1', encoding="utf-8")
     for command in (["search", small_index, "river"], ["status", small_index]):
-        assert "run `triplebeam index` on the same sources again" in refused(quick(*command))
+        assert "run `triplebeam index` on the same sources again" in expect_refusal(quick(*command))
     code, _, _ = quick("index", small_index, "rivers.jsonl", "--triples", "triples.jsonl", "--embedder", tiny_model)
     assert code == 0
     assert quick("search", small_index, "river", "--json") == before
@@ -115,12 +115,12 @@ def test_a_damaged_index_says_how_to_repair_it_and_can_be(
 )
 def test_questions_that_cannot_be_asked(quick: Quick, small_index: Path, rows: list[str], words: str) -> None:
     Path("questions.jsonl").write_text("\n".join(rows), encoding="utf-8")
-    assert words in refused(quick("bench", small_index, "questions.jsonl"))
+    assert words in expect_refusal(quick("bench", small_index, "questions.jsonl"))
 
 
 def test_a_typo_in_a_bench_costs_no_question(quick: Quick, small_index: Path) -> None:
     Path("questions.jsonl").write_text('{"id": "q", "question": "river?", "gold": ["nile"]}', encoding="utf-8")
-    message = refused(quick("bench", small_index, "questions.jsonl", "-m", "bm25", "-m", "densse"))
+    message = expect_refusal(quick("bench", small_index, "questions.jsonl", "-m", "bm25", "-m", "densse"))
     assert "did you mean 'dense'?" in message
 
 

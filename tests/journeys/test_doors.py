@@ -25,7 +25,7 @@ from triplebeam.serve.http.keys import Keys
 from triplebeam.serve.library import Library
 from triplebeam.settings import Settings
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("demo")]
 
 QUESTION = "Where was the discoverer of Uranus born?"
 BOTH_HOPS = {"uranus", "william-herschel"}
@@ -38,8 +38,8 @@ def settings(home: Path, tmp_path_factory: pytest.TempPathFactory) -> Settings:
 
 
 @pytest.fixture(scope="module")
-def index(settings: Settings, tmp_path_factory: pytest.TempPathFactory) -> Index:
-    return demo.build(tmp_path_factory.mktemp("doors") / "demo.index", settings)
+def index(settings: Settings, demo_index: Path) -> Index:
+    return Index(demo_index, settings=settings)
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from journeys.command_line import environment, runner, triplebeam
+from journeys.command_line import environment, run_here, triplebeam
 from patience import SECONDS
 
 DOCUMENTS, TRIPLES_EACH = 60, 40
@@ -65,7 +65,7 @@ def stop_half_way(arguments: list[str], folder: Path, home: Path, sign: signal.S
 
 @pytest.mark.slow
 def test_stopped_and_killed_it_goes_on(tmp_path: Path, home: Path, sources: list[str]) -> None:
-    run = runner(tmp_path, home)
+    run = run_here(tmp_path, home)
     code, stderr = stop_half_way(sources, tmp_path, home, signal.SIGINT)
     assert code == 130
     assert "What was done so far is kept" in stderr

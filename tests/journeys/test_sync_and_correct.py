@@ -19,7 +19,7 @@ def docs(tmp_path: Path) -> Path:
     return tmp_path / "docs"
 
 
-def synced(quick: Quick, *arguments: object) -> dict[str, object]:
+def sync_notes(quick: Quick, *arguments: object) -> dict[str, object]:
     code, stdout, stderr = quick("sync", *arguments, "--extractor", "none", "--json")
     assert code == 0, stderr
     found: dict[str, object] = json.loads(stdout)
@@ -29,7 +29,7 @@ def synced(quick: Quick, *arguments: object) -> dict[str, object]:
 def test_a_folder_is_followed_from_wherever_it_is(
     quick: Quick, docs: Path, tiny_model: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    first = synced(quick, "my.index", "docs", "--embedder", tiny_model)
+    first = sync_notes(quick, "my.index", "docs", "--embedder", tiny_model)
     assert first == {
         "added": ["docs/elbe.md", "docs/oder.md"],
         "changed": [],
@@ -46,9 +46,9 @@ def test_a_folder_is_followed_from_wherever_it_is(
     (docs / "elbe.md").unlink()
     (docs / "oder.md").rename(docs / "odra.md")
     index = docs.parent / "my.index"
-    planned = synced(quick, index, ".", "--dry-run")
+    planned = sync_notes(quick, index, ".", "--dry-run")
     assert planned["dry_run"] is True
-    done = synced(quick, "../my.index", ".")
+    done = sync_notes(quick, "../my.index", ".")
     for report in (planned, done):
         assert report["removed"] == ["docs/elbe.md"]
         assert report["renamed"] == [{"from": "docs/oder.md", "to": "docs/odra.md"}]
@@ -72,10 +72,10 @@ def test_what_was_done_is_printed(quick: Quick, docs: Path, tiny_model: str, cap
 
 
 def test_an_empty_file_is_no_error_and_has_no_document(quick: Quick, docs: Path, tiny_model: str) -> None:
-    synced(quick, "my.index", docs, "--embedder", tiny_model)
+    sync_notes(quick, "my.index", docs, "--embedder", tiny_model)
     (docs / "elbe.md").write_text("")
     (docs / "__init__.py").touch()
-    done = synced(quick, "my.index", docs)
+    done = sync_notes(quick, "my.index", docs)
     assert (done["removed"], done["added"], done["unreadable"]) == ([f"{docs.as_posix()}/elbe.md"], [], [])
 
 
@@ -84,9 +84,9 @@ def test_a_dry_run_waits_for_nobody_and_says_what_is_not_published(
 ) -> None:
     from triplebeam.index.build.writing import open_for_write
 
-    synced(quick, "my.index", docs, "--embedder", tiny_model)
+    sync_notes(quick, "my.index", docs, "--embedder", tiny_model)
     with open_for_write(Path("my.index")):
-        assert synced(quick, "my.index", docs, "--dry-run")["unpublished"] is False
+        assert sync_notes(quick, "my.index", docs, "--dry-run")["unpublished"] is False
     (docs / "elbe.md").unlink()
     with monkeypatch.context() as patched:
 
@@ -95,9 +95,9 @@ def test_a_dry_run_waits_for_nobody_and_says_what_is_not_published(
 
         patched.setattr("triplebeam.index.folder.publish.FolderPublisher.publish", killed)
         quick("sync", "my.index", docs, "--extractor", "none")
-    assert synced(quick, "my.index", docs, "--dry-run")["unpublished"] is True
+    assert sync_notes(quick, "my.index", docs, "--dry-run")["unpublished"] is True
     assert "interrupted before it published its changes" in quick("sync", "my.index", docs, "--dry-run")[2]
-    assert synced(quick, "my.index", docs)["published"] is True
+    assert sync_notes(quick, "my.index", docs)["published"] is True
     assert "is up to date" in quick("sync", "my.index", docs, "--dry-run")[2]
 
 

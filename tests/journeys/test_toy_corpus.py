@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from journeys.command_line import Run, runner
+from journeys.command_line import Run, run_here, runner
 from triplebeam.passage import Passage
 from triplebeam.testing import toy
 
@@ -44,14 +44,13 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def run(folder: Path, home: Path) -> Run:
-    """Commands over the indexed corpus."""
-    run = runner(folder, home)
-    done = run("index", "my.index", "docs", code=1)
+    """Commands over the corpus, which a process of its own has indexed."""
+    done = runner(folder, home)("index", "my.index", "docs", code=1)
     assert done.stdout == ""
     assert "not indexed: docs/broken.pdf" in done.stderr
     assert "1 .png file: images have no text" in done.stderr
     assert f"{len(PASSAGES)} documents" in done.stderr
-    return run
+    return run_here(folder, home)
 
 
 def test_what_was_indexed_is_not_indexed_again(run: Run) -> None:
@@ -73,8 +72,9 @@ def test_status_counts_what_is_there(run: Run) -> None:
     assert "local:" in text
 
 
-def test_search_for_machines(run: Run) -> None:
-    done = run("search", "my.index", SHOWN.question, "--json", "-k", "5")
+@pytest.mark.usefixtures("run")
+def test_search_for_machines(folder: Path, home: Path) -> None:
+    done = runner(folder, home)("search", "my.index", SHOWN.question, "--json", "-k", "5")
     found = json.loads(done.stdout)
     assert list(found) == ["question", "method", "passages"]
     assert (found["question"], found["method"], len(found["passages"])) == (SHOWN.question, "blend", 5)
@@ -156,7 +156,7 @@ def test_models_that_are_there_are_not_fetched_again(run: Run) -> None:
 
 
 def test_the_demo_shows_what_only_the_graph_finds(tmp_path: Path, home: Path) -> None:
-    done = runner(tmp_path, home)("demo")
+    done = run_here(tmp_path, home)("demo")
     assert "Only the graph found this passage" in done.stdout
     assert "╰▶" in done.stdout
     assert (tmp_path / "demo.index" / "manifest.json").is_file()

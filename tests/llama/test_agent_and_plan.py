@@ -2,12 +2,19 @@
 
 Answers and triples are not judged: the model is far too small for them. What must hold is the loop, the trace and the
 sums.
+
+GE-Reasoning likewise.
+
+What must hold is that the loop ends, tells every step, and judges sub-answers by the server's log-probabilities.
 """
+
+import json
 
 import pytest
 
 from llama.brief import Brief
 from llama.test_llama_server import MODEL, SHORT_EXTRACT
+from trials import TRIAL
 from triplebeam.assemble import Context, IndexReader
 from triplebeam.embed.embedder import Embedder
 from triplebeam.extract.llm import LLMExtractor
@@ -19,7 +26,7 @@ from triplebeam.serve.answer_shapes import answer_json
 from triplebeam.settings import Settings
 from triplebeam.testing import toy
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("llama")]
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("llama"), TRIAL]
 
 
 def test_the_agent_runs_end_to_end(llama: str, world: Snapshot, words: Embedder) -> None:
@@ -44,3 +51,31 @@ def test_a_quote_covers_what_was_really_used(llama: str) -> None:
     assert sum(usage.calls for usage in everything.usages) >= len(passages)
     tokens = [usage.tokens_out for usage in everything.usages]
     assert everything.estimate(tokens, sum(everything.characters)).total == pytest.approx(sum(tokens))
+
+
+QUESTION = "Who directed Laughter in Hell?"
+#: A round that searches unless the model is perfectly sure (k1), and keeps nearly every answer (k2).
+METHOD = "ge_reasoning[max_rounds=1,read=1,k1=1,k2=0.001,samples=2,triplet_filtering=no]"
+#: The model is too small to write a graph, so that one is given.
+GRAPH = {"triplets": [["Laughter in Hell", "director", "name: #1"]], "target": ["#1"]}
+
+
+def test_it_runs_end_to_end(llama: str, world: Snapshot, words: Embedder) -> None:
+    connected = connect(MODEL, base_url=llama, timeout=300.0, concurrency=1, seed=0)
+    model = Brief(connected, given={"ge_reasoning/question_graph": json.dumps(GRAPH)})
+    answer = IndexReader(Context(world, Settings(), words, model)).agent(METHOD).answer(QUESTION)
+    assert answer.ending
+    assert answer.ranking.ids
+    assert answer.usage.calls > sum(step.usage.calls for step in answer.steps) > 3, "the answer is one more"
+    assert not answer.usage.estimated, "the endpoint's own counts"
+    assert [step["number"] for step in answer_json(answer, world.passages)["steps"]] == [1, 2]
+    constructed, turn = answer.steps
+    assert "(Laughter in Hell; director; name: #1)" in constructed.thought
+    assert turn.ranking.ids, "it searched"
+    templates = {prompt.template.removeprefix("ge_reasoning/") for prompt, _ in model.asked}
+    assert {"sub_question", "sub_answer", "extract"} <= templates
+    judged = [completion for prompt, completion in model.asked if prompt.log_probabilities]
+    assert len(judged) >= 2
+    assert all(completion.log_probabilities for completion in judged)
+    cut = any(completion.finish_reason == "length" for completion in judged)
+    assert "smallest token probability" in turn.thought or cut, "a reply that was cut has no answer to judge"

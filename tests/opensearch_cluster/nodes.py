@@ -55,20 +55,20 @@ def run(folder: Path, count: int = 3) -> None:
     try:
         assemble()
         ports = _free_ports(2 * count)
-        processes += _started(folder, ports[:count], ports[count:])
+        processes += _start_nodes(folder, ports[:count], ports[count:])
         hosts = [f"127.0.0.1:{port}" for port in ports[:count]]
         _wait_for(hosts[0], count, processes)
         found = {"hosts": hosts, "pids": [process.pid for process in processes]}
-        _written(folder / "nodes.json", json.dumps(found))
+        _write_whole(folder / "nodes.json", json.dumps(found))
         sys.stdin.read()
     except (OSError, RuntimeError, subprocess.SubprocessError) as error:
-        _written(folder / "failed", str(error))
+        _write_whole(folder / "failed", str(error))
     finally:
         for process in processes:
             process.kill()
 
 
-def _started(folder: Path, http: list[int], transport: list[int]) -> list[subprocess.Popen[bytes]]:
+def _start_nodes(folder: Path, http: list[int], transport: list[int]) -> list[subprocess.Popen[bytes]]:
     seeds = ",".join(f"127.0.0.1:{port}" for port in transport)
     leaders = ",".join(f"node-{number}" for number in range(len(http)))
     options = os.environ.get("OPENSEARCH_JAVA_OPTS", "").split() or _JVM
@@ -116,7 +116,7 @@ def _free_ports(count: int) -> list[int]:
         return [each.getsockname()[1] for each in sockets]
 
 
-def _written(path: Path, text: str) -> None:
+def _write_whole(path: Path, text: str) -> None:
     """In one step: who waits for the file sees all of it."""
     path.with_suffix(".part").write_text(text, encoding="utf-8")
     path.with_suffix(".part").replace(path)

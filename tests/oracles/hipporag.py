@@ -5,7 +5,7 @@ from collections.abc import Sequence
 Weights = dict[tuple[str, str], float]
 
 
-def joined(triples: Sequence[tuple[str, str, str]], synonyms: dict[frozenset[str], float]) -> Weights:
+def join_entities(triples: Sequence[tuple[str, str, str]], synonyms: dict[frozenset[str], float]) -> Weights:
     """The undirected graph of entities: (passage, subject, object) triples count, synonyms weigh their cosine."""
     w: Weights = {}
     for _, s, o in triples:
@@ -51,7 +51,7 @@ def hipporag(
     """A score for each passage that has triples."""
     entities = sorted({e for _, s, o in triples for e in (s, o)})
     reset = {e: 1 / passages_with(e, triples) if specificity else 1.0 for e in linked}
-    p = pagerank(entities, joined(triples, synonyms), reset, d)
+    p = pagerank(entities, join_entities(triples, synonyms), reset, d)
     score: dict[str, float] = {}
     for passage, s, o in triples:
         score[passage] = score.get(passage, 0) + p[s] + p[o]
@@ -69,7 +69,7 @@ def hipporag2(
 ) -> dict[str, float]:
     """A score for each passage, from seed triples with their similarity and each passage's dense score."""
     entities = sorted({e for _, s, o in triples for e in (s, o)})
-    w = joined(triples, synonyms)
+    w = join_entities(triples, synonyms)
     for passage, s, o in triples:
         for e in (s, o):
             w[("passage " + passage, e)] = w[(e, "passage " + passage)] = 1

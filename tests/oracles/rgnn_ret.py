@@ -40,12 +40,12 @@ def rgnn_ret(
         queries.append(q_t)
         passages.append(smallest(h_hat[-1], retrieved))
         answers.append(subanswer(q_t, passages[-1]))
-        stopped.append(_fused(passages))  # ours: reciprocal rank fusion of all steps
+        stopped.append(_fuse_lists(passages))  # ours: reciprocal rank fusion of all steps
         if critique(q, answers):
             break
     return queries, h_hat, passages, stopped
 
 
-def _fused(lists: Sequence[Sequence[int]]) -> list[int]:
+def _fuse_lists(lists: Sequence[Sequence[int]]) -> list[int]:
     score = {i: sum(Fraction(1, 60 + r.index(i) + 1) for r in lists if i in r) for r in lists for i in r}
     return sorted(score, key=lambda i: (-score[i], i))

@@ -7,7 +7,7 @@ import pytest
 
 from triplebeam.embed.embedder import Embedder
 from triplebeam.index.arrays.array_set import MemoryArrays
-from triplebeam.index.arrays.quantize import quantize
+from triplebeam.index.arrays.rows import quantize
 from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.index.folder.vectors import VectorIndex, write_vectors
 from triplebeam.ranking import Hit, Ranking

@@ -8,7 +8,7 @@ from scipy.sparse import csr_array
 
 from trials import examples
 from triplebeam.index.arrays.array_set import MemoryArrays, read_numbers, write_numbers
-from triplebeam.index.folder.open_graph import OpenGraph
+from triplebeam.index.folder.entity_graph import OpenGraph
 from triplebeam.retrieve.personalized_pagerank import PersonalizedPageRank, Reset, push
 from triplebeam.retrieve.question_parts import VerbatimNames
 

@@ -12,12 +12,12 @@ import pytest
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
 
-from planted_secrets import QUESTION, WHERE, Curious, build, documents, leaked
+from planted_secrets import QUESTION, WHERE, Curious, build, documents, find_leaks
 from serve.http.bound_tools import bearer, check_tools, tools
 from serve.http.small_server import error_of, really_served
 from triplebeam.errors import BadInputError, IndexChangedError
 from triplebeam.index.build.build import IndexBuilder
-from triplebeam.index.folder.view import view
+from triplebeam.index.folder.snapshot import view
 from triplebeam.index.store.corrections import Corrections
 from triplebeam.serve.http.app import make_app
 from triplebeam.serve.http.keys import Keys
@@ -97,10 +97,10 @@ def test_no_route_leaks(client: TestClient, served: Served) -> None:
         text = reply.text + repr(dict(reply.headers))
         for value in echoed if reply.status_code >= 400 else []:
             text = text.replace(value, "")
-        assert not leaked(text), (path, query, reply.text)
+        assert not find_leaks(text), (path, query, reply.text)
         assert reply.status_code < 500, (path, reply.text)
         read += 1
-        found += bool(leaked(client.get(path, params=query, headers=bearer(served.whole)).text))
+        found += bool(find_leaks(client.get(path, params=query, headers=bearer(served.whole)).text))
     assert read > 30
     assert found > 10, "the key that is not bound sees them"
 
@@ -121,8 +121,8 @@ def test_no_question_leaks(client: TestClient, served: Served, where: str | None
     ]
     for reply in replies:
         assert reply.status_code == (200 if where in (None, "year = 2020") else 400), reply.text
-        assert not leaked(reply.text.replace("zqxfield", "").replace(HIDDEN, ""))
-    assert not leaked(served.model.said())
+        assert not find_leaks(reply.text.replace("zqxfield", "").replace(HIDDEN, ""))
+    assert not find_leaks(served.model.said())
     other = client.post("/api/indexes/zqxother/search", json=body, headers=headers)
     assert error_of(other, 404)[1] == "there is no index 'zqxother': there are papers."
 
@@ -159,7 +159,7 @@ def test_what_is_wrong_with_the_filter_of_a_key_is_not_said(client: TestClient, 
     lost = served.keys.create("read", "lost", where="zqxfeild = 'a'")
     refused = client.post("/api/indexes/papers/search", json={"question": "a"}, headers=bearer(lost))
     code, message = error_of(refused, 403)
-    assert (code, leaked(message)) == ("nothing_visible", [])
+    assert (code, find_leaks(message)) == ("nothing_visible", [])
     rows = client.get("/api/indexes", headers=bearer(lost)).json()["indexes"]
     assert {row["status"] for row in rows} == {"empty"}
     served.keys.delete("lost")
@@ -180,8 +180,8 @@ async def test_no_tool_leaks(served: Served) -> None:
         await check_tools(address, served.bound, HIDDEN, VISIBLE)
         async with tools(address, served.whole) as client:
             found = await client.call_tool("search", {"question": QUESTION, "index": "papers"})
-    assert leaked(found.model_dump_json())
-    assert not leaked(served.model.said())
+    assert find_leaks(found.model_dump_json())
+    assert not find_leaks(served.model.said())
 
 
 def test_a_name_that_was_merged_in_hidden_passages_is_unknown(tmp_path: Path) -> None:
@@ -219,4 +219,4 @@ def test_a_filter_holds_for_what_is_published_meanwhile(tmp_path: Path) -> None:
         after = client.post("/api/indexes/papers/search", json=ask, headers=bearer(served.bound)).json()
     ids = [[passage["id"] for passage in found["passages"]] for found in (before, after)]
     assert set(ids[0]) - set(ids[1]) == {"guard.md#0"}
-    assert not leaked(after)
+    assert not find_leaks(after)

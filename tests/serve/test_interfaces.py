@@ -172,7 +172,7 @@ def search(served: Served, by: str, **changed: Any) -> list[str]:
     return SEARCHES[by](served, Request(**changed))
 
 
-def said(call: Callable[[], object]) -> str:
+def read_refusal(call: Callable[[], object]) -> str:
     with pytest.raises((RefusedError, TriplebeamError, ValidationError)) as refused:
         call()
     return str(refused.value)
@@ -212,23 +212,23 @@ def test_what_is_wrong_with_a_search_is_said(served: Served, by: str, wrong: str
     changed, words = WRONG[wrong]
     if by in ("http", "openai") and wrong == "half a character":
         pytest.skip("a client of HTTP cannot send it as JSON: test_http_ask sends its bytes")
-    assert words in said(lambda: search(served, by, **changed))
+    assert words in read_refusal(lambda: search(served, by, **changed))
 
 
 @pytest.mark.parametrize("by", FILTERED)
 @pytest.mark.parametrize("where", WRONG_FILTERS)
 def test_what_is_wrong_with_a_filter_is_said(served: Served, by: str, where: str) -> None:
-    assert WRONG_FILTERS[where] in said(lambda: search(served, by, where=where))
+    assert WRONG_FILTERS[where] in read_refusal(lambda: search(served, by, where=where))
 
 
 @pytest.mark.parametrize("by", [name for name in FILTERED if name != "cli"])
 def test_no_passages_wanted_is_refused(served: Served, by: str) -> None:
-    assert "k" in said(lambda: search(served, by, k=0))
+    assert "k" in read_refusal(lambda: search(served, by, k=0))
 
 
 @pytest.mark.parametrize("by", ["python", "cli", "http", "mcp"])
 def test_an_agent_is_no_search(served: Served, by: str) -> None:
-    assert "answers, and is no search" in said(lambda: search(served, by, method="agent"))
+    assert "answers, and is no search" in read_refusal(lambda: search(served, by, method="agent"))
 
 
 @pytest.mark.parametrize("by", ASKS)
@@ -244,12 +244,12 @@ def test_an_agent_is_no_search(served: Served, by: str) -> None:
 def test_what_is_wrong_with_a_question_is_said(
     served: Served, by: str, question: str, method: str, message: str
 ) -> None:
-    assert message in said(lambda: ASKS[by](served._replace(model=Scripted([])), question, method))
+    assert message in read_refusal(lambda: ASKS[by](served._replace(model=Scripted([])), question, method))
 
 
 @pytest.mark.parametrize("by", ASKS)
 def test_without_a_model_it_says_how_to_get_one(served: Served, by: str) -> None:
-    assert "set TRIPLEBEAM_MODEL" in said(lambda: ASKS[by](served, "a", "agent"))
+    assert "set TRIPLEBEAM_MODEL" in read_refusal(lambda: ASKS[by](served, "a", "agent"))
 
 
 @pytest.mark.parametrize("by", ADAPTERS)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from planted_secrets import QUESTION, WHERE, Curious, build, leaked
+from planted_secrets import QUESTION, WHERE, Curious, build, find_leaks
 from triplebeam.assemble import Context, Index, IndexReader, context_of
 from triplebeam.assemble.table import ask_methods, list_agents, list_retrievers, search_methods
 from triplebeam.errors import BadInputError
@@ -51,7 +51,7 @@ def asked(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str | None
     return opened
 
 
-def shown(index: Index, method: str) -> list[object]:
+def list_shown(index: Index, method: str) -> list[object]:
     """All that a search shows, to people and to programs."""
     results = index.search(QUESTION, method=method, k=10)
     return [repr(results), results.to_dict()]
@@ -60,28 +60,28 @@ def shown(index: Index, method: str) -> list[object]:
 @pytest.mark.parametrize("method", SEARCHES)
 def test_no_search_leaks(asked: Callable[[str | None], tuple[Index, Curious]], method: str) -> None:
     index, model = asked(None)
-    assert leaked(*shown(index, method), model.said()), "without the filter the secrets are found"
+    assert find_leaks(*list_shown(index, method), model.said()), "without the filter the secrets are found"
     index, model = asked(WHERE)
-    assert not leaked(*shown(index, method), model.said())
+    assert not find_leaks(*list_shown(index, method), model.said())
 
 
 @pytest.mark.parametrize("method", ANSWERS)
 def test_no_agent_leaks(asked: Callable[[str | None], tuple[Index, Curious]], method: str) -> None:
     index, model = asked(None)
     answer_json(index.ask(QUESTION, method=method), index.passages)
-    assert bool(leaked(model.said())) == (method not in WITHOUT_PASSAGES)
+    assert bool(find_leaks(model.said())) == (method not in WITHOUT_PASSAGES)
     index, model = asked(WHERE)
     run = index.agent(method).run(QUESTION)
     steps = list(run.steps)
     assert model.prompts
-    assert not leaked(repr(steps), repr(run.answer), answer_json(run.answer, index.passages), model.said())
+    assert not find_leaks(repr(steps), repr(run.answer), answer_json(run.answer, index.passages), model.said())
 
 
 def test_nothing_else_of_an_index_leaks(asked: Callable[[str | None], tuple[Index, Curious]]) -> None:
     index, _ = asked(WHERE)
     snapshot = context_of(index).snapshot
     number = find_entity(context_of(index).snapshot, context_of(index).embedder, "Mill Harbour")
-    assert not leaked(
+    assert not find_leaks(
         *(repr(passage) for passage in index),
         *(passage_json(index, passage) for passage in index),
         *(document_json(index, id_) for id_ in list(index.passages.document_ids)),
@@ -102,11 +102,11 @@ def test_no_error_leaks(asked: Callable[[str | None], tuple[Index, Curious]], wr
     index, _ = asked(WHERE)
     with pytest.raises(BadInputError) as refused:
         index.filter(wrong)
-    assert not leaked(str(refused.value).replace(wrong, "").replace("zqxfield", ""))
+    assert not find_leaks(str(refused.value).replace(wrong, "").replace("zqxfield", ""))
     for passage_id in ("zqx-first.md#0", "zqx"):
         with pytest.raises(BadInputError) as refused:
             index.passages[passage_id]
-        assert not leaked(str(refused.value).replace(passage_id, ""))
+        assert not find_leaks(str(refused.value).replace(passage_id, ""))
     with pytest.raises(BadInputError) as refused:
         find_entity(context_of(index).snapshot, context_of(index).embedder, "zqxvaul")
-    assert not leaked(str(refused.value).replace("zqxvaul", "", 1))
+    assert not find_leaks(str(refused.value).replace("zqxvaul", "", 1))

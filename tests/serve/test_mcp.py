@@ -25,8 +25,8 @@ from triplebeam.serve.limits import UNLIMITED
 from triplebeam.serve.mcp import make_server
 from triplebeam.serve.running import Runner
 from triplebeam.settings import Settings
-from triplebeam.system import cancellation
-from triplebeam.system.cancellation import WorkCancelledError
+from triplebeam.system import work
+from triplebeam.system.work import WorkCancelledError
 from triplebeam.testing.scripted import Scripted
 
 pytestmark = pytest.mark.anyio
@@ -49,14 +49,14 @@ def served(world: Snapshot, words: Embedder) -> Served:
     return made
 
 
-async def structured(server: MCPServer[None], tool: str, **arguments: Any) -> Any:
+async def call_structured(server: MCPServer[None], tool: str, **arguments: Any) -> Any:
     async with Client(server) as client:
         result = await client.call_tool(tool, arguments)
     assert not result.is_error, result.content
     return result.structured_content
 
 
-async def refused(server: MCPServer[None], tool: str, **arguments: Any) -> str:
+async def call_refused(server: MCPServer[None], tool: str, **arguments: Any) -> str:
     async with Client(server) as client:
         result = await client.call_tool(tool, arguments)
     assert result.is_error
@@ -82,7 +82,7 @@ async def test_every_tool_says_what_it_takes_and_gives_and_that_it_changes_nothi
 
 
 async def test_search_gives_passages_and_chains(served: Served, index: Index) -> None:
-    found = await structured(served(), "search", question=QUESTION, method=GRAPH, k=4)
+    found = await call_structured(served(), "search", question=QUESTION, method=GRAPH, k=4)
     assert found["method"] == GRAPH
     assert [passage["id"] for passage in found["passages"]] == index.search(QUESTION, method=GRAPH, k=4).ids
     chains = [chain for passage in found["passages"] for chain in passage["chains"]]
@@ -90,19 +90,19 @@ async def test_search_gives_passages_and_chains(served: Served, index: Index) ->
 
 
 async def test_search_remarks_on_passages_without_a_word_of_the_question(served: Served) -> None:
-    found = await structured(served(), "search", question="asdf qwer")
+    found = await call_structured(served(), "search", question="asdf qwer")
     assert found["remark"].startswith("No word of the question occurs in these passages")
-    assert "remark" not in await structured(served(), "search", question="lake")
+    assert "remark" not in await call_structured(served(), "search", question="lake")
 
 
 async def test_search_by_the_default_and_by_a_plain_method(served: Served) -> None:
-    assert (await structured(served(), "search", question="lake"))["method"] == DEFAULT_METHOD
-    found = await structured(served(), "search", question="lake", method="bm25", k=1)
+    assert (await call_structured(served(), "search", question="lake"))["method"] == DEFAULT_METHOD
+    found = await call_structured(served(), "search", question="lake", method="bm25", k=1)
     assert [(passage["id"], passage["chains"]) for passage in found["passages"]] == [("lake", [])]
 
 
 async def test_expand_follows_an_entity_towards_a_question(served: Served) -> None:
-    found = await structured(
+    found = await call_structured(
         served(), "expand", entity="laughter IN hell", question="Edward Cahn died on 25 August 1963"
     )
     assert found["entity"] == "Laughter in Hell"
@@ -113,7 +113,7 @@ async def test_expand_follows_an_entity_towards_a_question(served: Served) -> No
 
 
 async def test_expand_by_one_gives_the_entity_s_own_facts(served: Served) -> None:
-    found = await structured(served(), "expand", entity="Milwaukee", length=1)
+    found = await call_structured(served(), "expand", entity="Milwaukee", length=1)
     own = {tuple(fact.values()) for chain in found["chains"] for fact in chain["facts"]}
     assert own == {
         ("Pat Brien", "lived in", "Milwaukee"),
@@ -123,7 +123,7 @@ async def test_expand_by_one_gives_the_entity_s_own_facts(served: Served) -> Non
 
 
 async def test_read_passage_gives_it_whole_with_its_facts(served: Served) -> None:
-    passage = await structured(served(), "read_passage", passage_id="lake")
+    passage = await call_structured(served(), "read_passage", passage_id="lake")
     assert passage["text"] == "Lake Michigan is one of the Great Lakes."
     assert passage["facts"] == [{"subject": "Lake Michigan", "predicate": "one of", "object": "Great Lakes"}]
 
@@ -162,7 +162,7 @@ async def test_ask_reports_each_step_and_quotes_its_evidence(served: Served) -> 
     ("model", "said"), [(Gone(), "does not answer"), (Scripted([BAD, BAD]), "begins with 'no idea'")]
 )
 async def test_ask_with_a_model_that_fails_gives_the_passages(served: Served, model: LanguageModel, said: str) -> None:
-    answer = await structured(served(model=model), "ask", question=QUESTION, method="read")
+    answer = await call_structured(served(model=model), "ask", question=QUESTION, method="read")
     assert (answer["outcome"], answer["answer"], answer["missing"]) == ("model_failed", "", [])
     assert said in answer["ending"]
     assert answer["passages"][0]["id"] == "film"
@@ -199,7 +199,7 @@ class UntilCancelled(Slow):
     def complete(self, prompts: Sequence[Prompt]) -> list[Completion]:
         self.reached.set()
         with pytest.raises(WorkCancelledError):
-            cancellation.sleep(SECONDS)
+            work.sleep(SECONDS)
         return [self.replies.pop(0) for _ in prompts]
 
 
@@ -216,15 +216,15 @@ async def test_a_client_that_goes_away_pays_for_no_further_step(served: Served) 
 async def test_bad_input_is_a_tool_error(
     served: Served, tool: str, arguments: dict[str, Any], words_of_it: str
 ) -> None:
-    assert words_of_it in await refused(served(), tool, **arguments)
+    assert words_of_it in await call_refused(served(), tool, **arguments)
 
 
 async def test_of_several_indexes_one_must_be_named(served: Served, world: Snapshot, tmp_path: Path) -> None:
     for name in ("one", "two"):
         shutil.copytree(world.folder, tmp_path / f"{name}.index")
     both = served(tmp_path)
-    assert "there are one, two; name one" in await refused(both, "search", question="lake")
-    assert (await structured(both, "search", question="lake", index="two"))["passages"]
+    assert "there are one, two; name one" in await call_refused(both, "search", question="lake")
+    assert (await call_structured(both, "search", question="lake", index="two"))["passages"]
 
 
 async def test_indexes_may_be_created_while_the_server_runs(served: Served, world: Snapshot, tmp_path: Path) -> None:
@@ -244,5 +244,5 @@ async def test_indexes_may_be_created_while_the_server_runs(served: Served, worl
     ],
 )
 async def test_half_a_character_is_named(served: Served, tool: str, arguments: dict[str, Any], what: str) -> None:
-    said = await refused(served(), tool, **arguments)
+    said = await call_refused(served(), tool, **arguments)
     assert rf"the {what} has '\ud800', which is not a valid character" in said

@@ -1,14 +1,13 @@
 """Searches of the user's own as bases: functions, documents that must be matched to passages, expansion and agents."""
 
 import re
-import subprocess
+import runpy
 import sys
 from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
 
-from patience import SECONDS
 from scripted_loops import final, reply
 from small_world import WORLD
 from tables import read_table
@@ -156,25 +155,16 @@ def test_a_missing_library_is_named_with_its_extra(
         __import__(f"triplebeam.{module}")
 
 
-@pytest.fixture(scope="module")
-def toy_index(tmp_path_factory: pytest.TempPathFactory, home: Path) -> Path:
-    from triplebeam import demo
-    from triplebeam.settings import read_settings
-
-    folder = tmp_path_factory.mktemp("toy") / "toy.index"
-    demo.build(folder, read_settings(home=home))
-    return folder
-
-
 @pytest.mark.slow
+@pytest.mark.xdist_group("demo")
 @pytest.mark.parametrize("name", sorted(path.name for path in EXAMPLES.glob("*_retriever.py")))
-def test_the_examples_run(name: str, toy_index: Path, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_examples_run(
+    name: str, demo_index: Path, home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.setenv("TRIPLEBEAM_HOME", str(home))
     monkeypatch.setenv("HAYSTACK_TELEMETRY_ENABLED", "false")
-    done = subprocess.run(
-        [sys.executable, str(EXAMPLES / name), str(toy_index)],
-        capture_output=True, encoding="utf-8", timeout=5 * SECONDS, check=False,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    assert "uranus" in done.stdout, "what the base found"
-    assert "william-herschel" in done.stdout, "what only the walk finds"
+    monkeypatch.setattr(sys, "argv", [name, str(demo_index)])
+    runpy.run_path(str(EXAMPLES / name), run_name="__main__")
+    printed = capsys.readouterr().out
+    assert "uranus" in printed, "what the base found"
+    assert "william-herschel" in printed, "what only the walk finds"

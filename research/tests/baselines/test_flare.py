@@ -19,7 +19,7 @@ QUESTION = "On which lake lies the city where the actor of Laughter in Hell live
 CONCLUSION = "So the answer is: Lake Michigan."
 
 
-def said(*tokens: str | tuple[str, float], text: str | None = None) -> Completion:
+def say(*tokens: str | tuple[str, float], text: str | None = None) -> Completion:
     """Return a reply of tokens; one without a probability is sure."""
     pairs = [(token, 0.99) if isinstance(token, str) else token for token in tokens]
     return Completion(
@@ -50,13 +50,13 @@ class TestThreeRetrievals:
             }
         )
         replies = [
-            said("Laughter", " in", " Hell", " is", " a", " drama."),  # sure: stands
-            said("Laughter in Hell", (" starred", 0.5), (" Paul", 0.1), (" Muni", 0.39), "."),  # unsure
-            said("Pat Brien", " starred in Laughter in Hell."),  # written again
-            said("Pat Brien", " lived in Milwaukee", ". And more", (" that", 0.1), " does not count."),  # sure: stands
-            said(("Chicago", 0.3), " lies on Lake", (" Erie", 0.2), "."),  # unsure
-            said(("Milwaukee", 0.2), " lies on Lake Michigan."),  # written again: how sure it is does not matter
-            said("So the answer is", ": Lake Michigan", "."),
+            say("Laughter", " in", " Hell", " is", " a", " drama."),  # sure: stands
+            say("Laughter in Hell", (" starred", 0.5), (" Paul", 0.1), (" Muni", 0.39), "."),  # unsure
+            say("Pat Brien", " starred in Laughter in Hell."),  # written again
+            say("Pat Brien", " lived in Milwaukee", ". And more", (" that", 0.1), " does not count."),  # sure: stands
+            say(("Chicago", 0.3), " lies on Lake", (" Erie", 0.2), "."),  # unsure
+            say(("Milwaukee", 0.2), " lies on Lake Michigan."),  # written again: how sure it is does not matter
+            say("So the answer is", ": Lake Michigan", "."),
         ]
         with Scripted(replies) as model:
             return Driven(model, table, *driven(agent(model, table), QUESTION))
@@ -115,23 +115,23 @@ class TestThresholds:
                 return super().retrieve(query, k)
 
         table = Anything({})
-        agent(Scripted([first, *[said(CONCLUSION)] * 2]), table, **parameters).answer(QUESTION)
+        agent(Scripted([first, *[say(CONCLUSION)] * 2]), table, **parameters).answer(QUESTION)
         return table.asked[1:]
 
     def test_sure_from_the_threshold_on(self) -> None:
-        sentence = said("A film", (" by Cahn.", 0.81))
+        sentence = say("A film", (" by Cahn.", 0.81))
         assert self.run(sentence) == []
         assert self.run(sentence, threshold=0.82) == ["A film by Cahn."]
         assert self.run(sentence, threshold=0.82, mask=0.82) == ["A film"]
 
     def test_a_query_of_which_nothing_is_left_is_the_sentence(self) -> None:
-        assert self.run(said(("A film", 0.1), (" by Cahn.", 0.2))) == ["A film by Cahn."]
+        assert self.run(say(("A film", 0.1), (" by Cahn.", 0.2))) == ["A film by Cahn."]
 
     def test_an_unsure_conclusion_is_searched_for_too(self) -> None:
-        assert self.run(said("So the answer is:", (" Cahn.", 0.5))) == ["So the answer is: Cahn."]
+        assert self.run(say("So the answer is:", (" Cahn.", 0.5))) == ["So the answer is: Cahn."]
 
     def test_the_paper_looks_ahead_without_passages(self) -> None:
-        model = Scripted([said(("A film.", 0.5)), said("A drama."), said(CONCLUSION)])
+        model = Scripted([say(("A film.", 0.5)), say("A drama."), say(CONCLUSION)])
         table = Table({QUESTION: ["film"], "A film.": ["actor"]})
         agent(model, table, look_ahead_reads=False).answer(QUESTION)
         assert ["Passages:\n(none)" in prompt.user for prompt in model.prompts] == [True, False, True]
@@ -167,7 +167,7 @@ class TestWithoutLogProbabilities:
 
     def test_tokens_that_do_not_spell_the_sentence_count_as_none(self) -> None:
         table = Table({QUESTION: ["film"], "Ça va.": ["actor"]})
-        with Scripted([said("�", "�a va.", text="Ça va."), said("It goes."), said(CONCLUSION)]) as model:
+        with Scripted([say("�", "�a va.", text="Ça va."), say("It goes."), say(CONCLUSION)]) as model:
             answer = agent(model, table).answer(QUESTION)
         assert table.asked == [QUESTION, "Ça va."]
         assert "no log-probabilities" in answer.steps[0].problems[0]
@@ -176,20 +176,20 @@ class TestWithoutLogProbabilities:
 class TestEndings:
     def test_the_last_sentence_and_an_answer_from_the_passages(self) -> None:
         table = Table({QUESTION: ["film", "actor"]})
-        with Scripted([said("A."), said("B."), final("Michigan")]) as model:
+        with Scripted([say("A."), say("B."), final("Michigan")]) as model:
             answer = agent(model, table, max_sentences=2).answer(QUESTION)
         assert (answer.text, answer.ending) == ("Michigan", "the last sentence was reached")
         assert "Pat Brien starred" in model.prompts[-1].user
 
     @pytest.mark.parametrize("last", ["So the answer is:", "So the answer is: ."])
     def test_a_conclusion_without_words(self, last: str) -> None:
-        with Scripted([said(last), final("")]) as model:
+        with Scripted([say(last), final("")]) as model:
             answer = agent(model, Table({QUESTION: ["film"]})).answer(QUESTION)
         assert (answer.text, answer.ending) == ("", "the model gave no further sentence")
 
     def test_replies_that_cannot_be_used_are_reported_and_do_not_stop_it(self) -> None:
         cut = Completion(text="Laughter in", usage=Usage(calls=1), finish_reason="length")
-        with Scripted([said("A."), cut, final("Michigan")]) as model:
+        with Scripted([say("A."), cut, final("Michigan")]) as model:
             answer = agent(model, Table({QUESTION: ["film"]})).answer(QUESTION)
         assert (answer.text, answer.ending) == ("Michigan", "the model gave no further sentence")
         assert "cut off" in answer.steps[0].problems[0]
@@ -197,7 +197,7 @@ class TestEndings:
 
 class TestTokens:
     def test_only_those_of_the_sentence(self) -> None:
-        tokens = said(" ", "A", " B", ". C", ".").log_probabilities
+        tokens = say(" ", "A", " B", ". C", ".").log_probabilities
         assert tokens is not None
         spelled = tokens_of("A B.", tokens)
         assert spelled is not None
@@ -205,7 +205,7 @@ class TestTokens:
 
     def test_none(self) -> None:
         assert tokens_of("A.", ()) is None
-        assert tokens_of("", said("A.").log_probabilities or ()) is None
+        assert tokens_of("", say("A.").log_probabilities or ()) is None
 
 
 @settings(max_examples=examples(60), deadline=None)
@@ -214,7 +214,7 @@ class TestTokens:
     most=st.integers(1, 4),
 )
 def test_it_always_ends(replies: list[tuple[str, float]], most: int) -> None:
-    model = Scripted([*(said(reply) for reply in replies), *[said(("D.", 0.5))] * 20])
+    model = Scripted([*(say(reply) for reply in replies), *[say(("D.", 0.5))] * 20])
     answerer = QuestionAnswerer(model=Scripted([final("end")]), passages=PASSAGES)
     answer = FLARE(retriever=Anywhere(), model=model, answerer=answerer, max_sentences=most).answer("q")
     assert answer.text

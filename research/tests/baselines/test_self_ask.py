@@ -23,7 +23,7 @@ def follow_up(question: str | None, answer: str | None = "") -> Completion:
     return reply(follow_up=question, answer=answer)
 
 
-def found(text: str) -> Completion:
+def answer_with(text: str) -> Completion:
     return reply(answer=text)
 
 
@@ -37,9 +37,9 @@ class TestContract(AgentContract):
     question = QUESTION
     finds = FINDS
     replies = (
-        *(follow_up(FILM), found("Edward Cahn directed Laughter in Hell.")),
-        *(follow_up(ACTOR), found("Pat Brien lived in Milwaukee.")),
-        *(follow_up(LAKE), found("Milwaukee lies on Lake Michigan.")),
+        *(follow_up(FILM), answer_with("Edward Cahn directed Laughter in Hell.")),
+        *(follow_up(ACTOR), answer_with("Pat Brien lived in Milwaukee.")),
+        *(follow_up(LAKE), answer_with("Milwaukee lies on Lake Michigan.")),
         follow_up("", "Lake Michigan"),
     )
     last, text, loop_text, ending = "city", "Lake Michigan", "Lake Michigan", "no follow-up question is needed"
@@ -47,7 +47,7 @@ class TestContract(AgentContract):
     calls = (3, 2, 2)
 
     at_the_last_step = Ending(
-        replies=[follow_up(FILM), found("A."), follow_up(ACTOR), found(""), follow_up(LAKE), final("x")],
+        replies=[follow_up(FILM), answer_with("A."), follow_up(ACTOR), answer_with(""), follow_up(LAKE), final("x")],
         ending="the last step was reached",
         text="x",
         queries=[FILM, ACTOR],
@@ -55,13 +55,13 @@ class TestContract(AgentContract):
     )
     when_it_repeats_itself = None  # the follow-up is asked again
     when_it_may_repeat_itself = Ending(
-        replies=[follow_up(FILM), found(""), follow_up(FILM), found(""), follow_up(FILM), final("")],
+        replies=[follow_up(FILM), answer_with(""), follow_up(FILM), answer_with(""), follow_up(FILM), final("")],
         ending="the last step was reached",
         queries=[FILM, FILM],
         parameters={"max_steps": 2},
     )
     when_nothing_is_found = Ending(
-        replies=[follow_up(FILM), found(""), follow_up(""), final("")],
+        replies=[follow_up(FILM), answer_with(""), follow_up(""), final("")],
         ending="the model gave neither a follow-up question nor an answer",
         finds=[],
     )
@@ -98,21 +98,21 @@ class TestEndings:
         assert answer.ending == "no follow-up question is needed"
 
     def test_an_answer_beside_a_follow_up_runs_ahead(self) -> None:
-        answer, table = self.run([follow_up(FILM, "early"), found("A."), follow_up(None, "late")])
+        answer, table = self.run([follow_up(FILM, "early"), answer_with("A."), follow_up(None, "late")])
         assert (answer.text, table.asked) == ("late", [FILM])
 
     def test_after_the_last_step_its_own_answer_is_still_asked_for(self) -> None:
-        answer, _ = self.run([follow_up(FILM), found("A."), follow_up("", "x")], max_steps=1)
+        answer, _ = self.run([follow_up(FILM), answer_with("A."), follow_up("", "x")], max_steps=1)
         assert (answer.ending, answer.text) == ("no follow-up question is needed", "x")
 
     def test_its_own_answer_stands(self) -> None:
-        answer, _ = self.run([follow_up(FILM), found("A."), follow_up("", "x")])
+        answer, _ = self.run([follow_up(FILM), answer_with("A."), follow_up("", "x")])
         assert (answer.text, answer.loop_text) == ("x", "x")
-        answer, _ = self.run([follow_up(FILM), found("A."), follow_up(""), final("y")])
+        answer, _ = self.run([follow_up(FILM), answer_with("A."), follow_up(""), final("y")])
         assert (answer.text, answer.loop_text) == ("y", ""), "without one the passages are read"
 
     def test_neither_a_follow_up_nor_an_answer(self) -> None:
-        answer, table = self.run([follow_up(None, None), found("A."), follow_up(" ", ""), final("")])
+        answer, table = self.run([follow_up(None, None), answer_with("A."), follow_up(" ", ""), final("")])
         assert answer.ending == "the model gave neither a follow-up question nor an answer"
         assert table.asked == ["q"], "the question itself is the first follow-up then"
 

@@ -18,11 +18,11 @@ WRONG = f"{FIRST} {SECOND} {THIRD}"
 WHICH, WHERE, LAKE = "Which drama did Edward Cahn direct?", "Where did Pat Brien live?", "On which lake lies Chicago?"
 
 
-def asked(question: str | None) -> Completion:
+def ask_for(question: str | None) -> Completion:
     return reply(question=question)
 
 
-def edited(sentence: str | None) -> Completion:
+def edit_to(sentence: str | None) -> Completion:
     return reply(sentence=sentence)
 
 
@@ -61,12 +61,12 @@ class TestThreeSteps:
         table = Table({WHICH: ["film", "director"], WHERE: ["actor", "film"], LAKE: ["lake", "city", "other"]})
         replies = [
             *UNSURE,
-            asked(WHICH),
-            edited("Edward Cahn directed Laughter in Hell."),
-            asked(WHERE),
-            edited("Pat Brien lived in Milwaukee."),
-            asked(LAKE),
-            edited(""),
+            ask_for(WHICH),
+            edit_to("Edward Cahn directed Laughter in Hell."),
+            ask_for(WHERE),
+            edit_to("Pat Brien lived in Milwaukee."),
+            ask_for(LAKE),
+            edit_to(""),
             final("Lake Michigan"),
         ]
         with Scripted(replies) as model:
@@ -107,7 +107,7 @@ class TestThreeSteps:
 def test_replies_that_cannot_be_used_are_reported_and_do_not_stop_it() -> None:
     table = Table({FIRST: ["film"], SECOND: ["actor"]})
     two = [path("A", f"{FIRST} {SECOND}"), path("B"), path("C"), path("D"), path("E")]
-    with Scripted([*two, "no", "no", "no", "no", asked(None), edited(None), "no", "no"]) as model:
+    with Scripted([*two, "no", "no", "no", "no", ask_for(None), edit_to(None), "no", "no"]) as model:
         answer = agent(model, table).answer(QUESTION)
     assert table.asked == [FIRST, SECOND], "the sentences themselves are searched for"
     assert [len(step.problems) for step in answer.steps] == [2, 0]

@@ -125,7 +125,7 @@ def test_there_are_some() -> None:
 GIVEN = "109,144 by given:triples.gpt-3.5-turbo-1106.jsonl.gz:1f2e3d4c5b6a"
 
 
-def evaluated(triples: str = GIVEN, methods: int = 6) -> Evaluation:
+def make_evaluation(triples: str = GIVEN, methods: int = 6) -> Evaluation:
     made = made_up_evaluation(24)
     facts = {"embedder": "small", "triples": triples, "model": "a model"}
     return replace(made, facts=facts, runs=made.runs[:methods])
@@ -137,7 +137,7 @@ def rows(path: Path) -> list[dict[str, object]]:
 
 def test_a_row_names_what_was_measured_and_on_what(tmp_path: Path) -> None:
     path = tmp_path / "results.json"
-    add_results(path, Path("musique.local.index"), "", evaluated())
+    add_results(path, Path("musique.local.index"), "", make_evaluation())
     found = {row["method"]: row for row in rows(path)}
     assert list(found) == sorted(found)
     assert found["bm25"]["dataset"] == "musique"
@@ -151,7 +151,7 @@ def test_a_row_names_what_was_measured_and_on_what(tmp_path: Path) -> None:
 
 
 def test_a_row_of_another_graph_of_passages_is_another_row(tmp_path: Path) -> None:
-    path, made = tmp_path / "results.json", evaluated(methods=1)
+    path, made = tmp_path / "results.json", make_evaluation(methods=1)
     for bound in ("50", "0"):
         for method in ("bm25", "gnn_ret", "rgnn_ret:gnn_ret[beta=0.9]", "kgp:dense"):
             runs = [replace(made.runs[0], method=method)]
@@ -167,17 +167,17 @@ def test_a_row_of_another_graph_of_passages_is_another_row(tmp_path: Path) -> No
 
 def test_measured_again_a_row_is_replaced_and_others_stay(tmp_path: Path) -> None:
     path = tmp_path / "results.json"
-    add_results(path, Path("x.index"), "musique", evaluated())
-    add_results(path, Path("x.index"), "musique", evaluated(triples="7 by local:2026, 3 by llm:gpt:v1"))
+    add_results(path, Path("x.index"), "musique", make_evaluation())
+    add_results(path, Path("x.index"), "musique", make_evaluation(triples="7 by local:2026, 3 by llm:gpt:v1"))
     assert len(rows(path)) == 12
     assert {row["triples"] for row in rows(path)} == {"gpt-3.5-turbo-1106", "llm+local"}
     before = rows(path)
-    add_results(path, Path("x.index"), "musique", evaluated(methods=1))
+    add_results(path, Path("x.index"), "musique", make_evaluation(methods=1))
     assert rows(path) == before
 
 
 def test_another_systems_run_is_left_out(tmp_path: Path) -> None:
-    bare = evaluated(methods=1)
+    bare = make_evaluation(methods=1)
     untimed = [
         QuestionResult(question_id=each.question_id, passage_ids=each.passage_ids) for each in bare.runs[0].results
     ]
@@ -190,7 +190,7 @@ def test_a_file_of_something_else_is_not_written_over(tmp_path: Path, content: s
     path = tmp_path / "mine.json"
     path.write_text(content)
     with pytest.raises(BadInputError, match=r"mine.json is not a file of results"):
-        add_results(path, Path("x.index"), "", evaluated())
+        add_results(path, Path("x.index"), "", make_evaluation())
     assert path.read_text() == content
 
 

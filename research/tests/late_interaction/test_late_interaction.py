@@ -12,8 +12,7 @@ from small_world import world_documents
 from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError
 from triplebeam.index.build.build import IndexBuilder
-from triplebeam.index.folder.snapshot import Snapshot
-from triplebeam.index.folder.view import view
+from triplebeam.index.folder.snapshot import Snapshot, view
 from triplebeam.passage import Document
 from triplebeam.ranking import Ranking
 from triplebeam.retrieve.bases import BM25, Dense, Hybrid

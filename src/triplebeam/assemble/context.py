@@ -12,13 +12,12 @@ from triplebeam.embed.cached import CachedEmbedder
 from triplebeam.embed.embedder import Embedder
 from triplebeam.generate.accounting import Accounted
 from triplebeam.generate.language_model import LanguageModel
-from triplebeam.index.folder.snapshot import Snapshot
-from triplebeam.index.folder.view import view
-from triplebeam.index.protocols import PassageLookup, Query, Source, SourceTriples
+from triplebeam.index.folder.snapshot import Snapshot, view
+from triplebeam.index.source import PassageLookup, Query, Source, SourceTriples
 from triplebeam.retrieve.question_parts import clauses
 from triplebeam.retrieve.retriever import Retriever
 from triplebeam.settings import Settings
-from triplebeam.system.progress import Progress, ignore_progress
+from triplebeam.system.work import Progress, ignore_progress
 from triplebeam.where import Where
 
 #: Retrievers kept per context. There is no end of those one can write with parameters in brackets.

@@ -30,12 +30,12 @@ from triplebeam.generate.accounting import compute_cost
 from triplebeam.generate.language_model import LanguageModel, Usage
 from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.index.location import Location
-from triplebeam.index.protocols import Source
+from triplebeam.index.source import Source
 from triplebeam.index.stores import open_source
 from triplebeam.retrieve.blend.blend import Blend
 from triplebeam.retrieve.retriever import Retriever, retrieve_many
 from triplebeam.settings import Settings
-from triplebeam.system.progress import Progress, ignore_progress
+from triplebeam.system.work import Progress, ignore_progress
 from triplebeam.where import parse
 
 

@@ -13,15 +13,15 @@ from triplebeam.errors import BadInputError, IndexMissingError
 from triplebeam.extract.extractor import Extractor
 from triplebeam.generate.language_model import LanguageModel
 from triplebeam.index.location import Location, parse_location
-from triplebeam.index.store.lookup import has_store
+from triplebeam.index.store.tables import has_store
 from triplebeam.index.stores import is_published, open_source
 from triplebeam.passage import Document, Passage
 from triplebeam.settings import Settings, read_settings
-from triplebeam.system.progress import Progress, ignore_progress
+from triplebeam.system.work import Progress, ignore_progress
 
 if TYPE_CHECKING:
-    from triplebeam.index.build.maintenance import PurgeReport
-    from triplebeam.index.build.report import BuildReport
+    from triplebeam.index.build.intake import BuildReport
+    from triplebeam.index.build.writing import PurgeReport
     from triplebeam.index.content.corrected import LineMatches
     from triplebeam.ingest import Reading, SourceNames
 

@@ -28,14 +28,13 @@ from triplebeam.generate.accounting import Account, compute_cost, find_price
 from triplebeam.generate.completion_cache import CompletionStore
 from triplebeam.index.build.build import IndexBuilder
 from triplebeam.index.build.extraction import Budget, OverwritePolicy
-from triplebeam.index.build.maintenance import PurgeReport, purge
-from triplebeam.index.build.writing import open_store_copy, require_index, set_share
+from triplebeam.index.build.writing import PurgeReport, open_store_copy, purge, require_index, set_share
 from triplebeam.index.content.content import Content
 from triplebeam.index.content.corrected import LineMatches
 from triplebeam.index.location import Cluster, Location, parse_location
-from triplebeam.index.protocols import PassageLookup
+from triplebeam.index.source import PassageLookup
 from triplebeam.index.store.corrections import Corrections
-from triplebeam.index.store.lookup import read_embedder, read_source_files, read_source_names
+from triplebeam.index.store.tables import read_embedder, read_source_files, read_source_names
 from triplebeam.index.stores import publisher_of
 from triplebeam.ingest import (
     Reading,
@@ -49,7 +48,7 @@ from triplebeam.ingest import (
 from triplebeam.ingest.folder_files import is_inside
 from triplebeam.passage import Document
 from triplebeam.settings import Settings
-from triplebeam.system.progress import Progress, ignore_progress
+from triplebeam.system.work import Progress, ignore_progress
 from triplebeam.text.characters import replace_unstorable
 
 #: What failed before may well fail again; but a model that does no better than before is not to be paid for it all.

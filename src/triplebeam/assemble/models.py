@@ -12,10 +12,10 @@ from triplebeam.extract.extractor import KEYWORDS_MARK, Extractor
 from triplebeam.generate.language_model import LanguageModel
 from triplebeam.index.build.extraction import kind_of
 from triplebeam.index.location import Location
-from triplebeam.index.store.lookup import read_extractor
+from triplebeam.index.store.tables import read_extractor
 from triplebeam.plugins import require_plugin
 from triplebeam.settings import Settings
-from triplebeam.system.progress import Progress, ignore_progress
+from triplebeam.system.work import Progress, ignore_progress
 
 DEFAULT_EMBEDDER = "granite"
 EXTRACTORS = ("local", "llm", "llm-two-step", "none")

@@ -8,11 +8,10 @@ from triplebeam.assemble.context import Context
 from triplebeam.assemble.method import Method, expand
 from triplebeam.errors import BadInputError, check_question
 from triplebeam.explain.search_results import SearchResults
-from triplebeam.index.manifest import Manifest
-from triplebeam.index.protocols import PassageLookup
+from triplebeam.index.source import Manifest, PassageLookup
 from triplebeam.passage import Passage
 from triplebeam.retrieve.retriever import Retriever, retrieve_many
-from triplebeam.system.cancellation import run_in_thread
+from triplebeam.system.work import run_in_thread
 from triplebeam.where import Where, parse
 
 DEFAULT_METHOD = "blend"

@@ -7,7 +7,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 
 from triplebeam.assemble.context import Context
 from triplebeam.errors import BadInputError
-from triplebeam.index.folder.open_graph import BLENDED_PASSAGES, BLENDED_TOLERANCE
+from triplebeam.index.folder.entity_graph import BLENDED_PASSAGES, BLENDED_TOLERANCE
 from triplebeam.index.folder.passage_graph import KINDS, PAPER_KINDS, EdgeKind
 from triplebeam.index.folder.terms import TermIndex
 from triplebeam.methods.gear import Cascade, Exact, LLMReader, NaiveGE, Pooled, SyncGE

@@ -17,7 +17,7 @@ from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.passage import Document
 from triplebeam.ranking import Ranking
 from triplebeam.settings import Settings
-from triplebeam.system.progress import Progress, ignore_progress
+from triplebeam.system.work import Progress, ignore_progress
 from triplebeam.testing.toy import Question, passages, questions
 
 

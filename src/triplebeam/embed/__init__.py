@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError
 from triplebeam.plugins import require_plugin
-from triplebeam.system.progress import Progress, ignore_progress
+from triplebeam.system.work import Progress, ignore_progress
 
 if TYPE_CHECKING:
     from triplebeam.embed.onnx_embedder import Precision

@@ -19,8 +19,7 @@ from triplebeam.embed.embedder import Kind, Span
 from triplebeam.embed.gpu import open_on_gpu
 from triplebeam.embed.model_folder import ModelFolder, Pooling
 from triplebeam.errors import ModelMissingError
-from triplebeam.system.cancellation import check_cancelled
-from triplebeam.system.processors import processors
+from triplebeam.system.work import check_cancelled, processors
 
 Precision: TypeAlias = Literal["fp32", "int8"]
 #: Tokens per batch: few enough for what a layer computes to stay in a processor's cache.

@@ -19,8 +19,7 @@ from triplebeam.generate.accounting import account
 from triplebeam.methods.ge_reasoning import GEReasoning
 from triplebeam.ranking import Ranking
 from triplebeam.retrieve.retriever import BATCH, BatchRetriever, Retriever, retrieve_many
-from triplebeam.system.cancellation import cancel_on
-from triplebeam.system.progress import Progress, ignore_progress
+from triplebeam.system.work import Progress, cancel_on, ignore_progress
 
 #: What is measured: something that finds passages, or something that answers.
 Method: TypeAlias = Retriever | Agent

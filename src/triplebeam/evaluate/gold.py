@@ -8,7 +8,7 @@ from itertools import chain, islice, pairwise
 from typing import TypeAlias
 
 from triplebeam.errors import BadInputError, nearest
-from triplebeam.index.protocols import PassageLookup
+from triplebeam.index.source import PassageLookup
 from triplebeam.passage import Passage
 
 _MAX_SEARCHED = 100_000

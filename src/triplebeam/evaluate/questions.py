@@ -13,7 +13,7 @@ from typing import IO, TextIO, cast
 from triplebeam.errors import BadInputError
 from triplebeam.evaluate.gold import Entry, GoldFinder, Place
 from triplebeam.generate.prompts import MultipleChoice
-from triplebeam.index.protocols import PassageLookup
+from triplebeam.index.source import PassageLookup
 
 #: The type of questions that were written from an index's triples.
 SYNTHETIC = "synthetic"

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from triplebeam.index.content.definitions import LINK, find_defined_terms, is_code
-from triplebeam.index.folder.passages import title_keys
+from triplebeam.index.content.entities import LINK, find_defined_terms, is_code
+from triplebeam.index.folder.tables import title_keys
 from triplebeam.passage import Passage
 from triplebeam.text.names import entity_key
 from triplebeam.triple import Chain, Triple

@@ -27,8 +27,8 @@ import numpy as np
 from triplebeam.explain.cross_references import DESCRIBED_IN, MENTIONS, CrossReferences, name_passage, telling_facts
 from triplebeam.explain.passages import first_alike
 from triplebeam.explain.snippet import Snippet, snippet, wanted_words
-from triplebeam.index.folder.passages import title_keys
-from triplebeam.index.protocols import Source
+from triplebeam.index.folder.tables import title_keys
+from triplebeam.index.source import Source
 from triplebeam.passage import Passage
 from triplebeam.ranking import Hit
 from triplebeam.text.names import entity_key

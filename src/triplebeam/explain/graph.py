@@ -7,7 +7,7 @@ from pydantic import BaseModel, Field
 from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError, check_text
 from triplebeam.index.folder.snapshot import Snapshot
-from triplebeam.index.protocols import Source
+from triplebeam.index.source import Source
 from triplebeam.methods.gear import Cascade
 from triplebeam.methods.gear.beam_search import DiverseTripleBeamSearch
 from triplebeam.text.names import entity_key

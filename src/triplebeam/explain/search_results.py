@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, overload
 
-from triplebeam.index.protocols import Source
+from triplebeam.index.source import Source
 from triplebeam.passage import Passage
 from triplebeam.ranking import Hit
 from triplebeam.text.terms import query_stems, query_words, text_words

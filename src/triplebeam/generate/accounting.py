@@ -19,7 +19,7 @@ from importlib import resources
 from typing import NamedTuple
 
 from triplebeam.generate.language_model import BatchWrapper, Completion, Outcome, Prompt, Usage, outcomes_of
-from triplebeam.system.cancellation import check_cancelled
+from triplebeam.system.work import check_cancelled
 
 
 @dataclass(slots=True)

@@ -28,8 +28,7 @@ from triplebeam.generate.accounting import UNKNOWN_ORIGIN, note_reply, replies_s
 from triplebeam.generate.language_model import Completion, Prompt, TokenLogProbability, Usage, Wrapper
 from triplebeam.generate.prompts import NOTED, read_template
 from triplebeam.plugins import load_plugins
-from triplebeam.system.database import open_database, rewrite, transaction
-from triplebeam.system.durable import make_folder
+from triplebeam.system.durable import make_folder, open_database, rewrite, transaction
 from triplebeam.text.lines import line_numbers
 
 _SCHEMA = """

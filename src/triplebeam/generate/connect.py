@@ -28,8 +28,8 @@ from triplebeam.generate.language_model import (
     drop_replies,
 )
 from triplebeam.generate.openai_compatible import OpenAICompatible
-from triplebeam.system.cancellation import WorkCancelledError, cancel_on, sleep
 from triplebeam.system.endpoint import Notify, Retries, ignore_retries
+from triplebeam.system.work import WorkCancelledError, cancel_on, sleep
 
 _Task: TypeAlias = "tuple[Prompt, Future[Outcome]]"
 _SECONDS_BETWEEN_SIGNALS = 0.5

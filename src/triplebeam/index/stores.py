@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from triplebeam.index.folder.manifest import is_index, read_version
 from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.index.location import Cluster, Location
-from triplebeam.index.protocols import Source
+from triplebeam.index.source import Source
 
 if TYPE_CHECKING:
     from triplebeam.index.folder.publish import Publisher

@@ -18,7 +18,7 @@ from stat import S_ISDIR
 from typing import TypeAlias
 
 from triplebeam.passage import Document
-from triplebeam.system.progress import Progress
+from triplebeam.system.work import Progress
 
 _NOTHING_THERE = (errno.ENOENT, errno.ENOTDIR, errno.ELOOP)
 _HIDDEN = (".", "~$")  # "~$report.docx" is the lock that Word keeps beside an open file

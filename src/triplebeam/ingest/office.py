@@ -14,7 +14,7 @@ from typing import Any
 from triplebeam.errors import SourceError
 from triplebeam.ingest.archive import open_zip
 from triplebeam.ingest.content import Composer, Content, clean_title, decode, report_damage
-from triplebeam.ingest.formats import import_extra
+from triplebeam.ingest.sources import import_extra
 from triplebeam.ingest.xml import find_field, parse_xml
 
 _EXTRA = "office"

@@ -4,9 +4,9 @@ import re
 from collections.abc import Iterator
 
 from triplebeam.ingest.content import Content, NoDocumentError, report_damage
-from triplebeam.ingest.formats import import_extra
 from triplebeam.ingest.html import read_html
 from triplebeam.ingest.plain import read_plain
+from triplebeam.ingest.sources import import_extra
 from triplebeam.text.stop_words import word_set
 
 #: docutils needs the square of a paragraph's length for marks that are never closed, and reads no longer line.

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError
 from triplebeam.index.folder.vectors import VectorIndex
-from triplebeam.index.protocols import Found, Source, TermSearch
+from triplebeam.index.source import Found, Source, TermSearch
 from triplebeam.passage import Passages
 from triplebeam.ranking import Hit, Ranking
 from triplebeam.retrieve.retriever import (

@@ -37,7 +37,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, diags_array
 
 from triplebeam.errors import BadInputError
-from triplebeam.index.folder.open_graph import TOLERANCE, OpenGraph
+from triplebeam.index.folder.entity_graph import TOLERANCE, OpenGraph
 
 #: Single precision adds errors of about a tenth of this.
 _SINGLE_PRECISION_FROM = 1e-6
@@ -96,7 +96,7 @@ class PersonalizedPageRank:
         """Return the share of time spent on each wanted node, q / Σq: a column for each reset distribution."""
         found = np.zeros((len(resets), len(self._leaving) - self.wanted_from), self.precision)
         for row, reset in zip(found, resets, strict=True):
-            row[:] = self._share(self._ordered, reset)
+            row[:] = self._share(self._sorted_nodes, reset)
         return found.T
 
     def _share(self, graph: _Ordered, reset: Reset) -> NDArray[np.floating]:
@@ -164,7 +164,7 @@ class PersonalizedPageRank:
         return np.asarray(self.weights.sum(axis=0), np.float64)
 
     @cached_property
-    def _ordered(self) -> _Ordered:
+    def _sorted_nodes(self) -> _Ordered:
         order = np.argsort(-np.diff(self.weights.indptr), kind="stable")
         scales = np.sqrt(np.where(self._leaving > 0, self._leaving, 1))
         shares = diags_array(1 / scales)

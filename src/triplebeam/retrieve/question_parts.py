@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from triplebeam.index.arrays.array_set import SortedNames
-from triplebeam.index.folder.passages import PassageTable
+from triplebeam.index.folder.tables import PassageTable
 from triplebeam.retrieve.retriever import ScoringRetriever, check_fields, check_not_negative, scores_many
 from triplebeam.retrieve.scores import CachedScores, RankedByScores, min_max
 from triplebeam.text.names import entity_key

@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from triplebeam.index.folder.passages import PassageTable
+from triplebeam.index.folder.tables import PassageTable
 from triplebeam.index.folder.terms import TermIndex
 from triplebeam.ranking import Hop
 from triplebeam.retrieve.retriever import check_fields

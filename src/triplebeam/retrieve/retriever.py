@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from triplebeam.errors import BadInputError, nearest
 from triplebeam.passage import Passages
 from triplebeam.ranking import Ranking
-from triplebeam.system.cancellation import check_cancelled
+from triplebeam.system.work import check_cancelled
 
 #: Queries that go through a batch together: enough to read every vector once for all of them, few enough for
 #: their scores of all passages to fit into memory.

@@ -10,9 +10,9 @@ from typing import NamedTuple, Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from triplebeam.index.folder.passages import PassageTable
+from triplebeam.index.folder.tables import PassageTable
 from triplebeam.index.folder.vectors import select_top
-from triplebeam.index.protocols import Found
+from triplebeam.index.source import Found
 from triplebeam.ranking import Hit, Ranking
 from triplebeam.retrieve.retriever import OneOfMany, OneScoreOfMany, ScoringRetriever, retrieve_many, scores_many
 from triplebeam.triple import Chain

@@ -8,7 +8,7 @@ from pathlib import Path
 from triplebeam.errors import BadInputError, ClusterError, ExtraMissingError, IndexMissingError, TriplebeamError
 from triplebeam.index.folder.manifest import is_index
 from triplebeam.index.location import Cluster, Folder, Location
-from triplebeam.index.store.lookup import has_store
+from triplebeam.index.store.tables import has_store
 
 _LOG = logging.getLogger("triplebeam")
 ENDING = ".index"

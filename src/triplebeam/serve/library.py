@@ -28,8 +28,7 @@ from triplebeam.generate.language_model import LanguageModel
 from triplebeam.index.build.writing import write_lock
 from triplebeam.index.folder.manifest import read_manifest, retry_on_publish
 from triplebeam.index.location import Folder, Location, find_location
-from triplebeam.index.manifest import Manifest
-from triplebeam.index.protocols import Source
+from triplebeam.index.source import Manifest, Source
 from triplebeam.index.stores import Watch, open_source, watch
 from triplebeam.serve.index_folders import (
     ENDING,

@@ -30,7 +30,7 @@ from triplebeam.serve.answer_shapes import add_passages, make_failed_answer
 from triplebeam.serve.index_folders import message_of
 from triplebeam.serve.library import Library
 from triplebeam.serve.limits import Limits
-from triplebeam.system.cancellation import WorkCancelledError, cancel_on
+from triplebeam.system.work import WorkCancelledError, cancel_on
 
 T = TypeVar("T")
 P = ParamSpec("P")

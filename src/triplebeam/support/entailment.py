@@ -16,7 +16,7 @@ import platformdirs
 from numpy.typing import NDArray
 
 from triplebeam.support.claim import Claim
-from triplebeam.system.progress import Progress, ignore_progress
+from triplebeam.system.work import Progress, ignore_progress
 
 ADAPTER = Path(__file__).with_name("adapter.safetensors")
 #: In tokens; what is longer is cut.

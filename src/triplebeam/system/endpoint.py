@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypeVar
 from urllib.parse import urlsplit
 
 from triplebeam.errors import BadInputError, EndpointError
-from triplebeam.system.cancellation import sleep
+from triplebeam.system.work import sleep
 
 if TYPE_CHECKING:
     from openai import APIConnectionError, APIStatusError, OpenAI

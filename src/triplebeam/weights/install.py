@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from triplebeam.errors import ModelMissingError
-from triplebeam.system.progress import Progress, ignore_progress
+from triplebeam.system.work import Progress, ignore_progress
 from triplebeam.weights import sources
 from triplebeam.weights.pinned import Weights
 

@@ -8,7 +8,7 @@ import pytest
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
 
-from planted_secrets import QUESTION, WHERE, Curious, build, documents, leaked
+from planted_secrets import QUESTION, WHERE, Curious, build, documents, find_leaks
 from serve.http.bound_tools import check_tools
 from serve.http.small_server import really_served
 from triplebeam.index.build.build import IndexBuilder
@@ -78,8 +78,8 @@ def test_no_page_leaks(served: Served) -> None:
         for asked in ("zqx-first.md", "Zqxvault") if reply.status_code >= 400 else ():
             text = text.replace(asked, "")
         assert reply.status_code < 500, (path, text)
-        assert not leaked(text), (path, query, text)
-        seen += bool(leaked(whole.text))
+        assert not find_leaks(text), (path, query, text)
+        seen += bool(find_leaks(whole.text))
     assert seen > 2, "the key that is not bound sees them"
 
 
@@ -88,7 +88,7 @@ def test_no_search_leaks(served: Served, method: str) -> None:
     body = {"question": QUESTION, "method": method, "k": 20}
     reply = served.client.post(f"{served.path}/search", json=body, headers=served.bound)
     assert reply.status_code == 200, reply.text
-    assert not leaked(reply.text)
+    assert not find_leaks(reply.text)
 
 
 @pytest.mark.anyio
@@ -96,16 +96,16 @@ async def test_no_tool_leaks(served: Served) -> None:
     key = served.bound["Authorization"].removeprefix("Bearer ")
     with really_served(served.app) as address:
         await check_tools(address, key, "zqx-first.md", "mill.md")
-    assert not leaked(served.model.said())
+    assert not find_leaks(served.model.said())
 
 
 def test_no_answer_leaks(served: Served) -> None:
     for method in ("agent", "ircot+hybrid"):
         body = {"question": QUESTION, "method": method}
         reply = served.client.post(f"{served.path}/ask", json=body, headers=served.bound)
-        assert not leaked(reply.text)
+        assert not find_leaks(reply.text)
     assert served.model.prompts
-    assert not leaked(served.model.said())
+    assert not find_leaks(served.model.said())
 
 
 def test_a_long_value_does_not_show_its_passage(address: Callable[[str], str], tmp_path: Path) -> None:

@@ -14,13 +14,12 @@ from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError, IndexChangedError, IndexDamagedError
 from triplebeam.explain.explanation import find_stemmers
 from triplebeam.index.location import Cluster
-from triplebeam.index.manifest import GraphStatistics, Manifest, Ownership, VectorSpace
 from triplebeam.index.opensearch.documents import TOO_LONG, encode, entity, field_term, key, number_of
 from triplebeam.index.opensearch.fetched import ClusterPassages
 from triplebeam.index.opensearch.generation import Published
 from triplebeam.index.opensearch.search import ClusterTriples
 from triplebeam.index.opensearch.source import ClusterSource, condition_of
-from triplebeam.index.protocols import Query
+from triplebeam.index.source import GraphStatistics, Manifest, Ownership, Query, VectorSpace
 from triplebeam.passage import Passage
 from triplebeam.serve.cli.app import app
 from triplebeam.settings import Settings
@@ -48,7 +47,7 @@ def hits(*found: Mapping[str, Any], total: int = 0, **values: object) -> Json:
     return {"hits": {"hits": list(found), "total": {"value": total or len(found)}}, "aggregations": values}
 
 
-def published(answer: Callable[[str, Json], Json]) -> Published:
+def publish(answer: Callable[[str, Json], Json]) -> Published:
     manifest = Manifest(
         triplebeam="1",
         created="",
@@ -77,7 +76,7 @@ def of_groups(kind: str, body: Json) -> Json:
 
 
 def test_a_filtered_index_counts_what_may_be_seen() -> None:
-    whole = ClusterSource(published(of_groups))
+    whole = ClusterSource(publish(of_groups))
     view = whole.filter(parse('group = "open"'))
     counts = view.manifest.counts
     assert (counts["passages"], counts["documents"], counts["triples"], counts["entities"]) == (2, 1, 5, 1)
@@ -93,14 +92,14 @@ def test_a_value_that_is_too_long_to_be_compared_hides_its_passage(long: str) ->
     """It would not be indexed at all, so that `not acl contains "hr"` held for it."""
     assert field_term("acl", long) == f"acl{TOO_LONG}"
     assert field_term("acl", "hr") == "acl\x1fhr"
-    query = condition_of(parse('not group contains "hr"'), published(of_groups))
+    query = condition_of(parse('not group contains "hr"'), publish(of_groups))
     assert query["bool"]["must_not"] == [{"terms": {"fields": [f"group{TOO_LONG}"]}}]
     assert json.dumps(query["bool"]["filter"]).count("must_not") == 1
 
 
 @pytest.mark.parametrize(("k", "size"), [(3, 13), (81_000, 100_000), (200_000, 100_000)])
 def test_no_more_triples_are_asked_for_than_a_search_returns(k: int, size: int) -> None:
-    whole = ClusterSource(published(lambda kind, body: hits()))
+    whole = ClusterSource(publish(lambda kind, body: hits()))
     whole.triples.search(np.array([1, 0], np.float32), k)
     [body] = whole.published.client.asked  # type: ignore[attr-defined]
     assert body["size"] == size
@@ -108,7 +107,7 @@ def test_no_more_triples_are_asked_for_than_a_search_returns(k: int, size: int) 
 
 def test_the_stemmers_of_passages_are_those_they_were_published_with() -> None:
     sources = [{"number": 1, "stemmer": "german"}, {"number": 2, "stemmer": "english"}]
-    terms = ClusterSource(published(lambda kind, body: hits(*({"_source": each} for each in sources)))).passage_terms
+    terms = ClusterSource(publish(lambda kind, body: hits(*({"_source": each} for each in sources)))).passage_terms
     assert terms.stemmers_of([2, 1]) == ["english", "german"]
     with pytest.raises(IndexChangedError):
         terms.stemmers_of([1, 3])
@@ -120,7 +119,7 @@ def test_the_stemmers_of_passages_cost_two_requests_however_many_they_are(words:
         {"id": each, "number": number_of(each), "document": each, "position": 0, "content": content} for each in "01234"
     ]
     found = hits(*({"_id": key(each["id"]), "_source": {**each, "stemmer": "german"}} for each in sources))
-    snapshot = ClusterSource(published(lambda kind, body: found))
+    snapshot = ClusterSource(publish(lambda kind, body: found))
     known = find_stemmers(snapshot, list("01234"))
     assert known == dict.fromkeys("01234", "german")
     assert len(snapshot.published.client.asked) == 2  # type: ignore[attr-defined]
@@ -136,7 +135,7 @@ def test_neighbours_are_ranked_by_exact_cosines() -> None:
         ]
         return hits(*[{"_id": str(source["number"]), "_source": source} for source in sources][: body["size"]])
 
-    triples = ClusterSource(published(answer)).triples
+    triples = ClusterSource(publish(answer)).triples
     [found] = triples.neighbours([0], np.array([0.6, 0.8], np.float32), 1)
     assert found.tolist() == [2]
 
@@ -148,7 +147,7 @@ def test_a_vector_of_zeros_is_compared_with_nothing() -> None:
         assert body["query"] == {"constant_score": {"filter": {"match_all": {}}}}
         return hits(*({"_source": triple(number)} for number in (2, 0, 1)))
 
-    whole = ClusterSource(published(answer))
+    whole = ClusterSource(publish(answer))
     numbers, cosines = whole.triples.search(np.zeros(2, np.float32), 2)
     assert (numbers.tolist(), cosines.tolist()) == ([0, 1], [0, 0])
 
@@ -160,7 +159,7 @@ def triple(number: int) -> Json:
 
 
 def test_a_view_is_kept_with_its_neighbourhoods(words: Embedder) -> None:
-    context = Context(ClusterSource(published(of_groups)), Settings(), words)
+    context = Context(ClusterSource(publish(of_groups)), Settings(), words)
     view = context.view(parse('group = "open"'))
     assert context.view(parse('group = "open"')) is view
     assert view.view(parse('group = "open"')) is view.view(parse('group = "open"'))
@@ -169,7 +168,7 @@ def test_a_view_is_kept_with_its_neighbourhoods(words: Embedder) -> None:
 
 
 def test_a_neighbourhood_is_returned_though_others_evict_it(words: Embedder, monkeypatch: pytest.MonkeyPatch) -> None:
-    context = Context(ClusterSource(published(of_groups)), Settings(), words)
+    context = Context(ClusterSource(publish(of_groups)), Settings(), words)
 
     class Forgetful(dict[str, Context]):
         def __setitem__(self, query: str, found: Context) -> None:
@@ -182,7 +181,7 @@ def test_a_neighbourhood_is_returned_though_others_evict_it(words: Embedder, mon
 
 def test_a_triple_is_returned_though_others_evict_it(monkeypatch: pytest.MonkeyPatch) -> None:
     sources = hits(*({"_id": str(number), "_source": triple(number)} for number in range(3)))
-    triples = ClusterSource(published(lambda kind, body: sources)).triples
+    triples = ClusterSource(publish(lambda kind, body: sources)).triples
     monkeypatch.setattr(ClusterTriples, "_known", property(lambda self: {}, lambda self, kept: None), raising=False)
     assert [each.passage for each in triples.fetch_triples([2, 0])] == ["p1", "p0"]
 
@@ -209,7 +208,7 @@ def of_two_passages(kind: str, body: Json) -> Json:
 def test_triples_of_a_cluster_are_printed(
     options: list[str], printed: list[str], words: Embedder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    snapshot = ClusterSource(published(of_two_passages))
+    snapshot = ClusterSource(publish(of_two_passages))
     rows = [Passage(f"p{number}", "text", "", f"d{number}") for number in range(2)]
     monkeypatch.setattr(ClusterPassages, "__iter__", lambda self: iter(rows))
     monkeypatch.setattr(ClusterPassages, "__contains__", lambda self, id_: id_ in [row.id for row in rows])
@@ -233,7 +232,7 @@ def test_triples_of_a_cluster_are_printed(
     ],
 )
 def test_documents_that_were_changed_behind_its_back_are_one_sentence(hit: object) -> None:
-    source = ClusterSource(published(lambda kind, body: {"hits": {"hits": [hit]}}))
+    source = ClusterSource(publish(lambda kind, body: {"hits": {"hits": [hit]}}))
     for search in (
         lambda: source.triples.search(np.array([1, 0], np.float32), 3),
         lambda: source.triples.triples_of(["p0"]),

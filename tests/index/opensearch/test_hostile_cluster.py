@@ -18,11 +18,11 @@ from loopback_server import serve_pieces
 from patience import SECONDS
 from triplebeam.errors import TriplebeamError
 from triplebeam.index.location import Cluster, parse_location
-from triplebeam.index.manifest import Manifest
 from triplebeam.index.opensearch import client as client_module
 from triplebeam.index.opensearch import publish
 from triplebeam.index.opensearch.client import Client, Write
 from triplebeam.index.opensearch.generation import Published, find_published
+from triplebeam.index.source import Manifest
 
 DEEP = b"[" * 100_000
 #: Replies that are JSON and not OpenSearch's.
@@ -74,8 +74,9 @@ def requests_of(client: Client) -> list[Callable[[], object]]:
 
 @pytest.mark.parametrize("status", [200, 400, 401, 404, 500])
 def test_a_strange_reply_is_one_sentence(status: int) -> None:
-    for reply in STRANGE:
-        with cluster(lambda reply=reply: [reply], status) as address:
+    reply = STRANGE[0]
+    with cluster(lambda: [reply], status) as address:
+        for reply in STRANGE:
             for request in requests_of(Client(address, tries=1, seconds=20)):
                 try:
                     request()

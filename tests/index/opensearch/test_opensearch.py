@@ -27,7 +27,7 @@ from triplebeam.index.location import Cluster, Folder
 from triplebeam.index.opensearch.client import Client, Write
 from triplebeam.index.opensearch.documents import KINDS
 from triplebeam.index.opensearch.publish import ClusterPublisher
-from triplebeam.index.protocols import Query, Source, TripleStore
+from triplebeam.index.source import Query, Source, TripleStore
 from triplebeam.index.stores import open_source, publisher_of
 from triplebeam.passage import Document
 from triplebeam.retrieve.retriever import Retriever

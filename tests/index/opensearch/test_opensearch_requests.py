@@ -3,11 +3,12 @@
 import json
 import logging
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextvars import copy_context
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import httpx2
 import pytest
@@ -15,12 +16,12 @@ import pytest
 from tables import read_table
 from triplebeam.errors import BadInputError, ClusterError, IndexChangedError, IndexDamagedError, IndexFormatError
 from triplebeam.index.location import Cluster, Folder, find_location, parse_location
-from triplebeam.index.manifest import FORMAT, Manifest
 from triplebeam.index.opensearch import client as client_module
 from triplebeam.index.opensearch import generation, publish, source
 from triplebeam.index.opensearch.client import Client, Write
 from triplebeam.index.opensearch.fetched import ClusterPassages
-from triplebeam.system.cancellation import WorkCancelledError, cancel_on
+from triplebeam.index.source import FORMAT, Manifest
+from triplebeam.system.work import WorkCancelledError, cancel_on
 
 PLACE = "opensearch://one:9200,two:9201/films"
 
@@ -101,58 +102,66 @@ def test_what_is_not_in_the_address_is_in_the_environment(
     assert Cluster.parse(address, Path()).credentials == (user, "hidden")
 
 
-@pytest.fixture
-def replying(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Client]:
-    """A client whose requests are answered here; it does not wait."""
-    monkeypatch.setattr(client_module, "_wait", lambda seconds: None)
+class Replying:
+    """Makes clients whose requests are answered here, without waiting; keeps the requests.
 
-    def made(answer: Callable[[httpx2.Request], httpx2.Response], tries: int = 4) -> Client:
+    An answer is a function of the request, or one for all: a status, the JSON of a reply, or an error to raise.
+    """
+
+    def __init__(self) -> None:
+        self.requests: list[httpx2.Request] = []
+
+    def __call__(self, answer: Any, tries: int = 4) -> Client:
+        def reply(request: httpx2.Request) -> httpx2.Response:
+            self.requests.append(request)
+            found = answer(request) if callable(answer) else answer
+            if isinstance(found, Exception):
+                raise found
+            if isinstance(found, int):
+                return httpx2.Response(found, json={})
+            return found if isinstance(found, httpx2.Response) else httpx2.Response(200, json=found)
+
         client = Client(Cluster.parse(PLACE, Path()), tries)
-        client.__dict__["_http"] = httpx2.Client(transport=httpx2.MockTransport(answer))
+        client.__dict__["_http"] = httpx2.Client(transport=httpx2.MockTransport(reply))
         return client
 
-    return made
+    @property
+    def hosts(self) -> list[str]:
+        return [request.url.host for request in self.requests]
 
 
-def test_another_host_is_asked_where_one_does_not_answer(replying: Callable[..., Client]) -> None:
-    asked = []
+@pytest.fixture
+def replying(monkeypatch: pytest.MonkeyPatch) -> Replying:
+    monkeypatch.setattr(client_module, "_wait", lambda seconds: None)
+    return Replying()
 
-    def answer(request: httpx2.Request) -> httpx2.Response:
-        asked.append(request.url.host)
-        if request.url.host == "one":
-            raise httpx2.ConnectError("refused")
-        return httpx2.Response(200, json={"ok": True})
 
-    client = replying(answer)
+def test_another_host_is_asked_where_one_does_not_answer(replying: Replying) -> None:
+    client = replying(lambda request: httpx2.ConnectError("refused") if request.url.host == "one" else {"ok": True})
     assert client.request("GET", "/") == client.request("GET", "/") == {"ok": True}
-    assert asked == ["one", "two", "two"]
+    assert replying.hosts == ["one", "two", "two"]
 
 
-def test_a_busy_cluster_is_asked_again_and_an_error_is_not(replying: Callable[..., Client]) -> None:
+def test_a_busy_cluster_is_asked_again_and_an_error_is_not(replying: Replying) -> None:
     replies = [429, 503, 200, 400]
-    client = replying(lambda request: httpx2.Response(replies.pop(0), json={}))
+    client = replying(lambda request: replies.pop(0))
     assert client.request("GET", "/") == {}
     with pytest.raises(ClusterError, match="replied 400"):
         client.request("GET", "/")
 
 
 def test_documents_are_counted_once_every_shard_has_started(
-    replying: Callable[..., Client], monkeypatch: pytest.MonkeyPatch
+    replying: Replying, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("time.sleep", lambda seconds: None)
-    replies = [(4, 1), (10, 2)]
-
-    def answer(_: httpx2.Request) -> httpx2.Response:
-        count, shards = replies.pop(0) if len(replies) > 1 else replies[0]
-        return httpx2.Response(200, json={"count": count, "_shards": {"total": 2, "successful": shards}})
-
-    assert publish._count_documents(replying(answer), "films-entities-000002") == 10
-    replies[:] = [(4, 1)]
+    half, whole = ({"count": count, "_shards": {"total": 2, "successful": n}} for count, n in ((4, 1), (10, 2)))
+    replies = [half, whole]
+    assert publish._count_documents(replying(lambda request: replies.pop(0)), "films-entities-000002") == 10
     with pytest.raises(ClusterError, match="a shard of films-entities-000002 does not start"):
-        publish._count_documents(replying(answer), "films-entities-000002")
+        publish._count_documents(replying(half), "films-entities-000002")
 
 
-def test_an_error_says_what_went_wrong_in_the_shards(replying: Callable[..., Client]) -> None:
+def test_an_error_says_what_went_wrong_in_the_shards(replying: Replying) -> None:
     cause = {"type": "illegal_argument_exception", "reason": "Result window is too large"}
     error = {"type": "search_phase_execution_exception", "reason": "all shards failed", "root_cause": [cause]}
     client = replying(lambda request: httpx2.Response(400, json={"error": error, "status": 400}))
@@ -161,64 +170,41 @@ def test_an_error_says_what_went_wrong_in_the_shards(replying: Callable[..., Cli
     assert caught.value.kind == "search_phase_execution_exception"
 
 
-def test_when_no_host_answers_the_error_says_so(replying: Callable[..., Client]) -> None:
-    def answer(request: httpx2.Request) -> httpx2.Response:
-        raise httpx2.ConnectError("refused")
-
+def test_when_no_host_answers_the_error_says_so(replying: Replying) -> None:
     with pytest.raises(ClusterError, match=r"opensearch://one:9200,two:9201/films cannot be reached \(refused\)"):
-        replying(answer).request("GET", "/")
+        replying(httpx2.ConnectError("refused")).request("GET", "/")
 
 
-def test_a_cluster_that_is_lost_is_announced_and_given_up(
-    replying: Callable[..., Client], caplog: pytest.LogCaptureFixture
-) -> None:
-    asked = []
-
-    def answer(request: httpx2.Request) -> httpx2.Response:
-        asked.append(request.url.host)
-        if len(asked) == 1:
-            return httpx2.Response(200, json={})
-        raise httpx2.ConnectError("refused")
-
-    client = replying(answer, tries=12)
+def test_a_cluster_that_is_lost_is_announced_and_given_up(replying: Replying, caplog: pytest.LogCaptureFixture) -> None:
+    client = replying(lambda _: 200 if len(replying.requests) == 1 else httpx2.ConnectError("refused"), tries=12)
     client.request("GET", "/")
     with pytest.raises(ClusterError, match="cannot be reached"):
         client.request("GET", "/")
-    assert len(asked) == 13
+    assert len(replying.requests) == 13
     assert [record.message for record in caplog.records] == [
         f"OpenSearch at {PLACE} cannot be reached (refused): is it running? Retrying, at most 7 times."
     ]
 
 
-def test_a_cluster_that_replies_too_late_is_asked_twice(
-    replying: Callable[..., Client], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_cluster_that_replies_too_late_is_asked_twice(replying: Replying, monkeypatch: pytest.MonkeyPatch) -> None:
     times = iter(range(0, 10_000, 121))
     monkeypatch.setattr(client_module, "time", SimpleNamespace(monotonic=lambda: next(times)))
-    asked = []
-
-    def answer(request: httpx2.Request) -> httpx2.Response:
-        asked.append(request.url.host)
-        raise httpx2.ReadTimeout("late")
-
-    client = replying(answer, tries=12)
+    client = replying(httpx2.ReadTimeout("late"), tries=12)
     client._reached[0] = True
     with pytest.raises(ClusterError, match=r"cannot be reached \(late\)"):
         client.request("GET", "/")
-    assert asked == ["one", "two"]
+    assert replying.hosts == ["one", "two"]
 
 
-def test_what_a_full_queue_rejects_is_sent_again_alone(
-    replying: Callable[..., Client], caplog: pytest.LogCaptureFixture
-) -> None:
+def test_what_a_full_queue_rejects_is_sent_again_alone(replying: Replying, caplog: pytest.LogCaptureFixture) -> None:
     sent: list[list[str]] = []
 
-    def answer(request: httpx2.Request) -> httpx2.Response:
+    def answer(request: httpx2.Request) -> object:
         ids = [line["index"]["_id"] for line in map(json.loads, request.content.splitlines()) if "index" in line]
         sent.append(ids)
         busy = {"two", "three"} if len(sent) == 1 else {"three"} if len(sent) == 2 else set()
         items = [{"index": {"status": 429 if id_ in busy else 201}} for id_ in ids]
-        return httpx2.Response(200, json={"errors": bool(busy), "items": items})
+        return {"errors": bool(busy), "items": items}
 
     with caplog.at_level(logging.INFO):
         replying(answer).write(Write("films", id_, {}) for id_ in ("one", "two", "three"))
@@ -226,28 +212,25 @@ def test_what_a_full_queue_rejects_is_sent_again_alone(
     assert "2 documents are sent again" in caplog.text
 
 
-def test_a_document_that_is_refused_is_an_error(replying: Callable[..., Client]) -> None:
+def test_a_document_that_is_refused_is_an_error(replying: Replying) -> None:
     refused = {"status": 400, "error": {"type": "mapper_parsing_exception", "reason": "no such field"}}
-    client = replying(lambda request: httpx2.Response(200, json={"errors": True, "items": [{"index": refused}]}))
+    client = replying({"errors": True, "items": [{"index": refused}]})
     with pytest.raises(ClusterError, match="no such field"):
         client.write([Write("films", "one", {"colour": "red"})])
 
 
-def test_after_an_error_nothing_more_is_sent(replying: Callable[..., Client], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_after_an_error_nothing_more_is_sent(replying: Replying, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(client_module, "_MAX_DOCUMENTS", 1)
-    sent = []
-
-    def answer(request: httpx2.Request) -> httpx2.Response:
-        sent.append(request)
-        return httpx2.Response(400, json={"error": {"type": "illegal_argument_exception", "reason": "closed"}})
-
+    error = {"error": {"type": "illegal_argument_exception", "reason": "closed"}}
     with pytest.raises(ClusterError, match="closed"):
-        replying(answer).write(Write("films", str(number), {}) for number in range(100))
-    assert len(sent) < 10
+        replying(lambda _: httpx2.Response(400, json=error)).write(
+            Write("films", str(number), {}) for number in range(100)
+        )
+    assert len(replying.requests) < 10
 
 
 def test_on_ctrl_c_requests_under_way_are_abandoned_and_not_sent_again(
-    replying: Callable[..., Client], monkeypatch: pytest.MonkeyPatch
+    replying: Replying, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(client_module, "_MAX_DOCUMENTS", 1)
     monkeypatch.setattr(client_module, "_SECONDS_TO_END", 0.1)
@@ -276,7 +259,7 @@ def test_on_ctrl_c_requests_under_way_are_abandoned_and_not_sent_again(
     assert len(replied) == 3
 
 
-def test_a_request_of_cancelled_work_is_not_sent(replying: Callable[..., Client]) -> None:
+def test_a_request_of_cancelled_work_is_not_sent(replying: Replying) -> None:
     def cancelled() -> None:
         stop = threading.Event()
         stop.set()
@@ -287,9 +270,7 @@ def test_a_request_of_cancelled_work_is_not_sent(replying: Callable[..., Client]
         copy_context().run(cancelled)
 
 
-def test_ctrl_c_while_threads_start_ends_those_that_have(
-    replying: Callable[..., Client], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_ctrl_c_while_threads_start_ends_those_that_have(replying: Replying, monkeypatch: pytest.MonkeyPatch) -> None:
     started, start = [], threading.Thread.start
 
     def start_two(thread: threading.Thread) -> None:
@@ -307,7 +288,7 @@ def test_ctrl_c_while_threads_start_ends_those_that_have(
 
 
 def test_on_ctrl_c_the_request_that_was_waited_for_may_end_too(
-    replying: Callable[..., Client], monkeypatch: pytest.MonkeyPatch
+    replying: Replying, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(client_module, "_SECONDS_TO_END", 20)
     sent, interrupted, replied = threading.Event(), threading.Event(), []
@@ -343,54 +324,40 @@ def test_what_copies_lack_is_known_if_a_shard_says_it(segments: dict[str, object
     assert publish._bytes_behind({"_all": {"total": segments}}) == behind
 
 
-def test_a_generation_that_was_given_up_is_removed_and_its_number_not_used_again(
-    replying: Callable[..., Client],
-) -> None:
-    deleted = []
-
-    def answer(request: httpx2.Request) -> httpx2.Response:
-        if request.method == "DELETE":
-            deleted.append(request.url.path)
-        names = ["films-passages-000003", "films-passages-000004", "films-triples-000004", "films-other-000009"]
-        ours = {"mappings": {"properties": {"digest": {}, "code": {}}}}
-        return httpx2.Response(200, json=dict.fromkeys(names, ours))
-
-    client = replying(answer)
+def test_a_generation_that_was_given_up_is_removed_and_its_number_not_used_again(replying: Replying) -> None:
+    names = ["films-passages-000003", "films-passages-000004", "films-triples-000004", "films-other-000009"]
+    client = replying({name: {"mappings": {"properties": {"digest": {}, "code": {}}}} for name in names})
     published = generation.Published(client, 3, "x", (), Manifest.model_construct())
     assert publish._remove_generations(client, published) == 4
+    deleted = [request.url.path for request in replying.requests if request.method == "DELETE"]
     assert deleted == ["/films-passages-000004", "/films-triples-000004"]
 
 
-def test_what_is_gone_already_need_not_be_deleted(replying: Callable[..., Client]) -> None:
-    items = [{"delete": {"status": 404}}]
-    replying(lambda request: httpx2.Response(200, json={"errors": True, "items": items})).write(
-        [Write("films", "one", None)]
-    )
+def test_what_is_gone_already_need_not_be_deleted(replying: Replying) -> None:
+    gone = {"errors": True, "items": [{"delete": {"status": 404}}]}
+    replying(gone).write([Write("films", "one", None)])
 
 
-def test_a_page_whose_reply_was_lost_is_read_again(
-    replying: Callable[..., Client], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_page_whose_reply_was_lost_is_read_again(replying: Replying, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(generation, "_PAGE_DOCUMENTS", 2)
-    digests, opened, requests = ["a", "b", "c", "d", "e"], [0], [0]
+    digests, opened = ["a", "b", "c", "d", "e"], [0]
 
-    def answer(request: httpx2.Request) -> httpx2.Response:
+    def answer(request: httpx2.Request) -> object:
         """A cluster: a scroll goes on with each request that it hears, also where its reply is lost."""
-        requests[0] += 1
         body = json.loads(request.content)
         scrolls = "scroll" in str(request.url)
         start = opened[0] if scrolls else sum(each <= body.get("search_after", [""])[0] for each in digests)
         opened[0] = start + 2
-        if requests[0] == 2:
-            raise httpx2.ReadTimeout("lost")
+        if len(replying.requests) == 2:
+            return httpx2.ReadTimeout("lost")
         hits = [{"_id": each, "sort": [each]} for each in digests[start : start + 2]]
-        return httpx2.Response(200, json={"hits": {"hits": hits}, "_scroll_id": "x"})
+        return {"hits": {"hits": hits}, "_scroll_id": "x"}
 
     assert [hit["_id"] for hit in generation.scan(replying(answer), "films")] == digests
 
 
 @pytest.mark.parametrize("content", ["<html>Log in</html>", "[]", ""])
-def test_what_is_not_json_is_not_opensearch(content: str, replying: Callable[..., Client]) -> None:
+def test_what_is_not_json_is_not_opensearch(content: str, replying: Replying) -> None:
     with pytest.raises(ClusterError, match="not OpenSearch"):
         generation.find_published(replying(lambda request: httpx2.Response(200, text=content)))
 
@@ -404,29 +371,27 @@ def test_what_is_not_json_is_not_opensearch(content: str, replying: Callable[...
         {"films-passages": {"mappings": None}},
     ],
 )
-def test_an_index_that_was_not_published_here_is_reported(
-    indices: dict[str, object], replying: Callable[..., Client]
-) -> None:
+def test_an_index_that_was_not_published_here_is_reported(indices: dict[str, object], replying: Replying) -> None:
     with pytest.raises(IndexDamagedError, match="films-passages"):
-        generation.find_published(replying(lambda request: httpx2.Response(200, json=indices)))
+        generation.find_published(replying(indices))
 
 
-def test_an_index_of_another_format_is_not_read(replying: Callable[..., Client]) -> None:
+def test_an_index_of_another_format_is_not_read(replying: Replying) -> None:
     meta = {"owner": "x", "stemmers": [], "manifest": {"format": FORMAT + 1}}
     indices = {"films-passages-000001": {"mappings": {"_meta": meta}}}
     with pytest.raises(IndexFormatError, match="index the documents again"):
-        generation.find_published(replying(lambda request: httpx2.Response(200, json=indices)))
+        generation.find_published(replying(indices))
 
 
-def test_a_passage_that_is_gone_means_that_the_index_has_changed(replying: Callable[..., Client]) -> None:
-    client = replying(lambda request: httpx2.Response(200, json={"responses": [{"hits": {"hits": []}}]}))
+def test_a_passage_that_is_gone_means_that_the_index_has_changed(replying: Replying) -> None:
+    client = replying({"responses": [{"hits": {"hits": []}}]})
     published = generation.Published(client, 1, "x", (), Manifest.model_construct())
     with pytest.raises(IndexChangedError):
         ClusterPassages(published).ids([1])
 
 
 def test_a_server_looks_for_a_new_generation_once_a_second_and_goes_on_where_nobody_replies(
-    replying: Callable[..., Client], monkeypatch: pytest.MonkeyPatch
+    replying: Replying, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked, now, answers = [], [100.0], [True]
 

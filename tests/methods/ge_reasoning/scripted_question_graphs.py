@@ -58,7 +58,7 @@ def agent(model: LanguageModel, table: Table | None = None, **parameters: Any) -
     return GEReasoning(model=Accounted(model), retriever=table, passages=PASSAGES, **parameters)
 
 
-def grounded(model: LanguageModel, table: Table, **parameters: Any) -> GroundedReasoning:
+def make_grounded(model: LanguageModel, table: Table, **parameters: Any) -> GroundedReasoning:
     return GroundedReasoning(model=Accounted(model), retriever=table, passages=PASSAGES, **parameters)
 
 

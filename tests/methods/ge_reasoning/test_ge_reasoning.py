@@ -22,8 +22,8 @@ from scripted_question_graphs import (
     extracts,
     first_lines,
     graph,
-    grounded,
     helpful,
+    make_grounded,
     reads,
     says,
 )
@@ -191,7 +191,7 @@ def test_an_answer_without_one_of_its_branches_is_not_supported() -> None:
     lines = [graph(rows, "#1", "#4"), asks(WHO), reads("Pat Brien", (STARRED, 1, "Pat Brien starred in")), asks("C?")]
     lines += [reads("")]
     with Scripted([*lines, final("yes")]) as model:
-        _, answer = drive(grounded(model, table))
+        _, answer = drive(make_grounded(model, table))
     assert [(fact.triple, bool(fact.span)) for fact in answer.evidence] == [
         (STARRED, True),
         (Triple("Ordet", "actor", "name: #4"), False),

@@ -69,7 +69,7 @@ class TestAgreement:
         assert agreement(answers) == (best, pytest.approx(share))
 
 
-def said(answer: str | None, used: object = ()) -> str:
+def say(answer: str | None, used: object = ()) -> str:
     return json.dumps({"sentence": f"It is {answer}.", "answer": answer, "used": used})
 
 
@@ -78,7 +78,7 @@ class TestSubAnswers:
         return SubAnswers(model=model, by_probability=PROBABILITY, by_agreement=AGREEMENT, samples=5)
 
     def test_one_call_where_there_are_log_probabilities(self) -> None:
-        text = said("Cahn")
+        text = say("Cahn")
         pieces = tokens(*((piece, 0.7 if piece == "Cahn" else 1.0) for piece in re.findall(r"\w+|\W+", text)))
         with Scripted([Completion(text=text, log_probabilities=pieces)]) as model:
             answer, confidence = self.answers(model).answer("q", [], "(none)", "who?", 0)
@@ -88,7 +88,7 @@ class TestSubAnswers:
         assert [prompt.temperature for prompt in model.prompts] == [0.6]
 
     def test_several_samples_where_there_are_none(self) -> None:
-        with Scripted([said("Ford"), said("Cahn", [2]), said("the Cahn"), said(None), said("CAHN")]) as model:
+        with Scripted([say("Ford"), say("Cahn", [2]), say("the Cahn"), say(None), say("CAHN")]) as model:
             answer, confidence = self.answers(model).answer("q", [], "(none)", "who?", 0)
         assert (answer.answer, answer.used) == ("Cahn", (2,))
         assert str(confidence) == "agreement of 5 samples 0.60"
@@ -96,13 +96,13 @@ class TestSubAnswers:
         assert [prompt.sample for prompt in model.prompts] == [0, 1, 2, 3, 4]
 
     def test_another_attempt_takes_other_samples(self) -> None:
-        with Scripted([said("Cahn")] * 5) as model:
+        with Scripted([say("Cahn")] * 5) as model:
             self.answers(model).answer("q", [], "(none)", "who?", 2)
         assert [prompt.sample for prompt in model.prompts] == [10, 11, 12, 13, 14]
 
     def test_a_reply_that_cannot_be_used_agrees_with_nothing(self) -> None:
         bad = Completion(text="Cahn", usage=Usage(calls=1))
-        with account() as spent, Scripted([bad, bad, said("Cahn"), bad, bad, bad, bad, bad, bad]) as model:
+        with account() as spent, Scripted([bad, bad, say("Cahn"), bad, bad, bad, bad, bad, bad]) as model:
             answer, confidence = self.answers(model).answer("q", [], "(none)", "who?", 0)
         assert (answer.answer, confidence.value, len(spent.problems)) == ("", 0.0, 4)
 
@@ -110,10 +110,10 @@ class TestSubAnswers:
         ("used", "numbers"), [([1, 3], (1, 3)), (["2"], (2,)), ("facts 1 and 2", (1, 2)), (None, ()), ("none", ())]
     )
     def test_numbers_of_facts_in_any_form(self, used: object, numbers: tuple[int, ...]) -> None:
-        with Scripted([said("Cahn", used)] * 5) as model:
+        with Scripted([say("Cahn", used)] * 5) as model:
             assert self.answers(model).answer("q", [], "(none)", "who?", 0)[0].used == numbers
 
     @pytest.mark.parametrize("written", ["The answer is: Cahn", "Answer: Cahn", " Cahn\n"])
     def test_an_answer_without_its_preface(self, written: str) -> None:
-        with Scripted([said(written)] * 5) as model:
+        with Scripted([say(written)] * 5) as model:
             assert self.answers(model).answer("q", [], "(none)", "who?", 0)[0].answer == "Cahn"

@@ -60,19 +60,19 @@ class ChanceModel:
     def _reply(self, prompt: Prompt) -> Completion:
         match prompt.template.removeprefix("ge_reasoning/"):
             case "question_graph_untyped":
-                return _said({"triplets": [list(triplet) for triplet in self.graph], "target": []})
+                return _say({"triplets": [list(triplet) for triplet in self.graph], "target": []})
             case "sub_question":
-                return _said({"question": self.chance.sub_question(prompt.user.removeprefix("Triplet: "))})
+                return _say({"question": self.chance.sub_question(prompt.user.removeprefix("Triplet: "))})
             case "extract":
                 facts = self.chance.triplets(prompt.user[-1])
-                return _said({"triplets": [fact.split() for fact in facts]})
+                return _say({"triplets": [fact.split() for fact in facts]})
             case "filter":
-                return _said({"helpful": self._helpful(prompt.user)})
+                return _say({"helpful": self._helpful(prompt.user)})
             case "sub_answer":
                 return self._sub_answer(prompt)
             case _:
                 self.final = prompt.user
-                return _said({"found": True, "answer": "end", "sentence": ""})
+                return _say({"found": True, "answer": "end", "sentence": ""})
 
     def _helpful(self, shown: str) -> list[int]:
         question = shown.rpartition("Question: ")[2]
@@ -92,7 +92,7 @@ class ChanceModel:
         return Completion(text=text, log_probabilities=(TokenLogProbability(text, sure_of),))
 
 
-def _said(reply: object) -> Completion:
+def _say(reply: object) -> Completion:
     return Completion(text=json.dumps(reply))
 
 

@@ -19,8 +19,8 @@ from scripted_question_graphs import (
     extracts,
     first_lines,
     graph,
-    grounded,
     helpful,
+    make_grounded,
     reads,
     says,
 )
@@ -217,7 +217,7 @@ class TestGrounded:
     def run(self, *replies: Completion, **parameters: Any) -> tuple[Scripted, list[Step], Answer]:
         table = Table({WHO: ["film", "actor"], WHERE: ["actor"]})
         with Scripted(replies) as model:
-            return model, *drive(grounded(model, table, **parameters))
+            return model, *drive(make_grounded(model, table, **parameters))
 
     def test_six_calls_answer_a_question_of_two_hops(self) -> None:
         lived = reads("Milwaukee", (LIVED, 1, "lived in Milwaukee"))

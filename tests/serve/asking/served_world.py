@@ -23,8 +23,8 @@ from triplebeam.serve.http.keys import Keys
 from triplebeam.serve.library import Library
 from triplebeam.serve.limits import Limits
 from triplebeam.settings import Settings
-from triplebeam.system import cancellation
-from triplebeam.system.cancellation import WorkCancelledError
+from triplebeam.system import work
+from triplebeam.system.work import WorkCancelledError
 
 QUESTION = "When did the director of Laughter in Hell die?"
 FACTS = [["Laughter in Hell", "directed by", "Edward Cahn"], ["Edward Cahn", "died on", "25 August 1963"]]
@@ -59,7 +59,7 @@ class UntilCancelled(Slow):
 
     def complete(self, prompts: Sequence[Prompt]) -> list[Completion]:
         with suppress(WorkCancelledError):
-            cancellation.sleep(SECONDS)
+            work.sleep(SECONDS)
         return super().complete(prompts)
 
 
@@ -102,7 +102,7 @@ def on_loopback(app: FastAPI) -> Iterator[str]:
 
 
 @contextmanager
-def sent(url: str, body: object) -> Iterator[None]:
+def send(url: str, body: object) -> Iterator[None]:
     """A question whose client waits for the whole answer, and goes away at the end of the block."""
     address = urlsplit(url)
     with closing(HTTPConnection(address.netloc)) as connection:

@@ -1,9 +1,13 @@
-"""Asking over HTTP: steps as they are done, the answer, and what ends an agent early."""
+"""Asking over HTTP: steps as they are done, the answer, and what ends an agent early.
 
+Events: how they are written, and what keeps a stream open.
+"""
+
+import asyncio
 import contextvars
 import json
 import threading
-from collections.abc import Sequence
+from collections.abc import AsyncGenerator, Sequence
 
 import httpx
 import pytest
@@ -20,13 +24,14 @@ from serve.asking.served_world import (
     events_in,
     on_loopback,
     one_reading,
-    sent,
+    send,
     stands_still,
 )
 from triplebeam.generate.accounting import Accounted
 from triplebeam.generate.language_model import Completion, Prompt
 from triplebeam.serve.answer_shapes import AnswerShape, StepShape
-from triplebeam.system.cancellation import WorkCancelledError, cancel_on
+from triplebeam.serve.http.event_stream import KEEP_ALIVE, event, kept_alive
+from triplebeam.system.work import WorkCancelledError, cancel_on
 from triplebeam.testing.scripted import Scripted
 
 ASK = "/api/indexes/world/ask"
@@ -147,7 +152,7 @@ def test_a_client_that_goes_away_ends_its_agent(make: MakeApp) -> None:
 def test_so_does_one_that_waits_for_the_whole_answer(make: MakeApp) -> None:
     model = Slow()
     with on_loopback(make(model=model)) as address:
-        with sent(address + ASK, ENDLESS):
+        with send(address + ASK, ENDLESS):
             assert model.asked.wait(SECONDS)
         assert stands_still(model)
 
@@ -223,3 +228,51 @@ def test_a_guess_and_what_is_missing_over_every_protocol(make: MakeApp) -> None:
     assert done["triplebeam"]["outcome"] == "not_in_documents"
     said = done["choices"][0]["message"]["content"]
     assert said.startswith(f"Not in your documents.\n\n{missing}\n\nWhat was found:\n\n[1] Laughter in Hell: ")
+
+
+def test_an_event_is_one_line_of_json() -> None:
+    assert event("step", {"text": "ä\n\ud800"}) == b'event: step\ndata: {"text": "\\u00e4\\n\\ud800"}\n\n'
+    assert event(None, 1) == b"data: 1\n\n"
+
+
+def test_silence_is_filled_with_comments() -> None:
+    async def slow() -> AsyncGenerator[bytes, None]:
+        yield b"one"
+        await waited_for.wait()
+        yield b"two"
+
+    async def heard() -> list[bytes]:
+        parts = []
+        async for part in kept_alive(slow(), seconds=0.05):
+            parts.append(part)
+            if parts.count(KEEP_ALIVE) == 2:
+                waited_for.set()
+        return parts
+
+    waited_for = asyncio.Event()
+    first, *silence, last = asyncio.run(heard())
+    assert (first, last) == (b"one", b"two")
+    assert len(silence) >= 2
+    assert set(silence) == {KEEP_ALIVE}
+
+
+def test_closing_the_stream_closes_what_it_waits_for() -> None:
+    closed = []
+
+    async def endless() -> AsyncGenerator[bytes, None]:
+        try:
+            yield b"one"
+            await asyncio.sleep(60)
+        finally:
+            closed.append(True)
+
+    async def heard(parts: int) -> None:
+        stream = kept_alive(endless(), seconds=0.01)
+        for _ in range(parts):
+            await anext(stream)
+        await stream.aclose()
+        await asyncio.sleep(0)
+
+    asyncio.run(heard(1))
+    asyncio.run(heard(2))
+    assert closed == [True, True]

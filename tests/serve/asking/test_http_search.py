@@ -1,12 +1,24 @@
-"""Searching over HTTP: passages with their chains, and every way to ask wrongly."""
+"""Searching over HTTP: passages with their chains, and every way to ask wrongly.
+
+The graph around an entity or a passage.
+
+What programs see of the asking routes: a schema, and spans.
+
+Reports from a folder, and nothing else from the disk.
+"""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 from starlette.testclient import TestClient
 
 from scripted_loops import reply
-from serve.asking.served_world import FACTS, QUESTION, MakeApp, UntilCancelled, stands_still
+from serve.asking.served_world import FACTS, QUESTION, MakeApp, UntilCancelled, one_reading, stands_still
 from triplebeam.assemble import Method
 from triplebeam.assemble.table import list_agents, list_retrievers
+from triplebeam.serve import running
 from triplebeam.testing.scripted import Scripted
 
 SEARCH = "/api/indexes/world/search"
@@ -151,3 +163,152 @@ def test_every_method_is_described_and_is_what_it_is_listed_as(client: TestClien
     assert not any(method.is_agent for method in searches)
     assert [method["name"] for method in listed["ask"]] == list(list_agents())
     assert all(method["description"] for kind in listed.values() for method in kind)
+
+
+GRAPH = "/api/indexes/world/graph"
+
+
+def test_an_entity_with_its_triples_and_their_passages(client: TestClient) -> None:
+    drawn = client.get(GRAPH, params={"entity": "EDWARD cahn"}).json()
+    assert drawn["truncated"] is False
+    assert drawn["nodes"][0] == {"id": "e:edward cahn", "kind": "entity", "label": "Edward Cahn"}
+    assert {node["id"] for node in drawn["nodes"] if node["kind"] == "passage"} == {"p:film", "p:director"}
+    assert {
+        "source": "e:laughter in hell",
+        "target": "e:edward cahn",
+        "predicate": "directed by",
+        "passage_id": "film",
+    } in drawn["edges"]
+    assert {"source": "p:director", "target": "e:25 august 1963"} in drawn["edges"]
+    ids = [node["id"] for node in drawn["nodes"]]
+    assert len(ids) == len(set(ids))
+    assert all({edge["source"], edge["target"]} <= set(ids) for edge in drawn["edges"])
+
+
+def test_a_passage_is_shown_with_its_triples(client: TestClient) -> None:
+    drawn = client.get(GRAPH, params={"passage": "city"}).json()
+    assert drawn["nodes"][0] == {"id": "p:city", "kind": "passage", "label": "Milwaukee"}
+    assert [edge["predicate"] for edge in drawn["edges"] if "predicate" in edge] == ["lies in", "lies on"]
+
+
+def test_a_passage_without_triples_is_alone(client: TestClient) -> None:
+    drawn = client.get(GRAPH, params={"passage": "other"}).json()
+    assert [node["id"] for node in drawn["nodes"]] == ["p:other"]
+    assert drawn["edges"] == []
+
+
+def test_a_limit_is_kept_and_reported(client: TestClient) -> None:
+    drawn = client.get(GRAPH, params={"entity": "Milwaukee", "limit": 1}).json()
+    assert drawn["truncated"] is True
+    assert len([edge for edge in drawn["edges"] if "predicate" in edge]) == 1
+    assert drawn == client.get(GRAPH, params={"entity": "Milwaukee", "limit": 1}).json()
+
+
+@pytest.mark.parametrize(
+    ("entity", "said"),
+    [("Edvard Cahn", "did you mean 'Edward Cahn' or"), ("Michigan", "did you mean 'Lake Michigan' or"), ("zz", "'zz'")],
+)
+def test_an_unknown_entity_has_near_ones_named(client: TestClient, entity: str, said: str) -> None:
+    response = client.get(GRAPH, params={"entity": entity})
+    assert (response.status_code, response.json()["error"]["code"]) == (404, "unknown_entity")
+    assert said in response.json()["error"]["message"]
+
+
+@pytest.mark.parametrize(
+    ("given", "status"),
+    [
+        ({}, 400),
+        ({"entity": "Milwaukee", "passage": "city"}, 400),
+        ({"entity": "Milwaukee", "limit": 0}, 400),
+        ({"entity": "Milwaukee", "limit": 501}, 400),
+        ({"entity": "x" * 2000}, 400),
+        ({"passage": "nowhere"}, 404),
+    ],
+)
+def test_what_cannot_be_drawn(client: TestClient, given: dict[str, str], status: int) -> None:
+    assert client.get(GRAPH, params=given).status_code == status
+    assert client.get("/api/indexes/none/graph", params={"entity": "a"}).status_code == 404
+
+
+ROUTES = {
+    "/api/indexes/{name}/search": "post",
+    "/api/indexes/{name}/ask": "post",
+    "/api/indexes/{name}/passages/{passage_id}": "get",
+    "/api/indexes/{name}/graph": "get",
+    "/api/methods": "get",
+    "/api/reports": "get",
+    "/api/reports/{report_id}": "get",
+    "/v1/models": "get",
+    "/v1/chat/completions": "post",
+}
+
+
+def test_every_route_is_described_with_its_errors(make: MakeApp) -> None:
+    paths = make().openapi()["paths"]
+    for path, verb in ROUTES.items():
+        operation = paths[path][verb]
+        assert operation["description"]
+        assert {"4XX", "5XX"} <= set(operation["responses"])
+        assert "422" not in operation["responses"]
+    answered = paths["/api/indexes/{name}/ask"]["post"]["responses"]["200"]["content"]
+    assert set(answered) == {"application/json", "text/event-stream"}
+
+
+def test_a_search_an_answer_and_its_steps_are_spans(make: MakeApp, monkeypatch: pytest.MonkeyPatch) -> None:
+    opened: list[tuple[str, Mapping[str, object]]] = []
+
+    @contextmanager
+    def span(name: str, attributes: Mapping[str, object] | None = None) -> Iterator[None]:
+        opened.append((name, attributes or {}))
+        yield
+
+    monkeypatch.setattr(running, "span", span)
+    with Scripted(one_reading()) as model:
+        client = TestClient(make(model=model))
+        client.post("/api/indexes/world/search", json={"question": QUESTION, "method": "bm25"})
+        client.post("/api/indexes/world/ask", json={"question": QUESTION})
+    assert [name for name, _ in opened] == ["search", "ask", "step", "step"], "the last step is the answer"
+    assert opened[1][1] == {"index": "world", "method": "auto"}
+    assert QUESTION not in str(opened)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    folder = tmp_path / "reports"
+    for name in ("musique", "own questions"):
+        (folder / name).mkdir(parents=True)
+        (folder / name / "report.html").write_text(f"<title>On {name} &amp; more</title>", encoding="utf-8")
+    (folder / "musique" / "results.json").write_text("{}", encoding="utf-8")
+    (folder / "musique" / "secret.txt").write_text("no report", encoding="utf-8")
+    (tmp_path / "report.html").write_text("outside", encoding="utf-8")
+    (folder / "linked").mkdir()
+    (folder / "linked" / "report.html").symlink_to(tmp_path / "report.html")
+    return folder
+
+
+def test_reports_are_listed_and_opened(make: MakeApp, folder: Path) -> None:
+    client = TestClient(make(reports=folder))
+    listed = client.get("/api/reports").json()["reports"]
+    assert [(report["id"], report["title"]) for report in listed] == [
+        ("musique/report.html", "On musique & more"),
+        ("musique/results.json", "musique: results"),
+        ("own questions/report.html", "On own questions & more"),
+    ]
+    opened = [client.get(report["url"]) for report in listed]
+    assert [response.status_code for response in opened] == [200, 200, 200]
+    assert opened[0].headers["content-type"].startswith("text/html")
+    assert "sandbox" in opened[0].headers["content-security-policy"]
+    assert opened[1].json() == {}
+
+
+@pytest.mark.parametrize(
+    "report_id", ["none", "musique/secret.txt", "..%2Freport.html", "linked/report.html", "musique"]
+)
+def test_what_is_not_listed_is_not_read(make: MakeApp, folder: Path, report_id: str) -> None:
+    response = TestClient(make(reports=folder)).get(f"/api/reports/{report_id}")
+    assert (response.status_code, response.json()["error"]["code"]) == (404, "unknown_report")
+
+
+def test_without_a_folder_there_are_none(client: TestClient) -> None:
+    assert client.get("/api/reports").json() == {"reports": []}
+    assert client.get("/api/reports/musique/report.html").status_code == 404

@@ -8,7 +8,7 @@ from mcp.client import Client
 from mcp.client.streamable_http import streamable_http_client
 
 from patience import SECONDS
-from planted_secrets import QUESTION, leaked
+from planted_secrets import QUESTION, find_leaks
 
 
 def bearer(key: str) -> dict[str, str]:
@@ -37,11 +37,11 @@ async def check_tools(address: str, key: str, hidden: str, visible: str) -> None
         ("read_passage", {"passage_id": f"{visible}#0"}),
     ]
     async with tools(address, key) as client:
-        assert not leaked(client.instructions or "")
+        assert not find_leaks(client.instructions or "")
         replies = [await client.call_tool(tool, arguments) for tool, arguments in calls]
     assert [reply.is_error for reply in replies] == [False, False, True, False, True, False, True, False]
     for reply, (_, arguments) in zip(replies, calls, strict=True):
         said = reply.model_dump_json()
         for value in map(str, arguments.values()) if reply.is_error else ():
             said = said.replace(value, "")
-        assert not leaked(said)
+        assert not find_leaks(said)

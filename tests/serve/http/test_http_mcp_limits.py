@@ -35,7 +35,7 @@ def runner_over(data: Path, model: LanguageModel | None = None, **limits: float)
     return Runner(library, Limits(**limits))  # type: ignore[arg-type]
 
 
-async def refused(runner: Runner, tool: str, **arguments: object) -> str:
+async def call_refused(runner: Runner, tool: str, **arguments: object) -> str:
     async with Client(make_server(runner)) as client:
         result = await client.call_tool(tool, arguments)
     assert result.is_error
@@ -55,7 +55,7 @@ async def refused(runner: Runner, tool: str, **arguments: object) -> str:
     ],
 )
 async def test_what_no_route_would_do(data: Path, tool: str, arguments: dict[str, object], said: str) -> None:
-    assert said in await refused(runner_over(data, Slow()), tool, **arguments)
+    assert said in await call_refused(runner_over(data, Slow()), tool, **arguments)
 
 
 @pytest.mark.anyio
@@ -64,7 +64,7 @@ async def test_a_model_names_no_file_even_to_the_user_s_own_process(data: Path) 
     library = Library([data], Settings(home=data, offline=True, model=None), embedder=WordEmbedder())
     runner = Runner(library, UNLIMITED)
     for path in ("/etc/hosts", "/no/such/file"):
-        assert "names a file" in await refused(runner, "search", question="a", method=f"gnn_ret[weights={path}]")
+        assert "names a file" in await call_refused(runner, "search", question="a", method=f"gnn_ret[weights={path}]")
 
 
 OPEN = {
@@ -112,7 +112,7 @@ def test_tools_that_cannot_be_made_fail_their_request_alone(make: Make, monkeypa
 @pytest.mark.anyio
 async def test_nobody_learns_where_the_server_keeps_its_files(data: Path) -> None:
     next(data.glob("world.index/generations/*/passage_vectors.npy")).unlink()
-    message = await refused(runner_over(data), "search", question="lake")
+    message = await call_refused(runner_over(data), "search", question="lake")
     assert "world.index" in message
     assert str(data) not in message
 
@@ -122,8 +122,8 @@ async def test_an_agent_has_a_place_among_the_agents_or_none(data: Path) -> None
     runner = runner_over(data, Slow(), agents=1)
     free = threading.Event()
     running = runner.start_agent(free.wait)
-    assert "1 questions are being answered" in await refused(runner, "ask", **ENDLESS)
-    assert "1 questions" in await refused(runner, "search", question="a", method="hybrid+sync_ge")
+    assert "1 questions are being answered" in await call_refused(runner, "ask", **ENDLESS)
+    assert "1 questions" in await call_refused(runner, "search", question="a", method="hybrid+sync_ge")
     async with Client(make_server(runner)) as client:
         assert not (await client.call_tool("search", {"question": "lake"})).is_error
     free.set()
@@ -134,7 +134,7 @@ async def test_an_agent_has_a_place_among_the_agents_or_none(data: Path) -> None
 async def test_past_the_time_limit_no_model_is_asked(data: Path) -> None:
     model = Slow()
     runner = runner_over(data, model, ask_seconds=2.0)
-    assert "limit of 2 seconds" in await refused(runner, "ask", **ENDLESS)
+    assert "limit of 2 seconds" in await call_refused(runner, "ask", **ENDLESS)
     assert model.calls
     assert stands_still(model)
     assert not runner.busy

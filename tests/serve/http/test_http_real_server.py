@@ -1,4 +1,7 @@
-"""A real server on a loopback port: many at once, ended and started again, and as the command line runs it."""
+"""A real server on a loopback port: many at once, ended and started again, and as the command line runs it.
+
+A server whose disk is full: it searches, fails the job with the reason, and starts; nothing waits for ever.
+"""
 
 import json
 import re
@@ -13,12 +16,18 @@ from pathlib import Path
 
 import httpx
 import pytest
+from fastapi.testclient import TestClient
+from httpx2 import Response
 
 from journeys.command_line import Quick, environment, triplebeam
 from patience import SECONDS
 from serve.http.small_server import Make, error_of, job_ended, really_served
+from small_disk import SmallDisk, small_disk
+from small_world import TRIPLES, TableExtractor, WordEmbedder, world_documents
+from trials import FULL
 from triplebeam.errors import install_command
 from triplebeam.generate.language_model import Completion, Prompt
+from triplebeam.index.build.build import IndexBuilder
 from triplebeam.serve.limits import Limits
 
 
@@ -60,11 +69,11 @@ def test_fifty_searches_at_once_while_an_agent_is_slow(make: Make) -> None:
         asked.result()
 
 
-DOCUMENTS = 1500
+DOCUMENTS = 500
 
 
 @contextmanager
-def started(home: Path, *arguments: object) -> Iterator[tuple[subprocess.Popen[str], httpx.Client]]:
+def start_server(home: Path, *arguments: object) -> Iterator[tuple[subprocess.Popen[str], httpx.Client]]:
     """`triplebeam serve` in a process of its own."""
     process = subprocess.Popen(
         triplebeam("serve", *arguments, "--port", "0"), stderr=subprocess.PIPE, encoding="utf-8", env=environment(home)
@@ -99,18 +108,18 @@ def test_jobs_are_taken_up_after_the_server_was_killed(tmp_path: Path, home: Pat
     small_index.rename(data / "rivers.index")
     model = json.loads((data / "rivers.index" / "manifest.json").read_text())["embedder"]["name"]
     texts = [{"id": f"d{n}", "text": f"the river number {n} " + "flows north " * 150} for n in range(DOCUMENTS)]
-    with started(home, data, "--embedder", model) as (process, client):
+    with start_server(home, data, "--embedder", model) as (process, client):
         url = "/api/indexes/rivers/documents"
         first = client.post(url, json={"documents": texts, "extractor": "none"}).json()["job"]
         second = client.post(url, json={"documents": [{"id": "late", "text": "a late river"}], "extractor": "none"})
         half_way(client, first["id"])
         process.kill()
         assert process.wait(SECONDS) == -signal.SIGKILL
-    with started(home, data, "--embedder", model) as (process, client):
+    with start_server(home, data, "--embedder", model) as (process, client):
         ended = job_ended(client, first["id"], 120)
         assert (ended["state"], ended["message"]) == (
             "done",
-            f"{DOCUMENTS:,} of {DOCUMENTS:,} documents new or changed",
+            f"{DOCUMENTS} of {DOCUMENTS} documents new or changed",
         )
         assert any("continued after a restart" in line["text"] for line in ended["log"])
         assert job_ended(client, second.json()["job"]["id"])["state"] == "done"
@@ -156,3 +165,79 @@ def test_keys_are_made_listed_and_taken_back(quick: Quick, tmp_path: Path) -> No
     assert quick("keys", "delete", "data", "me")[0] == 0
     assert quick("keys", "list", "data")[1] == ""
     assert (tmp_path / "data" / "keys.json").is_file()
+
+
+URL = "/api/indexes/world/documents"
+SEARCH = "/api/indexes/world/search"
+TEXT = "Borin lives in Velmora. " * 40
+
+
+@pytest.fixture
+def disk(tmp_path: Path) -> Iterator[SmallDisk]:
+    """With the data folder of a server that has run a job before."""
+    with small_disk(tmp_path / "disk") as disk:
+        folder = disk.folder / "world.index"
+        builder = IndexBuilder(folder=folder, embedder=WordEmbedder(), extractor=TableExtractor(TRIPLES))
+        builder.build(world_documents())
+        yield disk
+
+
+def add(client: TestClient, name: str) -> Response:
+    return client.post(URL, json={"documents": [{"id": name, "text": f"{name}. {TEXT}"}], "extractor": "none"})
+
+
+def search_lakes(client: TestClient) -> object:
+    response = client.post(SEARCH, json={"question": "Which lake is near Hell?", "method": "bm25"})
+    assert response.status_code == 200, response.text
+    return response.json()["passages"]
+
+
+def documents(client: TestClient) -> list[str]:
+    return [each["id"] for each in client.get(URL).json()["documents"]]
+
+
+@pytest.mark.parametrize("left", [0, 8, 40, 60, 80, 100, 130, 160, 200, 300][:: 1 if FULL else 3])
+def test_jobs_on_a_full_disk(make: Make, disk: SmallDisk, left: int) -> None:
+    with make(disk.folder) as client:
+        job_ended(client, add(client, "first").json()["job"]["id"])
+        before = search_lakes(client)
+        disk.fill(left)
+        reply = add(client, "second")
+        if reply.status_code == 202:
+            job = job_ended(client, reply.json()["job"]["id"])
+            assert job["state"] == "failed" or left > 100, job
+            assert job["state"] == "done" or "free some space on its disk" in job["message"]
+        else:
+            code, message = error_of(reply, 507)
+            assert (code, "free some space on its disk" in message) == ("disk_full", True)
+            assert str(disk.folder) not in message
+        if "second" not in documents(client):
+            assert search_lakes(client) == before
+    with make(disk.folder) as client:  # it starts while the disk is full
+        if "second" not in documents(client):
+            assert search_lakes(client) == before
+        disk.free()
+        job_ended(client, add(client, "third").json()["job"]["id"])
+        assert "third" in documents(client)
+        assert {job["state"] for job in client.get("/api/jobs").json()["jobs"]} <= {"done", "failed"}
+
+
+def test_a_read_only_disk_is_searched_and_refuses_documents(make: Make, disk: SmallDisk) -> None:
+    with make(disk.folder) as client:
+        job_ended(client, add(client, "first").json()["job"]["id"])
+        before = search_lakes(client)
+    disk.read_only(True)
+    with make(disk.folder) as client:
+        assert search_lakes(client) == before
+        assert error_of(add(client, "second"), 503)[0] == "read_only"
+        assert error_of(client.post("/api/indexes", json={"name": "new"}), 503)[0] == "read_only"
+    disk.read_only(False)
+
+
+def test_what_waits_has_a_limit_in_sum(make: Make) -> None:
+    with make(limits=Limits(waiting_bytes=500)) as client:
+        code, message = error_of(add(client, "large"), 429)
+        assert code == "too_many_uploads"
+        assert "0.0005 MB" in message
+        small = {"documents": [{"id": "small", "text": "Alda lives in Borr."}], "extractor": "none"}
+        assert job_ended(client, client.post(URL, json=small).json()["job"]["id"])["state"] == "done"

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from serve.page.served_page import Complaints, blank_page, browsing, build_toy, served
+from serve.page.served_page import Complaints, blank_page, browsing, build_toy, serve_toy
 from triplebeam.extract.extractor import Extractor
 from triplebeam.generate.language_model import LanguageModel
 from triplebeam.support.entailment import reader
@@ -41,7 +41,7 @@ def new_page(browser: Browser, toy: Path, tmp_path: Path, monkeypatch: pytest.Mo
     with ExitStack() as stack:
 
         def opened(model: LanguageModel | None = None, extractor: Extractor | None = None, **context: Any) -> Page:
-            address = stack.enter_context(served(toy, tmp_path, model, extractor))
+            address = stack.enter_context(serve_toy(toy, tmp_path, model, extractor))
             page = blank_page(browser, address, complaints, **context)
             stack.callback(page.context.close)
             return page

@@ -47,7 +47,7 @@ def build_toy(folder: Path) -> None:
 
 
 @contextmanager
-def served(
+def serve_toy(
     toy: Path, folder: Path, model: LanguageModel | None = None, extractor: Extractor | None = None
 ) -> Iterator[str]:
     """A server over a copy of the toy index; its address."""

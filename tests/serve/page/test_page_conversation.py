@@ -39,7 +39,7 @@ def ask(page: Page, question: str) -> None:
     expect(page.get_by_role("button", name="Stop")).to_be_hidden()
 
 
-def shown(visit: Visit, monkeypatch: pytest.MonkeyPatch, answer: Answer, **context: object) -> Page:
+def show_answer(visit: Visit, monkeypatch: pytest.MonkeyPatch, answer: Answer, **context: object) -> Page:
     monkeypatch.setattr(IndexReader, "agent", lambda *_: Fixed(answer))
     page = visit(Scripted([]), **context)
     ask(page, "Who taught him?")
@@ -97,7 +97,7 @@ def test_a_guess_is_marked(visit: Visit, monkeypatch: pytest.MonkeyPatch, scheme
     guess = Answer(
         question="Who taught him?", text="His father", outcome="guess", missing=(MISSING,), evidence=(UNQUOTED, KNOWN)
     )
-    page = shown(visit, monkeypatch, guess, color_scheme=scheme)
+    page = show_answer(visit, monkeypatch, guess, color_scheme=scheme)
     expect(page.locator(".badge.guess")).to_have_text("A guess")
     expect(page.locator(".support")).to_have_text("This is a guess: your documents do not say it.")
     expect(page.locator(".missing")).to_have_text(MISSING)
@@ -113,7 +113,7 @@ def test_a_guess_is_marked(visit: Visit, monkeypatch: pytest.MonkeyPatch, scheme
 def test_not_in_the_documents_is_a_result_of_its_own(visit: Visit, monkeypatch: pytest.MonkeyPatch) -> None:
     ranking = Ranking.from_scores({"uranus": 0.5})
     none = Answer(question="Who taught him?", text="", sentence=MISSING, missing=(MISSING,), ranking=ranking)
-    page = shown(visit, monkeypatch, none, viewport={"width": 360, "height": 740})
+    page = show_answer(visit, monkeypatch, none, viewport={"width": 360, "height": 740})
     expect(page.locator(".sentence")).to_have_text("Not in your documents.")
     expect(page.locator("#answer").get_by_text(MISSING)).to_have_count(1)
     expect(page.locator(".support, .badge.guess")).to_have_count(0)
@@ -122,5 +122,5 @@ def test_not_in_the_documents_is_a_result_of_its_own(visit: Visit, monkeypatch: 
 
 def test_other_answers_are_named(visit: Visit, monkeypatch: pytest.MonkeyPatch) -> None:
     answer = Answer(question="Who?", text="Isaac", others=("Jakob", "Anna"))
-    page = shown(visit, monkeypatch, answer)
+    page = show_answer(visit, monkeypatch, answer)
     expect(page.locator(".others")).to_have_text("Other answers that fit: Jakob; Anna")

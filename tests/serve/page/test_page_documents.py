@@ -1,6 +1,10 @@
-"""Documents in and out, indexes and keys, in a real browser."""
+"""Documents in and out, indexes and keys, in a real browser.
+
+The page by keyboard alone, on a phone, in the dark, and with hostile documents.
+"""
 
 import json
+import re
 import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -9,17 +13,19 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from serve.page.conftest import Visit
+from serve.page.served_page import QUESTION, fits_its_width, one_reading, weak_contrasts
 from small_world import TableExtractor
 from triplebeam.extract.extractor import Extraction
 from triplebeam.passage import Passage
 from triplebeam.serve.http.keys import Keys
+from triplebeam.testing.scripted import Scripted
 
 pytestmark = pytest.mark.slow
 
 TEXT = "The Quokka Bridge was painted violet by Zephyrine Okonkwo."
 
 
-def opened(page: Page) -> None:
+def open_documents(page: Page) -> None:
     page.get_by_role("button", name="Documents").click()
     expect(page.get_by_role("heading", name="Documents of toy")).to_be_visible()
 
@@ -33,7 +39,7 @@ def found_first(page: Page, question: str, text: str) -> None:
 
 def test_a_file_is_added_found_and_deleted(visit: Visit, tmp_path: Path) -> None:
     page = visit()
-    opened(page)
+    open_documents(page)
     expect(page.locator(".document-list li")).to_have_count(50)
     page.get_by_role("button", name="Show more").click()
     expect(page.locator(".document-list li")).to_have_count(66)
@@ -43,7 +49,7 @@ def test_a_file_is_added_found_and_deleted(visit: Visit, tmp_path: Path) -> None
     expect(page.get_by_text("67 documents", exact=True)).to_be_visible()
     page.keyboard.press("Escape")
     found_first(page, "Who painted the Quokka Bridge violet?", "Zephyrine")
-    opened(page)
+    open_documents(page)
     page.get_by_role("button", name="Show more").click()
     page.get_by_role("button", name="Delete bridge.txt").click()
     page.get_by_role("button", name="Really delete bridge.txt?").click()
@@ -52,7 +58,7 @@ def test_a_file_is_added_found_and_deleted(visit: Visit, tmp_path: Path) -> None
 
 def test_files_are_dropped_into_a_new_index(visit: Visit) -> None:
     page = visit()
-    opened(page)
+    open_documents(page)
     page.get_by_label("New index").fill("bridges")
     page.get_by_role("button", name="Create").click()
     expect(page.get_by_role("heading", name="Documents of bridges")).to_be_visible()
@@ -82,7 +88,7 @@ class Patient(TableExtractor):
 
 def test_a_long_job_is_cancelled(visit: Visit, tmp_path: Path) -> None:
     page = visit(extractor=Patient({}))
-    opened(page)
+    open_documents(page)
     lines = [json.dumps({"id": f"n{number}", "text": f"Bridge number {number}."}) for number in range(400)]
     (tmp_path / "many.jsonl").write_text("\n".join(lines))
     page.get_by_label("Add files").set_input_files(tmp_path / "many.jsonl")
@@ -94,7 +100,7 @@ def test_a_long_job_is_cancelled(visit: Visit, tmp_path: Path) -> None:
 
 def test_what_is_refused_says_why(visit: Visit, tmp_path: Path) -> None:
     page = visit()
-    opened(page)
+    open_documents(page)
     (tmp_path / "program.exe").write_bytes(b"MZ")
     page.get_by_label("Add files").set_input_files(tmp_path / "program.exe")
     expect(page.locator("#documents .problem")).to_contain_text("'program.exe' is refused")
@@ -113,7 +119,101 @@ def test_a_key_is_asked_for_and_stays_in_the_tab(visit: Visit, tmp_path: Path) -
     expect(page.locator("#index option")).to_have_count(1)
     assert key not in page.url
     assert page.evaluate("JSON.stringify(localStorage) + document.cookie") == "{}"
-    opened(page)
+    open_documents(page)
     page.locator(".document-list button").first.click()
     page.locator(".document-list button").first.click()
     expect(page.locator("#documents .problem")).to_contain_text("This key may only read")
+
+
+PHONE = {"width": 360, "height": 740}
+
+
+def show_answer(page: Page) -> None:
+    page.get_by_label("Method").select_option("single_step")
+    page.get_by_label("Your question").fill(QUESTION)
+    page.keyboard.press("Enter")
+    expect(page.locator(".node").first).to_be_visible()
+
+
+def read_focus(page: Page) -> str:
+    return str(page.evaluate("document.activeElement.getAttribute('aria-label') ?? document.activeElement.id"))
+
+
+def test_the_keyboard_is_enough(visit: Visit) -> None:
+    page = visit(Scripted(one_reading()))
+    order = []
+    for _ in range(4):
+        page.keyboard.press("Tab")
+        order.append(read_focus(page))
+    assert order == ["", "index", "open-documents", "question"]  # first the link that skips to the question
+    page.keyboard.type(QUESTION)
+    page.keyboard.press("Tab")
+    page.keyboard.press("Tab")
+    for _ in range(page.locator("#method option").count()):
+        if page.get_by_label("Method").input_value() == "single_step":
+            break
+        page.keyboard.press("ArrowDown")
+    expect(page.get_by_label("Method")).to_have_value("single_step")
+    page.keyboard.press("Tab")
+    assert read_focus(page) == "go"
+    page.keyboard.press("Enter")
+    expect(page.locator(".node").first).to_be_visible()
+    for _ in range(80):  # the passages come first
+        page.keyboard.press("Tab")
+        if read_focus(page).startswith("Passage "):
+            break
+    first = read_focus(page)
+    assert page.evaluate("getComputedStyle(document.activeElement.querySelector('rect')).strokeWidth") == "3.5px"
+    page.keyboard.press("ArrowRight")
+    second = read_focus(page)
+    assert second != first
+    page.keyboard.press("Enter")
+    panel = page.get_by_label("The chosen node")
+    expect(panel.get_by_role("heading").first).to_have_text(re.sub("^(Passage|Entity) |, hop .$", "", second))
+    page.keyboard.press("Escape")
+    expect(panel).to_contain_text("Choose a node")
+    assert read_focus(page) == second
+
+
+def test_a_phone_needs_no_scrolling_sideways(visit: Visit) -> None:
+    page = visit(Scripted(one_reading()), viewport=PHONE)
+    assert fits_its_width(page)
+    show_answer(page)
+    assert fits_its_width(page)
+    page.locator(".node").first.click()
+    expect(page.get_by_label("The chosen node")).not_to_contain_text("Looking it up")
+    assert fits_its_width(page)
+    page.get_by_role("button", name="Documents").click()
+    expect(page.locator(".document-list li").first).to_be_visible()
+    assert fits_its_width(page)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_every_text_can_be_read(visit: Visit, scheme: str) -> None:
+    page = visit(Scripted(one_reading()), color_scheme=scheme, reduced_motion="reduce")
+    assert weak_contrasts(page) == []
+    show_answer(page)
+    page.locator(".node").first.click()
+    expect(page.get_by_label("The chosen node")).not_to_contain_text("Looking it up")
+    for fold in page.locator("summary").all():
+        fold.click()
+    assert weak_contrasts(page) == []
+    dark = page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(20, 23, 26)"
+    assert dark == (scheme == "dark")
+
+
+def test_what_documents_say_never_runs(visit: Visit) -> None:
+    page = visit()
+    text = '<img src=x onerror="document.title = 1"> 𝛼 <script>document.title = 2</script> quokka'
+    added = page.request.post(
+        "/api/indexes/toy/documents", data={"documents": [{"id": "<b>id", "title": "<i>title</i>", "text": text}]}
+    )
+    assert added.ok
+    page.get_by_role("button", name="Documents").click()
+    expect(page.locator("#documents .note", has_text="67 documents")).to_be_visible()
+    page.keyboard.press("Escape")
+    page.get_by_label("Your question").fill("<b>quokka</b>")
+    page.keyboard.press("Enter")
+    expect(page.locator("#passages .card", has_text="<script>document.title = 2</script>").first).to_be_visible()
+    expect(page.locator("#passages .card i, #passages .card img")).to_have_count(0)
+    assert page.title() == "Triplebeam"

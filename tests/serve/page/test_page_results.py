@@ -1,10 +1,15 @@
-"""What is shown of results, in a real browser: code and tables, a graph where it joins something, a failed model."""
+"""What is shown of results, in a real browser: code and tables, a graph where it joins something, a failed model.
 
+Filters in a real browser: fields with few values as check boxes, any other filter as text, both in the link.
+"""
+
+import os
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+from planted_secrets import WHERE, build, find_leaks
 from scripted_loops import BAD, Gone
 from serve.asking.served_world import on_loopback
 from serve.page.conftest import Visit
@@ -17,6 +22,7 @@ from triplebeam.serve.http.app import make_app
 from triplebeam.serve.http.keys import Keys
 from triplebeam.serve.library import Library
 from triplebeam.settings import Settings
+from triplebeam.testing.hashed_words import HashedWords
 from triplebeam.testing.scripted import Scripted
 from triplebeam.triple import Triple
 
@@ -46,7 +52,7 @@ def build_docs(folder: Path, *, with_facts: bool) -> None:
     assert not with_facts or extractor.asked
 
 
-def visited(browser: Browser, folder: Path, address: str, width: int) -> Page:
+def visit_page(browser: Browser, folder: Path, address: str, width: int) -> Page:
     page = blank_page(browser, address, Complaints(), viewport={"width": width, "height": 900})
     page.goto(f"/{LINK}")
     expect(page.locator("#passages .card").first).to_be_visible()
@@ -61,7 +67,7 @@ def served_docs(folder: Path) -> Library:
 def test_code_and_tables_are_shown_as_such(browser: Browser, tmp_path: Path, width: int) -> None:
     build_docs(tmp_path, with_facts=False)
     with on_loopback(make_app(served_docs(tmp_path), keys=Keys(tmp_path / "keys.json"))) as address:
-        page = visited(browser, tmp_path, address, width)
+        page = visit_page(browser, tmp_path, address, width)
         text = page.locator("#passages .card .text").first
         more = page.locator("#passages .card").first.get_by_role("button", name="Show all")
         if more.count():
@@ -89,7 +95,7 @@ def test_code_and_tables_are_shown_as_such(browser: Browser, tmp_path: Path, wid
 def test_a_graph_comes_after_the_hits_and_tells_its_nodes_apart(browser: Browser, tmp_path: Path) -> None:
     build_docs(tmp_path, with_facts=True)
     with on_loopback(make_app(served_docs(tmp_path), keys=Keys(tmp_path / "keys.json"))) as address:
-        page = visited(browser, tmp_path, address, 1280)
+        page = visit_page(browser, tmp_path, address, 1280)
         expect(page.locator("#evidence-graph .edge").first).to_be_visible()
         labels = page.locator(".node.passage title").all_text_contents()
         assert len(set(labels)) == 3
@@ -123,3 +129,78 @@ def test_a_link_searches_in_a_new_tab_and_in_an_open_one(visit: Visit) -> None:
     page.evaluate("location.hash = '#index=toy&q=Titan&method=bm25'")
     expect(page.locator("#passages h4").first).to_have_text("Titan")
     expect(page.get_by_label("Your question")).to_have_value("Titan")
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("filters")
+    build(folder / "papers.index")
+    return folder
+
+
+def open_page(browser: Browser, address: str, link: str = "", **context: object) -> tuple[Page, Complaints]:
+    complaints = Complaints()
+    page = blank_page(browser, address, complaints, **context)
+    page.goto(f"/{link}")
+    return page, complaints
+
+
+def library(data: Path) -> Library:
+    return Library([data], Settings(home=data / "home", offline=True, model=None), embedder=HashedWords())
+
+
+def search(page: Page) -> None:
+    page.get_by_label("Your question").fill("Mill Harbour")
+    page.locator("#go").click()
+    expect(page.locator("#ask")).to_have_attribute("aria-busy", "false")
+    expect(page.locator("#status")).to_contain_text("passages in")
+
+
+def test_boxes_and_text_filter_and_are_in_the_link(browser: Browser, data: Path) -> None:
+    with on_loopback(make_app(library(data), keys=Keys(data / "none.json"))) as address:
+        page, complaints = open_page(browser, address)
+        page.locator("#filters summary").click()
+        group = page.get_by_role("group", name="group")
+        expect(group.get_by_role("checkbox")).to_have_count(2)
+        expect(group).to_contain_text("open 4")
+        search(page)
+        assert find_leaks(page.locator("#passages").inner_html())
+        group.get_by_label("open").check()
+        page.get_by_label("Only passages where").fill('title != "Bath"')
+        expect(page.locator("#filters-used")).to_have_text("(2 in use)")
+        search(page)
+        assert not find_leaks(*(page.locator(f"#{part}").inner_html() for part in ("passages", "evidence-graph")))
+        expect(page.locator("#passages .card").first).to_be_visible()
+        if shots := os.environ.get("TRIPLEBEAM_SCREENSHOTS"):
+            for scheme in ("light", "dark"):
+                page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+                page.screenshot(path=f"{shots}/filters-{scheme}.png", full_page=True)
+        link = page.url.partition("#")[2]
+        assert "only=group%3Dopen" in link
+        again, _ = open_page(browser, address, f"#{link}")
+        expect(again.get_by_role("group", name="group").get_by_label("open")).to_be_checked()
+        expect(again.get_by_label("Only passages where")).to_have_value('title != "Bath"')
+        again.locator("#go").click()
+        expect(again.locator("#status")).to_contain_text("3 passages in")
+        again.get_by_label("Only passages where").fill("yeer > 3")
+        again.locator("#go").click()
+        expect(again.locator("#problem")).to_contain_text(
+            "No passage has the field 'yeer' (did you mean 'year'?), at character"
+        )
+        assert complaints.heard == []
+
+
+def test_facets_count_what_the_key_sees(browser: Browser, data: Path) -> None:
+    keys = Keys(data / "bound.json")
+    key = keys.create("read", where=WHERE)
+    with on_loopback(make_app(library(data), keys=keys)) as address:
+        page, _ = open_page(browser, address)
+        page.locator("#key").fill(key)
+        page.get_by_role("button", name="Use this key").click()
+        page.locator("#filters summary").click()
+        expect(page.get_by_role("group", name="kind").get_by_role("checkbox")).to_have_count(2)
+        expect(page.get_by_role("group", name="group")).to_have_count(0)
+        search(page)
+        page.locator("#open-documents").click()
+        expect(page.locator("#documents")).to_contain_text("mill.md")
+        assert not find_leaks(page.content())

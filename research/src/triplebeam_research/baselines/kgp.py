@@ -24,7 +24,7 @@ import numpy as np
 from triplebeam.answer import Answer, Step
 from triplebeam.generate.prompts import Template
 from triplebeam.index.folder.passage_graph import PAPER_KINDS, EdgeKind, PassageGraph
-from triplebeam.index.folder.passages import PassageTable
+from triplebeam.index.folder.tables import PassageTable
 from triplebeam.methods.shared.loop import LAST_STEP, Loop
 from triplebeam.methods.shared.reading import AnsweringAgent
 from triplebeam.methods.shared.replies import request_text

@@ -32,7 +32,7 @@ from triplebeam.generate.ask import Failed, Reply, ask_many
 from triplebeam.generate.language_model import LanguageModel, Prompt
 from triplebeam.generate.prompts import Template
 from triplebeam.index.stores import open_source
-from triplebeam.system.progress import Progress, ignore_progress
+from triplebeam.system.work import Progress, ignore_progress
 from triplebeam.text.names import entity_key
 from triplebeam_research.experiments.experiment import Experiment
 from triplebeam_research.experiments.output import find_in_run, read_run

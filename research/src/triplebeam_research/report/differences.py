@@ -10,9 +10,8 @@ from triplebeam.evaluate import compare
 from triplebeam.evaluate.compare import MAX_P_VALUE, Difference
 from triplebeam.evaluate.numbers import percent, points, probability
 from triplebeam.text.phrases import format_count
-from triplebeam_research.report.markdown import Best, Block, Missing
 from triplebeam_research.report.plots import difference_plot
-from triplebeam_research.report.scores import Scores
+from triplebeam_research.report.tables import Best, Block, Missing, Scores
 
 _NEITHER = "no clear difference"
 _MAX_SHOWN = 5

@@ -19,10 +19,9 @@ from triplebeam.evaluate.run import Evaluation
 from triplebeam.text.phrases import format_count
 from triplebeam_research.report import plots
 from triplebeam_research.report.differences import comparisons, difference_figure, difference_tables, disagreement_table
-from triplebeam_research.report.markdown import Block, Missing, escape_markdown, format_table
 from triplebeam_research.report.results import breakdown_tables, cost_figures, cost_table, hop_figure, summary_table
-from triplebeam_research.report.scores import Scores
 from triplebeam_research.report.steps import step_figures
+from triplebeam_research.report.tables import Block, Missing, Scores, escape_markdown, format_table
 
 _IMAGE = re.compile(r'<img src="([^"]+)"[^>]*>')
 

@@ -15,9 +15,8 @@ from triplebeam.evaluate.numbers import NOTHING, count, dollars, milliseconds, p
 from triplebeam.evaluate.run import QuestionResult, Run
 from triplebeam.text.phrases import join_names
 from triplebeam_research.report import breakdown
-from triplebeam_research.report.markdown import Best, Block, Missing
 from triplebeam_research.report.plots import box_plot, cost_plot
-from triplebeam_research.report.scores import Scores, drop_nan
+from triplebeam_research.report.tables import Best, Block, Missing, Scores, drop_nan
 
 _MEANING = {
     "R@": "R@k is the share of the gold passages among the first k",

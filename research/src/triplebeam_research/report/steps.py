@@ -8,9 +8,8 @@ import numpy as np
 from triplebeam.evaluate.numbers import NOTHING, count
 from triplebeam.evaluate.run import Run
 from triplebeam_research.report import breakdown
-from triplebeam_research.report.markdown import Block, Missing
 from triplebeam_research.report.plots import Series, share_plot, step_plot
-from triplebeam_research.report.scores import Scores
+from triplebeam_research.report.tables import Block, Missing, Scores
 
 _RECALL = "R@15"
 """Recall is that at 15, as in GeAR's figures."""

@@ -31,7 +31,7 @@ from triplebeam.generate.prompts import format_passages
 from triplebeam.generate.prompts import load as load_shared
 from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.passage import Passages
-from triplebeam.system.progress import Progress, ignore_progress
+from triplebeam.system.work import Progress, ignore_progress
 from triplebeam.text.words import words_of
 from triplebeam.triple import Chain
 from triplebeam_research.synthesize.chains import GoldChain, explain_no_chains, is_named, normalize_text, sample_chains

@@ -19,7 +19,7 @@ from triplebeam.errors import BadInputError
 from triplebeam.index.folder.passage_graph import PassageGraph
 from triplebeam.methods.gnn_ret.propagate import MessagePassing
 from triplebeam.methods.gnn_ret.weights import GNN_RET, TrainingSettings
-from triplebeam.system.progress import Progress, ignore_progress
+from triplebeam.system.work import Progress, ignore_progress
 from triplebeam_research.training.objective import HingeObjective, LossAndGradient, TrainingStep
 from triplebeam_research.training.printed import compute_printed_gradient
 

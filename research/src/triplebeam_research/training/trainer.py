@@ -17,7 +17,7 @@ from triplebeam.evaluate.questions import Question, SubQuestion, find_gold, read
 from triplebeam.methods.gnn_ret import GNN_RET, RGNN_RET, MessagePassing, TrainedOn, TrainingSettings, Weights
 from triplebeam.methods.gnn_ret.propagate import Distances, distances_of, nearest
 from triplebeam.methods.gnn_ret.weights import Targets
-from triplebeam.system.progress import Progress, ignore_progress
+from triplebeam.system.work import Progress, ignore_progress
 from triplebeam_research.datasets.rows import elements
 from triplebeam_research.training.descent import TrainingResult, train
 from triplebeam_research.training.objective import HingeObjective, TrainingStep, training_steps

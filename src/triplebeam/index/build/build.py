@@ -13,7 +13,6 @@ from pathlib import Path
 from triplebeam.embed.embedder import Embedder, EncodeWindows, encode_here
 from triplebeam.errors import BadInputError, TriplebeamError
 from triplebeam.extract.extractor import Extractor
-from triplebeam.index.build.encoding import encode_missing
 from triplebeam.index.build.extraction import (
     MAX_FAILURES,
     Budget,
@@ -23,20 +22,24 @@ from triplebeam.index.build.extraction import (
     kind_of,
     passages_to_extract,
 )
-from triplebeam.index.build.intake import Differences, Intake
-from triplebeam.index.build.maintenance import check_store
-from triplebeam.index.build.report import BuildReport
-from triplebeam.index.build.writing import open_for_write, open_store_copy, remove_failed_index, require_index
+from triplebeam.index.build.intake import BuildReport, Differences, Intake
+from triplebeam.index.build.writing import (
+    check_store,
+    open_for_write,
+    open_store_copy,
+    remove_failed_index,
+    require_index,
+)
 from triplebeam.index.content.content import Content
-from triplebeam.index.content.vector_cache import VectorCache
+from triplebeam.index.content.encoding import VectorCache, encode_missing
 from triplebeam.index.folder.manifest import find_damaged_files, make_empty_error
 from triplebeam.index.folder.publish import FolderPublisher, Publisher
-from triplebeam.index.manifest import MAX_PASSAGES, VectorSpace
+from triplebeam.index.source import MAX_PASSAGES, VectorSpace
 from triplebeam.index.store.corrections import Corrections
 from triplebeam.index.store.store import Store
 from triplebeam.ingest import FolderFiles, Reading, report_progress
 from triplebeam.passage import PASSAGE_TOKENS
-from triplebeam.system.progress import Progress, ignore_progress
+from triplebeam.system.work import Progress, ignore_progress
 
 
 @dataclass(frozen=True, kw_only=True)

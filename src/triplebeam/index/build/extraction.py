@@ -13,12 +13,12 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import NamedTuple, TypeAlias, TypeVar
 
-from triplebeam.errors import ExtractionError, TriplebeamError
+from triplebeam.errors import ExtractionError
 from triplebeam.extract.extractor import KEYWORDS_MARK, Extractor
-from triplebeam.index.build.report import BuildReport, Failure
+from triplebeam.index.build.intake import BuildReport, Failure, split_windows
 from triplebeam.index.store.store import Store
 from triplebeam.passage import Passage
-from triplebeam.system.progress import Progress
+from triplebeam.system.work import Progress
 
 _LOG = logging.getLogger("triplebeam")
 T = TypeVar("T")
@@ -192,23 +192,6 @@ def split_by_budget(waiting: Sequence[T], budget: Budget | None) -> Iterator[Seq
         yield waiting[start : start + size]
         start += size
         highest = max(highest, (budget.spent() - before) / size)
-
-
-def split_windows(items: Iterable[T], size: int, *, keep_on_error: bool = False) -> Iterator[list[T]]:
-    """Yield the items in windows. Where they end in an error, ``keep_on_error`` yields those before it first."""
-    window: list[T] = []
-    try:
-        for item in items:
-            window.append(item)
-            if len(window) == size:
-                yield window
-                window = []
-    except TriplebeamError:
-        if window and keep_on_error:
-            yield window
-        raise
-    if window:
-        yield window
 
 
 def _make_failure_error(failures: Sequence[Failure], tried: int, max_failures: float) -> ExtractionError:

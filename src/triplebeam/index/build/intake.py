@@ -1,20 +1,61 @@
-"""The first stage of a build: documents are cut into passages and put into the store.
+"""The first stage of a build: documents are cut into passages and put into the store; and the report of all stages.
 
 Where an index is kept up to date with folders, only what differs from them is read.
 """
 
 from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, field
+from typing import TypeAlias, TypeVar
 
-from triplebeam.errors import SourceError
-from triplebeam.index.build.extraction import split_windows
-from triplebeam.index.build.report import BuildReport
+from triplebeam.errors import SourceError, TriplebeamError
+from triplebeam.index.source import Manifest
 from triplebeam.index.store.store import Store, content_hash
 from triplebeam.ingest import FolderFiles, Reading, Skipped, SourceFile, Unreadable
 from triplebeam.ingest.split import split
 from triplebeam.passage import Document, Passage
 
+#: A passage's id, and why its extraction failed.
+Failure: TypeAlias = tuple[str, str]
+T = TypeVar("T")
 READING_WINDOW = 256
+
+
+@dataclass(slots=True)
+class BuildReport:
+    """What a build did."""
+
+    documents_seen: int = 0
+    documents_changed: int = 0
+    passages_extracted: int = 0
+    passages_without_triples: int = 0
+    """Of those extracted: suspicious where there are many, since a passage has sentences."""
+    passages_kept: int = 0
+    """Of other extractors, whose triples stayed: see ``IndexBuilder.overwrite``."""
+    passages_left: int = 0
+    """Not extracted, since the budget was used up."""
+    texts_encoded: int = 0
+    added: list[str] = field(default_factory=list)
+    """Documents by their ids, as all of these lists."""
+    changed: list[str] = field(default_factory=list)
+    renamed: list[tuple[str, str]] = field(default_factory=list)
+    """From and to, of files that were renamed or moved: nothing is extracted again."""
+    removed: list[str] = field(default_factory=list)
+    unreadable: list[Unreadable] = field(default_factory=list)
+    skipped: list[Skipped] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+    """Documents that were indexed, but not read as they may have been meant; each with its file."""
+    damaged: list[str] = field(default_factory=list)
+    """Files of the published generation that were not as they were written: they were derived again."""
+    failures: list[Failure] = field(default_factory=list)
+    """All that are in the index, from this build and earlier ones."""
+    published: bool = False
+    unpublished: bool = False
+    """In a preview: a run that was interrupted left changes, which the next one publishes."""
+    manifest: Manifest | None = None
+
+    def list_unread(self) -> list[str]:
+        """List what should have been read and was not, and why."""
+        return [*map(str, self.unreadable), *(str(each) for each in self.skipped if each.reason)]
 
 
 @dataclass
@@ -142,3 +183,20 @@ class Intake:
         others = {id_ for id_, source in self.store.files.sources().items() if source not in unread}
         with self.store.transaction():
             self.report.removed = self.store.remove_documents(sorted(others - document_ids))
+
+
+def split_windows(items: Iterable[T], size: int, *, keep_on_error: bool = False) -> Iterator[list[T]]:
+    """Yield the items in windows. Where they end in an error, ``keep_on_error`` yields those before it first."""
+    window: list[T] = []
+    try:
+        for item in items:
+            window.append(item)
+            if len(window) == size:
+                yield window
+                window = []
+    except TriplebeamError:
+        if window and keep_on_error:
+            yield window
+        raise
+    if window:
+        yield window

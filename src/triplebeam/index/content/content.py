@@ -3,7 +3,7 @@
 They come from the store or, for some of the passages, from what a generation keeps beside the search structures that
 were derived from it: who extracted the triples of a passage, the names and keywords that were found in it, and its
 links. So readers, who never open the store, can derive the structures of some of the passages as an index of these
-alone would have them (`triplebeam.index.folder.view`).
+alone would have them (`triplebeam.index.folder.snapshot`).
 """
 
 import json
@@ -20,9 +20,8 @@ from numpy.typing import NDArray
 from triplebeam.index.arrays.array_set import ArraySet
 from triplebeam.index.arrays.rows import hash_texts, renumber
 from triplebeam.index.content.corrected import CorrectionApplier, LineMatches
-from triplebeam.index.content.definitions import Definition, find_local_definitions
-from triplebeam.index.content.entities import number_entities
-from triplebeam.index.manifest import MAX_PASSAGES, CorrectionCounts
+from triplebeam.index.content.entities import Definition, find_local_definitions, number_entities
+from triplebeam.index.source import MAX_PASSAGES, CorrectionCounts
 from triplebeam.index.store.corrections import Corrections
 from triplebeam.passage import SHARED_TITLE, Passage
 from triplebeam.triple import Triple

@@ -11,8 +11,8 @@ from typing import Annotated
 from pydantic import Field
 
 from triplebeam.errors import nearest
-from triplebeam.index.content.definitions import Definition
-from triplebeam.index.manifest import CorrectionCounts, Kind
+from triplebeam.index.content.entities import Definition
+from triplebeam.index.source import CorrectionCounts, Kind
 from triplebeam.index.store.corrections import ANY, Correction, Corrections
 from triplebeam.passage import Passage
 from triplebeam.text.names import entity_key

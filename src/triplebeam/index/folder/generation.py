@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from triplebeam.index.arrays.array_set import ArraySet
 from triplebeam.index.arrays.rows import Keys, hash_texts, pack_keys, write_keys
 from triplebeam.index.content.content import Annotations, Content, list_pairs
-from triplebeam.index.content.definitions import REFERENCES, Definition, find_references
+from triplebeam.index.content.entities import REFERENCES, Definition, find_references
 from triplebeam.index.folder.entity_graph import MENTIONS, EntityGraph, write_aliases
 from triplebeam.index.folder.passage_graph import (
     build_passage_graph,
@@ -23,13 +23,12 @@ from triplebeam.index.folder.passage_graph import (
     select_informative_links,
     triple_keywords,
 )
-from triplebeam.index.folder.passages import PassageTable, write_passages
 from triplebeam.index.folder.synonyms import write_synonyms
+from triplebeam.index.folder.tables import PassageTable, TripleGraph, write_passages, write_triple_graph
 from triplebeam.index.folder.terms import write_terms
-from triplebeam.index.folder.triple_graph import TripleGraph, write_triple_graph
 from triplebeam.index.folder.vectors import write_vectors
-from triplebeam.index.manifest import GraphStatistics
-from triplebeam.system.progress import Progress, ignore_progress
+from triplebeam.index.source import GraphStatistics
+from triplebeam.system.work import Progress, ignore_progress
 from triplebeam.text.names import entity_key
 from triplebeam.text.terms import ANALYZER, stemmer_for
 

@@ -20,10 +20,9 @@ from pydantic import ValidationError
 from triplebeam.errors import REPAIR, IndexDamagedError, IndexFormatError, IndexMissingError
 from triplebeam.index.arrays.array_set import ArraySet, MemoryArrays
 from triplebeam.index.arrays.folder_arrays import FolderArrays, compute_checksum
-from triplebeam.index.manifest import Manifest, check_format
+from triplebeam.index.source import Manifest, check_format
 from triplebeam.index.store.tables import STORE
-from triplebeam.system.database import open_to_read
-from triplebeam.system.durable import replace_file
+from triplebeam.system.durable import open_to_read, replace_file
 
 MANIFEST = "manifest.json"
 WRITE_LOCK = "write.lock"

@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 
 from triplebeam.index.arrays.array_set import ArraySet
 from triplebeam.index.arrays.rows import expand_rows
-from triplebeam.index.manifest import MAX_PASSAGES, GraphStatistics
+from triplebeam.index.source import MAX_PASSAGES, GraphStatistics
 
 EdgeKind: TypeAlias = Literal["structural", "keyword", "links"]
 KINDS: tuple[EdgeKind, ...] = ("structural", "keyword", "links")

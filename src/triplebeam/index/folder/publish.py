@@ -14,8 +14,8 @@ import numpy as np
 
 from triplebeam.index.arrays.folder_arrays import FolderArrays
 from triplebeam.index.content.content import Content
+from triplebeam.index.content.encoding import VectorCache, remove_encoded
 from triplebeam.index.content.entities import Topics
-from triplebeam.index.content.vector_cache import VectorCache, remove_encoded
 from triplebeam.index.folder.generation import write_derived, write_generation
 from triplebeam.index.folder.manifest import (
     MANIFEST,
@@ -26,10 +26,10 @@ from triplebeam.index.folder.manifest import (
     remove_generations,
     remove_unless_published,
 )
-from triplebeam.index.manifest import GraphStatistics, Manifest, VectorSpace
+from triplebeam.index.source import GraphStatistics, Manifest, VectorSpace
 from triplebeam.index.store.store import Store
 from triplebeam.system.durable import flush
-from triplebeam.system.progress import Progress
+from triplebeam.system.work import Progress
 
 
 class Publisher(Protocol):

@@ -14,8 +14,8 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from triplebeam.index.arrays.quantize import compute_norms, dequantize, scale_to_integers
-from triplebeam.system.processors import processors
+from triplebeam.index.arrays.rows import compute_norms, dequantize, scale_to_integers
+from triplebeam.system.work import processors
 
 Part = TypeVar("Part")
 Result = TypeVar("Result")

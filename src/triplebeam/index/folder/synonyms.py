@@ -24,9 +24,8 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from triplebeam.index.arrays.array_set import ArraySet
-from triplebeam.index.arrays.quantize import compute_norms, dequantize
-from triplebeam.index.arrays.rows import find_rows, read_keys
-from triplebeam.system.progress import Progress, ignore_progress
+from triplebeam.index.arrays.rows import compute_norms, dequantize, find_rows, read_keys
+from triplebeam.system.work import Progress, ignore_progress
 
 MIN_COSINE = 0.8
 MAX_SYNONYMS = 100

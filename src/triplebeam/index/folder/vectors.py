@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from triplebeam.errors import REPAIR, IndexDamagedError
 from triplebeam.index.arrays.array_set import ArraySet
 from triplebeam.index.arrays.folder_arrays import release_pages
-from triplebeam.index.arrays.quantize import dequantize
+from triplebeam.index.arrays.rows import dequantize
 from triplebeam.index.folder.scan import Codes, Int8Scan, make_codes
 
 Read = TypeVar("Read")

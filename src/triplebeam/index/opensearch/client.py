@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from triplebeam.errors import ClusterError, EndpointError
 from triplebeam.index.location import Cluster
-from triplebeam.system.cancellation import cancel_on, check_cancelled, sleep
+from triplebeam.system.work import cancel_on, check_cancelled, sleep
 
 if TYPE_CHECKING:
     import httpx2

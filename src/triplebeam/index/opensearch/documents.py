@@ -23,11 +23,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from triplebeam.index.arrays.quantize import dequantize, quantize
-from triplebeam.index.arrays.rows import hash_texts
+from triplebeam.index.arrays.rows import dequantize, hash_texts, quantize
 from triplebeam.index.content.content import Content
-from triplebeam.index.content.vector_cache import STORED_AS
-from triplebeam.index.folder.passages import collect_filter_fields, title_keys
+from triplebeam.index.content.encoding import STORED_AS
+from triplebeam.index.folder.tables import collect_filter_fields, title_keys
 from triplebeam.index.opensearch.client import Json
 from triplebeam.passage import Passage
 from triplebeam.text.names import entity_key
@@ -55,7 +54,7 @@ _STORED_ONLY = {"type": "keyword", "index": False, "doc_values": False}
 _HIDDEN = ["vector", "words", "fields", "field_names", "entities", "title_keys"]
 
 
-def settings(shards: int, replicas: int | None) -> Json:
+def build_settings(shards: int, replicas: int | None) -> Json:
     """Return the settings of a new index; it is not refreshed until everything is written."""
     copies: Json = {"auto_expand_replicas": "0-1"} if replicas is None else {"number_of_replicas": replicas}
     return {
@@ -69,7 +68,7 @@ def settings(shards: int, replicas: int | None) -> Json:
     }
 
 
-def mapping(kind: str, dimension: int) -> Json:
+def build_mapping(kind: str, dimension: int) -> Json:
     """Return the fields of one kind of documents; a field that is not named here is refused."""
     words = {"type": "text", "analyzer": "whitespace", "index_options": "freqs"}
     own: Json = {

@@ -79,7 +79,7 @@ class ClusterPassages:
         return (passage_of(hit["_source"]) for hit in self._published.scan("passages", _source=True, sort=in_order))
 
     @cached_property
-    def _listed(self) -> list[tuple[str, int, str, str]]:
+    def _rows_in_order(self) -> list[tuple[str, int, str, str]]:
         """Document, position, title and id of every passage, in their order."""
         hits = self._published.scan("passages", _source=["id", "document", "position", "content.title"])
         sources = (hit["_source"] for hit in hits)
@@ -88,12 +88,12 @@ class ClusterPassages:
     @cached_property
     def documents(self) -> Sequence[str]:
         """The document of every passage."""
-        return [document for document, *_ in self._listed]
+        return [document for document, *_ in self._rows_in_order]
 
     @cached_property
     def titles(self) -> Sequence[str]:
         """The title of every passage."""
-        return [title for _, _, title, _ in self._listed]
+        return [title for _, _, title, _ in self._rows_in_order]
 
     @cached_property
     def document_ids(self) -> dict[str, None]:
@@ -108,7 +108,7 @@ class ClusterPassages:
     def fields(self) -> Iterator[dict[str, str]]:
         """Return what filters compare, of every passage, in their order."""
         by_id = {passage.id: fields_of(passage) for passage in self}
-        return (by_id[id_] for *_, id_ in self._listed)
+        return (by_id[id_] for *_, id_ in self._rows_in_order)
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 from triplebeam.errors import ClusterError, IndexChangedError, IndexDamagedError
 from triplebeam.index.location import Cluster
-from triplebeam.index.manifest import Manifest, check_format
 from triplebeam.index.opensearch.client import Client, Json
+from triplebeam.index.source import Manifest, check_format
 
 #: What every document has.
 _FIELDS: Mapping[str, Mapping[str, type]] = {

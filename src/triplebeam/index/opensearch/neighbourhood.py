@@ -24,11 +24,10 @@ from triplebeam.index.content.content import Annotations, Content
 from triplebeam.index.content.corrected import CorrectionApplier
 from triplebeam.index.folder.generation import write_generation
 from triplebeam.index.folder.snapshot import Snapshot
-from triplebeam.index.manifest import Manifest
 from triplebeam.index.opensearch.client import Json
 from triplebeam.index.opensearch.documents import entity, join_rows, key, number_of, passage_of, triple_of
 from triplebeam.index.opensearch.fetched import Documents, FetchedDocuments
-from triplebeam.index.opensearch.generation import Published, Search
+from triplebeam.index.opensearch.generation import Search
 from triplebeam.index.opensearch.search import (
     NUMBERS_ALONE,
     ClusterTerms,
@@ -38,7 +37,7 @@ from triplebeam.index.opensearch.search import (
     build_similarity_query,
     parse_scores,
 )
-from triplebeam.index.protocols import Found, Query
+from triplebeam.index.source import Found, Manifest, Query
 from triplebeam.text.names import entity_key
 
 #: Passages that each way of searching begins with.
@@ -75,11 +74,6 @@ class Neighbourhoods:
     passage_vectors: ClusterVectors = field(repr=False)
     triples: ClusterTriples = field(repr=False)
     passages: int = MAX_PASSAGES
-
-    @property
-    def published(self) -> Published:
-        """The generation."""
-        return self.fetched.published
 
     def of_query(self, query: Query) -> Snapshot:
         """Fetch what is near a query, or without hops what it finds."""
@@ -129,7 +123,7 @@ class Neighbourhoods:
         searches = [Search("passages", {**body, **_COLUMNS}, by_words=not place) for place, body in enumerate(bodies)]
         count = min(_MAX_SEED_TRIPLES, len(self.triples)) if query.hops else 0
         near = self.triples.vector_search
-        replies = self.published.search_all(
+        replies = self.fetched.published.search_all(
             [*searches, Search("triples", near.build_body(query.vector, count))] if count else searches
         )
         numbers = near.rank_reply(query.vector, replies[-1], count)[0] if count else np.zeros(0, np.int64)
@@ -154,7 +148,9 @@ class Neighbourhoods:
         rare = [each for each in keys if 0 < (known[each] or {"passages": 0})["passages"] <= _MAX_ENTITY_PASSAGES]
         sharing: Json = {"bool": {"filter": {"terms": {"entities": rare}}}}
         if query is None:
-            return _hits(self.published.search("passages", {"query": sharing, "size": self.passages, **_COLUMNS}))
+            return _hits(
+                self.fetched.published.search("passages", {"query": sharing, "size": self.passages, **_COLUMNS})
+            )
         words = self.passage_terms.build_body(query.text, 0)["query"]
         queries = (
             {"ids": {"values": list(map(key, others))}},
@@ -165,7 +161,7 @@ class Neighbourhoods:
             Search("passages", {"query": each, "size": self.passages // 2, **_COLUMNS}, by_words=place == 2)
             for place, each in enumerate(queries)
         ]
-        first, *turns = map(_hits, self.published.search_all(searches))
+        first, *turns = map(_hits, self.fetched.published.search_all(searches))
         return [*first, *(hit for pair in zip_longest(*turns) for hit in pair if hit)]
 
     def _make(self, hits: Iterable[_Hit], query: Query | None = None) -> Snapshot:
@@ -185,18 +181,19 @@ class Neighbourhoods:
         return self._build(documents, scores)
 
     def _build(self, documents: Documents, scores: Mapping[str, Found]) -> Snapshot:
+        published = self.fetched.published
         sources = sorted(documents.passages.values(), key=lambda each: (each["document"], each["position"]))
         rows = {each["id"]: row for row, each in enumerate(sources)}
         triples = [triple for id_ in rows for triple in documents.triples.get(id_, ())]
-        content = _content(sources, triples, rows, self.published.manifest)
+        content = _content(sources, triples, rows, published.manifest)
         keys = [entity(name) for name in content.entity_names]
         entities = self.fetched.fetch(entity_keys=keys)[0].entities
         counted = np.array([(entities[each] or {"passages": 1})["passages"] for each in keys], np.int64)
-        vectors = _FetchedVectors(sources, triples, [entities[each] for each in keys], self.published.dimension)
+        vectors = _FetchedVectors(sources, triples, [entities[each] for each in keys], published.dimension)
         arrays = MemoryArrays()
         write_generation(arrays, content, vectors, MemoryArrays(), in_whole=counted)
         terms = _TermsNearby(self.passage_terms, sources, scores), _TermsNearby(self.triple_terms, triples, {})
-        found = Snapshot.read(self.published.client.cluster.state, self.published.manifest, arrays, terms)
+        found = Snapshot.read(published.client.cluster.state, published.manifest, arrays, terms)
         return replace(found, entities=replace(found.entities, counted=counted))
 
 

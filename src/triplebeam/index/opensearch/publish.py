@@ -16,16 +16,16 @@ from itertools import islice
 
 from triplebeam.errors import BadInputError, ClusterError, IndexChangedError
 from triplebeam.index.content.content import Content
-from triplebeam.index.content.vector_cache import VectorCache, remove_encoded
+from triplebeam.index.content.encoding import VectorCache, remove_encoded
 from triplebeam.index.folder.manifest import PreviousGeneration
 from triplebeam.index.folder.publish import describe
 from triplebeam.index.location import Cluster
-from triplebeam.index.manifest import GraphStatistics, Manifest, VectorSpace
 from triplebeam.index.opensearch.client import Client, Json, Write
-from triplebeam.index.opensearch.documents import KINDS, VECTORS, Drafts, add_vectors, mapping, settings
+from triplebeam.index.opensearch.documents import KINDS, VECTORS, Drafts, add_vectors, build_mapping, build_settings
 from triplebeam.index.opensearch.generation import Published, find_published, index_name, scan
+from triplebeam.index.source import GraphStatistics, Manifest, VectorSpace
 from triplebeam.index.store.store import Store
-from triplebeam.system.progress import Progress
+from triplebeam.system.work import Progress
 
 _LOG = logging.getLogger("triplebeam")
 #: Documents whose vectors are read from the folder at a time: each time, all that were encoded are gone through.
@@ -153,8 +153,8 @@ class _Publishing:
 
     def _create(self, kind: str) -> dict[str, str]:
         body = {
-            "settings": {"index": settings(self.parts.shards, self.parts.replicas)},
-            "mappings": mapping(kind, self.dimension),
+            "settings": {"index": build_settings(self.parts.shards, self.parts.replicas)},
+            "mappings": build_mapping(kind, self.dimension),
         }
         self.client.make(f"/{self.name(kind)}", body)
         self._wait_for_copies(kind)

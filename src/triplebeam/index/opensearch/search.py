@@ -11,12 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from triplebeam.errors import BadInputError
-from triplebeam.index.arrays.quantize import dequantize
+from triplebeam.index.arrays.rows import dequantize
 from triplebeam.index.opensearch.client import Json
 from triplebeam.index.opensearch.documents import MAX_RESULTS, SPACES, decode, entity, round_vector, triple_of
 from triplebeam.index.opensearch.fetched import ClusterPassages
 from triplebeam.index.opensearch.generation import Published, Search
-from triplebeam.index.protocols import Found, Numbers
+from triplebeam.index.source import Found, Numbers
 from triplebeam.text.terms import ENGLISH, query_stems
 from triplebeam.triple import Triple
 

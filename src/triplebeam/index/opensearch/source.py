@@ -21,14 +21,13 @@ from numpy.typing import NDArray
 from triplebeam.errors import BadInputError, ClusterError, IndexMissingError
 from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.index.location import Cluster
-from triplebeam.index.manifest import GraphStatistics, Manifest
 from triplebeam.index.opensearch.client import Client, Json
 from triplebeam.index.opensearch.documents import FIELD_END, TOO_LONG
 from triplebeam.index.opensearch.fetched import ClusterPassages, FetchedDocuments
 from triplebeam.index.opensearch.generation import Published, find_published
 from triplebeam.index.opensearch.neighbourhood import Neighbourhoods
 from triplebeam.index.opensearch.search import ClusterTerms, ClusterTriples, ClusterVectors
-from triplebeam.index.protocols import Query
+from triplebeam.index.source import GraphStatistics, Manifest, Query
 from triplebeam.where import Where
 from triplebeam.where.conditions import AllOf, AnyOf, Comparison, Condition, Not
 

@@ -15,7 +15,7 @@ from functools import cached_property, lru_cache
 from pathlib import Path
 
 from triplebeam.errors import BadInputError, nearest
-from triplebeam.index.manifest import Kind
+from triplebeam.index.source import Kind
 from triplebeam.text.characters import replace_unstorable
 from triplebeam.text.names import entity_key
 from triplebeam.triple import Triple

@@ -2,13 +2,15 @@
 
 One SQLite file, opened by writers only. A passage is a span of its document, so its text is stored once and a
 quotation is exact by construction. Hashes of a document show whether its text and where it is cut are unchanged, or
-whether it was renamed.
+whether it was renamed. Links between documents are read as pairs of passages.
 """
 
 import hashlib
 import json
+import posixpath
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, closing
 from itertools import groupby
 from operator import itemgetter
@@ -17,12 +19,17 @@ from pathlib import Path
 from triplebeam.errors import INDEX_AGAIN, IndexFormatError, SourceError
 from triplebeam.index.store.corrections import Corrections
 from triplebeam.index.store.extractions import ExtractionTable, Forgotten
-from triplebeam.index.store.links import find_linked_passages
-from triplebeam.index.store.lookup import make_damaged_error
-from triplebeam.index.store.tables import IN_ORDER, SCHEMA, FileTable, MetaTable, Statistics
+from triplebeam.index.store.tables import IN_ORDER, SCHEMA, FileTable, MetaTable, Statistics, make_damaged_error
 from triplebeam.passage import FILE_FIELDS, Document, Passage
-from triplebeam.system.database import open_database, open_to_read, transaction
-from triplebeam.system.durable import raise_cannot_write
+from triplebeam.system.durable import open_database, open_to_read, raise_cannot_write, transaction
+
+#: What addresses of pages leave out: the ending, and the name of the page that stands for its folder.
+_PAGE_ENDINGS = (".md", ".markdown", ".html", ".htm", ".xhtml", ".rst", ".adoc", ".asciidoc", ".txt")
+_FOLDER_PAGES = ("index", "_index", "readme")
+#: Fewer parts at the end of an address are a file's name, which other files may have too.
+_MIN_PARTS = 2
+#: As in ``/project/en/latest/guide/setup``.
+_MAX_LEFT_OUT = 3
 
 
 def hash_of(document: Document, cuts: Sequence[Sequence[object]]) -> bytes:
@@ -236,3 +243,75 @@ class Store:
             fields = json.loads(metadata)
             for _, number, id_, position, start, stop, section in rows:
                 yield number, Passage(id_, text[start:stop], title, document_id, position, start, stop, fields, section)
+
+
+def find_linked_passages(
+    documents: Iterable[tuple[int, str, str, str]], passages: Iterable[tuple[int, int, int]]
+) -> Iterator[tuple[int, int]]:
+    """Yield pairs of numbers of passages, each once and none with itself, in the order of the documents.
+
+    ``documents`` are rows of number, id, anchors and links (JSON); ``passages`` of document, start and number.
+    """
+    listed = list(documents)
+    numbers = {id_: number for number, id_, _, _ in listed}
+    pages: dict[str, int | None] = {}
+    for id_, number in numbers.items() if any(links != "[]" for *_, links in listed) else ():
+        page = _page(id_)
+        pages[page] = None if page in pages else number  # None: two documents have this page
+    anchors = {number: json.loads(text) for number, _, text, _ in listed if text != "{}"}
+    places: dict[int, tuple[list[int], list[int]]] = {}
+    for document, start, passage in passages:
+        starts, ids = places.setdefault(document, ([], []))
+        starts.append(start)
+        ids.append(passage)
+
+    def find_passage(document: int, offset: int) -> int | None:
+        starts, ids = places.get(document, ([], []))
+        return ids[max(0, bisect_right(starts, offset) - 1)] if ids else None
+
+    for number, origin, _, links in listed:
+        pairs: dict[tuple[int, int], None] = {}
+        for start, target in json.loads(links):
+            id_, _, anchor = target.partition("#")
+            other = numbers.get(target, _find_target(id_, origin, numbers, pages))
+            if other is None:
+                continue
+            here, there = find_passage(number, start), find_passage(other, anchors.get(other, {}).get(anchor, 0))
+            if here is not None and there is not None and here != there:
+                pairs[here, there] = None
+        yield from pairs
+
+
+def _find_target(target: str, origin: str, numbers: Mapping[str, int], pages: Mapping[str, int | None]) -> int | None:
+    """Find the document that a link of the document ``origin`` leads to.
+
+    That is the one of this id, else the one page that differs from it in its ending alone. What begins with a slash is
+    looked up below each folder above the origin, the outermost first: one of these is the root of its site. At last up
+    to three of its first parts are left out, since a site may show its folder below another address.
+    """
+    if target in numbers:
+        return numbers[target]
+    if not target.startswith("/"):
+        return pages.get(_page(target))
+    parts = _page(target).strip("/").split("/")
+    shorter = (parts[first:] for first in range(1, min(_MAX_LEFT_OUT, len(parts) - _MIN_PARTS) + 1))
+    roots = _folders_above(origin)
+    addresses = (posixpath.join(root, *rest).rstrip("/") for rest in (parts, *shorter) for root in roots)
+    return next((pages[each] for each in addresses if each in pages), None)
+
+
+def _page(path: str) -> str:
+    """Return a path without what an address of it leaves out: ``guide`` of ``guide/index.md`` and of ``guide.html``."""
+    path = path.rstrip("/")
+    stem, ending = posixpath.splitext(path)
+    path = stem if ending.lower() in _PAGE_ENDINGS else path
+    folder, name = posixpath.split(path)
+    return folder if name.lower() in _FOLDER_PAGES else path
+
+
+def _folders_above(path: str) -> list[str]:
+    """Return the folders that a path is in, the outermost first."""
+    folders = [posixpath.dirname(path)]
+    while folders[-1] not in ("", "/"):
+        folders.append(posixpath.dirname(folders[-1]))
+    return folders[::-1]

@@ -26,7 +26,7 @@ from typing import Literal, TypeAlias
 from triplebeam.answer import Answer, Step
 from triplebeam.errors import BadInputError
 from triplebeam.generate.prompts import format_facts
-from triplebeam.index.protocols import TripleStore
+from triplebeam.index.source import TripleStore
 from triplebeam.methods.ge_reasoning.construct import GraphConstruction
 from triplebeam.methods.ge_reasoning.final_answer import FinalAnswer
 from triplebeam.methods.ge_reasoning.run import NO_GRAPH, Ask, Finding, Knowledge, Rounds, describe, select_new_facts

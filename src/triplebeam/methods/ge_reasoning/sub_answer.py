@@ -33,7 +33,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator
 from triplebeam.generate.language_model import LanguageModel, TokenLogProbability
 from triplebeam.generate.parse import Text, TripleRow
 from triplebeam.generate.prompts import Template, load
-from triplebeam.index.protocols import TripleStore
+from triplebeam.index.source import TripleStore
 from triplebeam.methods.ge_reasoning.question_graph import QuestionTriplet
 from triplebeam.methods.shared.facts import Fact
 from triplebeam.methods.shared.replies import LLMTripleFilter, filter_triples, request_replies, request_text

@@ -26,9 +26,9 @@ from numpy.typing import NDArray
 from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError
 from triplebeam.index.folder.vectors import select_top
-from triplebeam.index.protocols import TripleStore
+from triplebeam.index.source import TripleStore
 from triplebeam.retrieve.retriever import check_fields
-from triplebeam.system.cancellation import check_cancelled
+from triplebeam.system.work import check_cancelled
 
 
 class ChainScorer(Protocol):

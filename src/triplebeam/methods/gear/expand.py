@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from triplebeam.embed.embedder import Embedder
-from triplebeam.index.protocols import Found, TripleStore
+from triplebeam.index.source import Found, TripleStore
 from triplebeam.methods.gear.beam_search import Beams, ChainScorer, DiverseTripleBeamSearch
 from triplebeam.methods.gear.reason import Reader
 from triplebeam.ranking import Hit, Ranking

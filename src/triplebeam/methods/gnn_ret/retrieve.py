@@ -22,8 +22,7 @@ from numpy.typing import NDArray
 
 from triplebeam.errors import BadInputError
 from triplebeam.index.folder.passage_graph import PAPER_KINDS, EdgeKind, PassageGraph
-from triplebeam.index.folder.passages import PassageTable
-from triplebeam.index.folder.triple_graph import TripleGraph
+from triplebeam.index.folder.tables import PassageTable, TripleGraph
 from triplebeam.methods.gnn_ret.propagate import (
     Distance,
     Distances,

@@ -30,12 +30,10 @@ from numpy.typing import NDArray
 
 from triplebeam.embed.embedder import Embedder
 from triplebeam.generate.accounting import note_warning
-from triplebeam.index.folder.entity_graph import EntityGraph
-from triplebeam.index.folder.open_graph import TOLERANCE, OpenGraph
-from triplebeam.index.folder.passages import PassageTable
+from triplebeam.index.folder.entity_graph import TOLERANCE, EntityGraph, OpenGraph
 from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.index.folder.synonyms import MIN_COSINE
-from triplebeam.index.folder.triple_graph import TripleGraph
+from triplebeam.index.folder.tables import PassageTable, TripleGraph
 from triplebeam.methods.hipporag.query_entities import QueryEntities
 from triplebeam.ranking import Ranking
 from triplebeam.retrieve.bases import Dense

@@ -10,7 +10,7 @@ similarity, scaled so that the worst passage has 0 and the best 1; damping 0.5; 
 retrieval where the filter leaves nothing.
 
 What differs: a triple's similarity is its cosine, where the authors' code scales it over all triples of the index
-first; its vector is read in the context of its passage, where the embedder can (`triplebeam.index.build.encoding`).
+first; its vector is read in the context of its passage, where the embedder can (`triplebeam.index.content.encoding`).
 Edges of two kinds between the same entities are added up; an edge to a passage weighs 1. A similarity below zero counts
 as zero. By default there is no filter, since no model is needed for the rest; see `LLMTripleFilter`. Ours beyond the
 paper: ``base``, any retriever whose list takes the place of dense similarity.
@@ -26,10 +26,10 @@ from numpy.typing import NDArray
 
 from triplebeam.embed.embedder import Embedder
 from triplebeam.generate.accounting import note_warning
-from triplebeam.index.folder.open_graph import TOLERANCE, OpenGraph
+from triplebeam.index.folder.entity_graph import TOLERANCE, OpenGraph
 from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.index.folder.synonyms import MIN_COSINE
-from triplebeam.index.folder.triple_graph import TripleGraph
+from triplebeam.index.folder.tables import TripleGraph
 from triplebeam.index.folder.vectors import select_top
 from triplebeam.methods.hipporag.hipporag import EntityWalk, WalkChains
 from triplebeam.methods.shared.replies import LLMTripleFilter

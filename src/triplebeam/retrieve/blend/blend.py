@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from triplebeam.embed.embedder import Embedder
-from triplebeam.index.folder.passages import PassageTable
+from triplebeam.index.folder.tables import PassageTable
 from triplebeam.index.folder.vectors import select_top
 from triplebeam.ranking import Hop, Ranking
 from triplebeam.retrieve.blend.links import FactLinks, OwnerLinks, TitleLinks

@@ -17,8 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from triplebeam.index.folder.entity_graph import EntityGraph
-from triplebeam.index.folder.passages import PassageTable
-from triplebeam.index.folder.triple_graph import TripleGraph
+from triplebeam.index.folder.tables import PassageTable, TripleGraph
 from triplebeam.ranking import Hop
 from triplebeam.retrieve.retriever import check_fields, check_not_negative
 from triplebeam.triple import Chain

@@ -21,7 +21,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from triplebeam.index.folder.passages import PassageTable
+from triplebeam.index.folder.tables import PassageTable
 from triplebeam.index.folder.vectors import select_top
 from triplebeam.retrieve.rare_terms import RareLink, RareTerms
 

@@ -25,8 +25,7 @@ from triplebeam.embed.onnx_embedder import (
 from triplebeam.passage import Passage
 from triplebeam.retrieve.bridge.excerpt import TokenizedPassage, place_terms
 from triplebeam.support.entailment import merge_adapter
-from triplebeam.system.cancellation import check_cancelled
-from triplebeam.system.processors import processors
+from triplebeam.system.work import check_cancelled, processors
 
 ADAPTER = Path(__file__).with_name("adapter.safetensors")
 #: In tokens; what is longer is cut.

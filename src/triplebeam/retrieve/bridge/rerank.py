@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from triplebeam.embed.embedder import Embedder
-from triplebeam.index.folder.passages import PassageTable
+from triplebeam.index.folder.tables import PassageTable
 from triplebeam.index.folder.terms import TermIndex
 from triplebeam.index.folder.vectors import VectorIndex
 from triplebeam.ranking import Hit, Ranking

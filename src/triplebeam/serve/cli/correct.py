@@ -11,7 +11,7 @@ from triplebeam import assemble
 from triplebeam.errors import BadInputError
 from triplebeam.index.content.corrected import LineMatches
 from triplebeam.index.location import Location
-from triplebeam.index.store.lookup import read_index_corrections
+from triplebeam.index.store.tables import read_index_corrections
 from triplebeam.serve.cli.options import AsJson, EmbedderName, IndexPlace, Offline
 from triplebeam.serve.cli.output import Output, shown_progress
 from triplebeam.text.phrases import format_count

@@ -21,8 +21,8 @@ from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
-from triplebeam.system.progress import Progress as ProgressCallback
-from triplebeam.system.progress import ignore_progress
+from triplebeam.system.work import Progress as ProgressCallback
+from triplebeam.system.work import ignore_progress
 from triplebeam.text.characters import replace_control_characters
 
 _SECONDS_TO_FIRST_LINE = 2.0

@@ -4,10 +4,10 @@ from typing import Annotated
 
 import typer
 
-from triplebeam.index.build.maintenance import check_index
+from triplebeam.index.build.writing import check_index
 from triplebeam.index.location import Location
-from triplebeam.index.manifest import FULL_WEIGHT_EXCLUSIVE, MIN_EXCLUSIVE, CorrectionCounts, GraphStatistics, Manifest
-from triplebeam.index.store.lookup import StoreState, read_store_state
+from triplebeam.index.source import FULL_WEIGHT_EXCLUSIVE, MIN_EXCLUSIVE, CorrectionCounts, GraphStatistics, Manifest
+from triplebeam.index.store.tables import StoreState, read_store_state
 from triplebeam.index.stores import open_source
 from triplebeam.serve.cli.build_report import not_parsed
 from triplebeam.serve.cli.options import AsJson, IndexPlace

@@ -10,7 +10,7 @@ import typer
 
 from triplebeam import assemble
 from triplebeam.errors import TriplebeamError
-from triplebeam.index.build.report import BuildReport
+from triplebeam.index.build.intake import BuildReport
 from triplebeam.index.location import Location
 from triplebeam.ingest import FolderFiles, wait_for_changes
 from triplebeam.serve.cli.options import AsJson, EmbedderName, FollowLinks, IndexPlace, Offline, complete_extractor

@@ -15,7 +15,7 @@ from triplebeam.assemble.indexing import correction_matches
 from triplebeam.errors import BadInputError, TriplebeamError
 from triplebeam.index.content.corrected import LineMatches
 from triplebeam.index.store.corrections import Corrections, parse_corrections
-from triplebeam.index.store.lookup import has_store, read_index_corrections
+from triplebeam.index.store.tables import has_store, read_index_corrections
 from triplebeam.serve.http.errors import HTTPProblem
 from triplebeam.serve.http.event_stream import EventStream, event
 from triplebeam.serve.http.job_runner import ServerJobs

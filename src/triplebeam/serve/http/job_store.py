@@ -11,8 +11,7 @@ from typing import Literal, TypeAlias
 from pydantic import BaseModel
 
 from triplebeam.errors import CannotWriteError, IndexDamagedError
-from triplebeam.system.database import open_database, transaction
-from triplebeam.system.durable import explain_disk_errors, raise_cannot_write
+from triplebeam.system.durable import explain_disk_errors, open_database, raise_cannot_write, transaction
 
 #: ``sync`` adds documents and deletes all others.
 Kind: TypeAlias = Literal["add", "sync", "delete", "correct", "compact"]

@@ -15,7 +15,7 @@ from triplebeam.errors import BadInputError, IndexMissingError, TriplebeamError
 from triplebeam.extract.extractor import Extractor
 from triplebeam.generate.accounting import account
 from triplebeam.index.build.build import IndexBuilder
-from triplebeam.index.build.report import BuildReport
+from triplebeam.index.build.intake import BuildReport
 from triplebeam.index.location import Location
 from triplebeam.index.store.corrections import parse_corrections
 from triplebeam.ingest import Reading

@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from triplebeam.errors import SourceError
 from triplebeam.ingest import ENDINGS, Reading, check_plain_fields, read_sources, row_document
 from triplebeam.ingest.archive import check_gzip, check_zip
-from triplebeam.ingest.formats import ZIPPED, find_ending
+from triplebeam.ingest.sources import ZIPPED, find_ending
 from triplebeam.passage import Document
 from triplebeam.serve.http.errors import HTTPProblem
 

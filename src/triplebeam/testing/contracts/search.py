@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError
-from triplebeam.index.protocols import TripleStore
+from triplebeam.index.source import TripleStore
 from triplebeam.methods.gear.beam_search import ChainScorer
 from triplebeam.ranking import Ranking
 from triplebeam.retrieve.retriever import Retriever, retrieve_many

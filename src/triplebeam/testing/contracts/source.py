@@ -6,7 +6,7 @@ import numpy as np
 
 from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError
-from triplebeam.index.protocols import Found, Query, Source
+from triplebeam.index.source import Found, Query, Source
 from triplebeam.testing.contracts.search import AWKWARD
 from triplebeam.text.names import entity_key
 from triplebeam.where import parse

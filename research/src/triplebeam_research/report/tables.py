@@ -1,18 +1,75 @@
-"""An evaluation measured once: every measure of every run, a name for each run, and which run leads."""
+"""The scores of an evaluation, and the parts of a report that show them, as they are written in Markdown.
 
+An evaluation is measured once: every measure of every run, a name for each run, and which run leads.
+"""
+
+import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from triplebeam.evaluate.measures import MEASURES, Values, measure_run
 from triplebeam.evaluate.run import Evaluation
-from triplebeam_research.report.markdown import Block
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+#: What Markdown would take for markup; an underscore only at the edge of a word, so that method names stay readable.
+_SPECIAL = re.compile(r"[\\`*\[\]|~$]|(?<![^\W_])_|_(?![^\W_])")
+#: Columns of words, set to the left; numbers are set to the right.
+WORDS = ("Method", "Verdict", "Question id", "Question", "Questions", "Difference, 95 % interval and adjusted p-value")
 #: The first of these that applies decides which method is best.
 LEADING = ("R@5", "Accuracy", "F1", "EM")
+
+
+class Best(str):
+    """The best text of a column, shown in bold."""
+
+    __slots__ = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Block:
+    """A table, a plot, or a plot above its numbers. ``reading`` says what it shows and how to read it."""
+
+    caption: str
+    reading: str
+    columns: Sequence[str] = ()
+    rows: Sequence[Sequence[str]] = ()
+    draw: "Callable[[Axes], None] | None" = None
+
+
+@dataclass(frozen=True, slots=True)
+class Missing:
+    """Something this evaluation has no data for, and why: listed together at the end."""
+
+    what: str
+    why: str
+
+
+def escape_markdown(text: str) -> str:
+    """Escape text for Markdown, on one line."""
+    harmless = " ".join(text.split()).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    return _SPECIAL.sub(lambda match: "\\" + match[0], harmless)
+
+
+def format_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Format a table of texts."""
+    lines = [
+        list(map(escape_markdown, columns)),
+        ["---" if column in WORDS else "---:" for column in columns],
+        *([_format_cell(cell) for cell in row] for row in rows),
+    ]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def _format_cell(cell: str) -> str:
+    text = escape_markdown(cell)
+    return f"**{text}**" if isinstance(cell, Best) else text
 
 
 @dataclass(frozen=True)

@@ -1,19 +1,28 @@
-"""Cancelling work under way: a thread that is cancelled stops sleeping and starts no further request, no further batch
-of texts to encode and no further step of a search.
+"""Long-running work: how it reports its progress, how many processors it may use, and how it is cancelled.
 
-`run_in_thread` is the way from asyncio to the library, which is synchronous: a cancelled task cancels its thread.
+A thread that is cancelled stops sleeping and starts no further request, no further batch of texts to encode and no
+further step of a search. `run_in_thread` is the way from asyncio to the library, which is synchronous: a cancelled task
+cancels its thread.
 """
 
+import os
 import threading
 import time
 from collections.abc import Callable
 from contextvars import ContextVar
-from typing import TypeVar
+from typing import TypeAlias, TypeVar
 
 from triplebeam.errors import EndpointError
 
+#: Called with the stage ("read", "extract", "embed", ...), the work done and all the work of that stage, or 0 while
+#: that is unknown. Both count what people count (documents, passages, texts), at a pace that is about even.
+Progress: TypeAlias = Callable[[str, int, int], None]
 T = TypeVar("T")
 _cancelled: ContextVar[threading.Event | None] = ContextVar("cancelled", default=None)
+
+
+def ignore_progress(stage: str, done: int, total: int) -> None:
+    """Report nothing."""
 
 
 class WorkCancelledError(EndpointError):
@@ -56,3 +65,12 @@ async def run_in_thread(work: Callable[[], T]) -> T:
         return await asyncio.to_thread(run_cancellable)
     finally:
         stop.set()
+
+
+def processors() -> int:
+    """Count the processors this process may use, which can be fewer than the machine has. ``OMP_NUM_THREADS`` is the
+    usual way to say so; a cluster sets it for each of its workers.
+    """
+    most = os.environ.get("OMP_NUM_THREADS", "")
+    there = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return min(there, int(most)) if most.isdecimal() and int(most) else there
