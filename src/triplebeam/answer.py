@@ -1,6 +1,7 @@
 """What an agent gives back: its steps as they happened, and an answer with evidence one can check."""
 
 from abc import ABC, abstractmethod
+from calendar import month_name
 from collections.abc import Generator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
@@ -25,6 +26,15 @@ SEPARATOR = ";"
 _LONG_ANSWER = 5
 #: A yes or no is supported if the facts have at least this share of the question's words.
 _MIN_SHARE_TOLD = 0.35
+#: Beginnings of words by which a question speaks of reports and their dates, which no fact has to repeat.
+_OF_REPORTS = frozenset(
+    word[:5].casefold()
+    for word in (
+        *word_set("article report publish mention discuss describe suggest claim portray regarding related compare"),
+        *word_set("subsequent same topic consistent inconsistent different another between while both according"),
+        *month_name[1:],
+    )
+)
 #: What the name of another place begins with: New York is never called York.
 _OTHER_PLACE = word_set("new north south east west northern southern eastern western central upper lower")
 
@@ -148,7 +158,7 @@ class Answer:
         """What the answer consists of: one part as a rule, or the items of a list, or one for each thing asked for."""
         words = list(map(_list_words, self.evidence))
         named = [(text, _find_names(text, words)) for text in split_parts(self.text)]
-        about = {_cut(word) for word in content(self.question)}
+        about = {_cut(word) for word in content(self.question) if not word.text[0].isdigit()} - _OF_REPORTS
         told = len(about & {_cut(word) for word in chain.from_iterable(words)}) >= _MIN_SHARE_TOLD * len(about)
         is_told = told or len(named) > 1
         return tuple(

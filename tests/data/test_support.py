@@ -73,10 +73,10 @@ STATED = {
 #: Facts, by where they are from and whether they are held out: how many, the share of them that passes, and that of
 #: those with another object, another predicate, and swapped ends.
 TABLE = {
-    ("read", False): (148, 89.2, 0.0, 0.7, 0.0),
-    ("read", True): (147, 87.1, 1.4, 0.7, 2.9),
+    ("read", False): (148, 89.2, 0.0, 1.4, 0.0),
+    ("read", True): (147, 86.4, 1.4, 0.7, 2.9),
     ("agent", False): (65, 92.3, 1.6, 4.8, 0.0),
-    ("agent", True): (66, 90.9, 1.5, 1.6, 0.0),
+    ("agent", True): (66, 89.4, 1.5, 1.6, 0.0),
 }
 
 
@@ -232,7 +232,7 @@ def test_the_table_with_quotations(library: Library, facts: str, held_out: bool)
 
 def test_a_title_is_no_subject_of_what_is_said_of_others(library: Library) -> None:
     true, false = zip(*library.about_titles(), strict=True)
-    assert len(true) == 138
+    assert len(true) == 137
     assert [sum(map(by_quotation, each)) for each in (true, false)] == [107, 20]  # of 21 before, 12 were true
 
 

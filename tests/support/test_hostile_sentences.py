@@ -238,3 +238,72 @@ DEFAULTS = Passage("defaults", "graceful_timeout\n\nDefault: 30\n\ntimeout\n\nDe
 def test_what_is_nearly_said_is_not_said(passage: Passage | None, statement: str, quotation: str) -> None:
     source = passage or Passage("p", f"The valley lies in the north. {quotation}", "Ilse Brandt")
     assert locate_fact(split_statement(statement), quotation, source, statement) is None
+
+
+SONG = Passage(
+    "song",
+    "The first recording was by Ilse Brandt. She had seen the sheet in the Holm Building in Oslo. She recorded it in "
+    "May on the local Fjord label. After she signed to Kestrel, it was sold again.",
+    "Northern Song",
+)
+TRADE = Passage(
+    "trade",
+    "Lund herself was a director at Fjord, which competes with giants such as Holm Mills. She admits that she may have "
+    "erred, but maintains that Holm Mills hides its prices.\n\n"
+    "Holm Mills began with a noble cause. The company bought the harbour in 1931. Ann Holm wrote to Per Lund. "
+    "She left Oslo in May. The company sold the mill. Holm Mills sold the quay. The owner died in 1950. "
+    "Per Lund left the company.",
+    "Prices of the north",
+)
+TABLE = Passage(
+    "table", "Niagara episode no. 6 Directed by Per Lund " + "Guest Ann " * 50 + "Air date May 8, 1931 Length"
+)
+
+
+@pytest.mark.parametrize(
+    ("passage", "statement", "quotation"),
+    [
+        (SONG, "Ilse Brandt signed to Kestrel.", "After she signed to Kestrel"),
+        (TRADE, "Holm Mills bought the harbour in 1931.", "The company bought the harbour in 1931."),
+        (TRADE, "Lund maintains that Holm Mills hides its prices.", "but maintains that Holm Mills hides its prices."),
+        (TABLE, "The air date is May 8, 1931.", "Air date May 8, 1931"),
+    ],
+)
+def test_a_pronoun_or_description_is_the_only_name_before(passage: Passage, statement: str, quotation: str) -> None:
+    assert locate_fact(split_statement(statement), quotation, passage, statement)
+
+
+@pytest.mark.parametrize(
+    ("passage", "statement", "quotation"),
+    [
+        (SONG, "Fjord signed to Kestrel.", "After she signed to Kestrel"),
+        (TRADE, "Fjord bought the harbour in 1931.", "The company bought the harbour in 1931."),
+        (TRADE, "Holm Mills maintains that Fjord hides its prices.", "but maintains that Holm Mills hides its prices."),
+        (TRADE, "Lund erred.", "She admits that she may have erred"),
+        (TRADE, "Per Lund left Oslo in May.", "She left Oslo in May."),
+        (TRADE, "Ann Holm left Oslo in May.", "She left Oslo in May."),
+        (TRADE, "Per Lund sold the mill.", "The company sold the mill."),
+        (TRADE, "Holm Mills died in 1950.", "The owner died in 1950."),
+        (TRADE, "Per Lund left Holm Mills.", "Per Lund left the company."),
+    ],
+)
+def test_where_two_may_be_meant_nobody_is(passage: Passage, statement: str, quotation: str) -> None:
+    assert locate_fact(split_statement(statement), quotation, passage, statement) is None
+
+
+ARGUES = Triple("Ilse Brandt", "argues that", "Holm hides the news of Oslo")
+
+
+@pytest.mark.parametrize(
+    ("statement", "triple"),
+    [
+        ("Ilse Brandt argues that Fjord hides news.", ARGUES._replace(object="Fjord hides the news of Oslo")),
+        ("Fjord hides the news of Oslo.", ARGUES),
+        ("Fjord reports that Ilse Brandt argues.", ARGUES),
+    ],
+)
+def test_no_name_is_exchanged_for_another(statement: str, triple: Triple) -> None:
+    said = "Ilse Brandt argues that Holm hides the news of Oslo."
+    passage = Passage("p", f"Fjord is a paper. {said}", "Papers of the north")
+    assert locate_fact(triple, said, passage, statement) is None
+    assert locate_fact(ARGUES, said, passage, said)

@@ -6,6 +6,8 @@ she denied it. Some words count wherever they are in the sentence, others only w
 
 import re
 
+from triplebeam.text.words import content
+
 #: Of these, denials and attributions count around what the fact links, the others in the whole sentence.
 _ANYWHERE = {
     "denial": r"(?:it is|is|are|was|were|be|as) (?:simply |just |plainly |completely |entirely "
@@ -40,7 +42,7 @@ _ANYWHERE = {
 }
 #: These count between the two ends of a fact.
 _BETWEEN = {
-    "negation": r"not(?! only| just)(?![\w ]* until)|n['’]t|never|no|nor|neither|cannot|without|hardly|barely"
+    "negation": r"not(?! only| just)(?![\w ]* until)|n['’]t|never|no(?!\.)|nor|neither|cannot|without|hardly|barely"
     r"|rarely|seldom|fail(?:s|ed)? to"
     r"|refus\w+|declin\w+|reject\w+|almost|nearly(?! \d)|rather than|instead of|but not|except"
     r"|apart from|unlike|narrowly|turned down|stopped short|too \w+ to|avoid(?:s|ed)?"
@@ -72,6 +74,13 @@ _ASKED = re.compile(
 _OF_QUESTIONS = (_ANYWHERE_IN["condition"], _BETWEEN_ENDS["plan"], _BETWEEN_ENDS["negation"])
 
 
+def _find_clause(stretch: str, statement: str) -> str:
+    """Leave out a clause before "but" that the statement says nothing of: "may have erred, but maintains that"."""
+    before, joint, clause = stretch.rpartition(", but ")
+    said = {word.folded for word in content(statement)}
+    return clause if joint and len(said & {word.folded for word in content(before)}) <= 2 else stretch
+
+
 def find_reservation(statement: str, sentence: str, start: int, end: int) -> str | None:
     """Find the words that keep a sentence from asserting what a statement says of it; None if nothing does.
 
@@ -80,6 +89,7 @@ def find_reservation(statement: str, sentence: str, start: int, end: int) -> str
     """
     near = sentence[max(0, start - _BEFORE) : end + _BEHIND]
     stretch = _QUESTION.sub("", sentence[start:end])  # what a question before says of itself
+    stretch = _find_clause(stretch, statement)
     mark, asked = _END.search(sentence, end), _ASKED.search(statement)
     if mark and mark[0] == "?" and not asked:
         return "?"

@@ -12,9 +12,11 @@ from triplebeam.support.claim import Claim, claim_of, split_statement
 from triplebeam.support.entailment import LEAST_IN_ITS_WORDS, reader, states
 from triplebeam.support.names import mentions, object_mentions
 from triplebeam.support.page import Page, page_of
-from triplebeam.support.resolve import resolve_passage
+from triplebeam.support.reference import name_references
+from triplebeam.support.resolve import Resolved, resolve_passage
 from triplebeam.support.restatement import find_addition, is_by_its_speaker, is_verbatim, restates, strip_source
 from triplebeam.support.subject import has_other_subject
+from triplebeam.text.stop_words import LIGHT_WORDS
 from triplebeam.text.words import Word, words_of
 from triplebeam.triple import Triple
 
@@ -73,13 +75,29 @@ def fault_of(triple: Triple, span: Span, passage: Passage, statement: str = "") 
         return "the passage's text is not what the answer quotes"
     if statement and (said := strip_source(statement, passage, _end_of_speech(span, passage))) != statement:
         triple, statement = triple if triple.subject in said else split_statement(said), said
+    if statement and not _holds_ends(statement, triple):
+        triple = split_statement(statement)
     resolved = resolve_passage(passage)
     place = resolved.place(span.start, span.end)
     titles = dict.fromkeys([passage.title, *passage.section.split(" › ")[-1:]])
-    faults = [
-        _fault_in(triple, statement, page_of(resolved.text, title), place, passage) for title in titles if title
-    ] or [_fault_in(triple, statement, page_of(resolved.text, ""), place, passage)]
-    return None if None in faults else faults[0]
+    pages = [page_of(resolved.text, title) for title in titles if title] or [page_of(resolved.text, "")]
+    faults = [_fault_in(triple, statement, page, place, passage) for page in pages]
+    if None in faults:
+        return None
+    for page in pages if statement else ():
+        named = Resolved(page.text, name_references(statement, page, page.sentences_of(*place)))
+        if named.changes and not _fault_in(
+            triple, statement, page_of(named.text, page.title), named.place(*place), passage
+        ):
+            return None
+    return faults[0]
+
+
+def _holds_ends(statement: str, triple: Triple) -> bool:
+    """Has a statement the words of its triple's subject and object? What is shown must be what is checked."""
+    said = {word.folded for word in words_of(statement)}
+    ends = words_of(f"{triple.subject} . {triple.object}")
+    return all(word.folded in said for word in ends if word.key not in LIGHT_WORDS)
 
 
 def _end_of_speech(span: Span, passage: Passage) -> int:
@@ -120,7 +138,7 @@ def _is_in_its_words(
 
     The model has read no text that was resolved, and no triple in another order than its sentence: it is not asked
     """
-    is_resolved = page.text != passage.text
+    is_resolved = bool(resolve_passage(passage).changes)
     quote = sentence if is_resolved else page.words_within(sentence, *place)
     is_new_to_model = is_resolved or is_verbatim(statement, page, quote)
     if restates(statement, page, quote, passage, exactly=not is_new_to_model):

@@ -83,11 +83,14 @@ def _find_name(name: Sequence[Word], words: Sequence[Word], places: range) -> li
     """Find the shortest stretches that have the words of a name, no two of which overlap."""
     wanted = _fold_words(name)
     fewest = len(wanted) - (len(wanted) // 3 if len(wanted) >= _LONG_NAME else 0)
+    is_phrase = not all(word.is_name for word in name)
+    fixed = _fold_words([word for word in name if word.is_name or word.text[0].isdigit()]) if is_phrase else set()
     stretches = []
     for first in places:
         if words[first].folded in wanted:
             last, found = _extent(wanted, words, first, places.stop)
-            if found >= fewest and _is_whole(words, first, last):
+            is_there = found >= fewest and fixed <= _fold_words(words[first:last])
+            if is_there and _is_whole(words, first, last):
                 stretches.append((-found, last - first, first))
     kept: list[range] = []
     for _, length, first in sorted(stretches):

@@ -49,6 +49,9 @@ class Page:
         """Find the places of the words of the sentences that a stretch of the text is in."""
         words = self.words
         inside = [each for each in self.sentences if words[each.start].start < end and start < words[each.stop - 1].end]
+        stretch = [n for n, word in enumerate(words) if start <= word.start and word.end <= end]
+        if stretch and len(stretch) <= _LONGEST_SENTENCE and not any(stretch[-1] in each for each in inside):
+            inside.append(range(stretch[0], stretch[-1] + 1))  # of a table, which is no sentence
         return range(inside[0].start, inside[-1].stop) if inside else range(0)
 
     def words_within(self, sentence: range, start: int, end: int) -> range:

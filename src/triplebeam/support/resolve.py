@@ -13,13 +13,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 from functools import cached_property, lru_cache
-from itertools import pairwise, takewhile
+from itertools import pairwise
 from typing import NamedTuple
 
 from triplebeam.passage import Passage
 from triplebeam.text.sentences import sentence_spans
 from triplebeam.text.stop_words import word_set
-from triplebeam.text.words import words_of
 
 #: Ends at an empty line.
 PARAGRAPH = re.compile(r"(?:(?!\n[ \t]*\n).)+", re.DOTALL)
@@ -61,8 +60,6 @@ _SECTION = re.compile(
     r"^(?P<section>\[[^\]\n]+\])[ \t]*\n(?P<lines>(?:[ \t]*(?:[\w.]+ ?=|[;#])[^\n]*\n?)+)", re.MULTILINE
 )
 _LINE = re.compile(r"^(?=[ \t]*(?:[\w.]+ ?=|[;#]))", re.MULTILINE)
-#: What a sentence of a speaker begins with that is about the only name of the sentence before.
-_PRONOUN = re.compile(r"(?:It|He|She)\b")
 _ROW = re.compile(r"^[ \t]*(?P<edge>\|?)(?P<cells>[^\n|]+\|[^\n]*?)\|?[ \t]*$", re.MULTILINE)
 _RULE = re.compile(r"[\s|:-]*")
 #: What a speaker calls himself and, in a talk of two, the other.
@@ -163,27 +160,14 @@ def _name_speakers(text: str, turns: Sequence[re.Match[str]]) -> Iterator[Change
         me = _name(turn)
         [*others] = (each for each in speakers if each != me)
         yield Change(turn.start(), turn.end(), f"{chr(10) if turn.start() else ''}{me}: ")
-        about = ""
-        for start, stop in sentence_spans(text, turn.end(), end):
+        for start, _ in sentence_spans(text, turn.end(), end):
             if start > turn.end():
                 yield Change(start, start, f"{me}: ")
-            if about and (pronoun := _PRONOUN.match(text, start)):
-                yield Change(*pronoun.span(), about)
-            else:
-                about = _subject_name(text[start:stop])
         for person in _PERSONS.finditer(text, turn.end(), end):
             kind, ending = str(person.lastgroup).partition("_")[::2]
             named = _name_pronoun(kind, me, others[0] if len(others) == 1 else "")
             if named and not (kind == "i" and not ending and person[0] == "i"):
                 yield Change(*person.span(), named + _ENDINGS.get(ending or kind, ""))
-
-
-def _subject_name(sentence: str) -> str:
-    """Find the name that a sentence begins with, if it has no other; empty if not."""
-    words = words_of(sentence)
-    name = list(takewhile(lambda word: word.is_name, words))
-    is_only = name and not any(word.is_name for word in words[len(name) :])
-    return sentence[name[0].start : name[-1].end] if is_only else ""
 
 
 def _name_pronoun(kind: str, me: str, other: str) -> str:

@@ -83,9 +83,11 @@ def strip_source(statement: str, passage: Passage, quote_end: int) -> str:
     said_by = rf"\W*(?:{_SAYING}) (?:an? |the )?{re.escape(report['source'])}\b" if report else ""
     if report and re.match(said_by, passage.text[quote_end:]):
         return statement[report.end() :]
-    named = {word.folded for word in words_of(f"{passage.title} {passage.origin}")} - _date_words(passage)
     source = [word for word in content(report["source"]) if word.key not in _MEDIA] if report else []
-    if report and {word.folded for word in source} <= named and any(word.is_name for word in source):
+    cited = {word.folded for word in source} - _date_words(passage)
+    title, origin = ({word.folded for word in content(text)} for text in (passage.title, passage.origin))
+    is_source = (cited - title <= origin and cited & origin) or (cited <= title and 2 * len(cited) >= len(title))
+    if report and is_source and any(word.is_name for word in source):
         return statement[report.end() :]
     told, day, rest = statement.partition(f" on {passage.date} ") if passage.date else (statement, "", "")
     speakers = {word.folded for word in words_of(" ".join(speakers_of(passage)))}
@@ -97,10 +99,9 @@ def find_addition(statement: str, triple: Triple, page: Page, sentence: range, p
     """Find a name or number that a statement has beyond its triple, its sentence, the title, section and date."""
     known = _around(page, sentence, passage) | {page.words[place].folded for place in sentence}
     known |= {word.folded for word in words_of(f"{triple.subject} {triple.object}")}
-    named = {word.folded for word in words_of(triple.predicate) if word.is_name}
-    words = words_of(statement)  # the first one has a capital letter in any case
-    new = [word for n, word in enumerate(words) if (_is_fixed(words, n) if n else word.text.isdigit())]
-    return next((word.text for word in new if word.folded not in known | named and word.key not in _KINDS), None)
+    words = words_of(statement)
+    new = [word for n, word in enumerate(words) if _is_fixed(words, n)]
+    return next((word.text for word in new if word.folded not in known and word.key not in _KINDS), None)
 
 
 def _around(page: Page, sentence: range, passage: Passage) -> set[str]:

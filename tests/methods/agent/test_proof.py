@@ -152,6 +152,12 @@ def prove(question: str, text: str, *facts: str, loop_text: str = "") -> Answer:
         ("Did Mira call Tom before the concert?", "Yes", ["Mira called Tom on Monday before the concert."], True),
         ("Did the focus of his professional work change?", "Yes", ["Mira called Tom on Monday."], False),
         (
+            "Was Mira's portrayal inconsistent after the report published on October 6, 2023, or the next article?",
+            "No",
+            ["Mira was praised in court."],
+            True,
+        ),
+        (
             "Is the account consistent or inconsistent with the last one?",
             "consistent",
             ["The last account holds."],
