@@ -94,23 +94,43 @@ IRREGULAR = re.compile(
 )
 
 
+#: A bound is MAX_ or MIN_ and what it counts, not an adjective.
+BOUND = re.compile("_?(LONGEST|FEWEST|LEAST|MOST|LARGEST|SMALLEST|DEEPEST|FEW|MANY|ENOUGH|KEPT|SHOWN)(_[A-Z_]+)?")
+
+
 def is_participle(word: str) -> bool:
     if IRREGULAR.fullmatch(word):
         return True
     return word.endswith(("ed", "ing")) and "_" not in word and word not in NO_PARTICIPLES
 
 
-def list_participles() -> Iterator[tuple[str, str]]:
-    """Yield the package and the name of every function, but no property, that is named by a lone participle."""
+def parse_modules() -> Iterator[tuple[str, ast.Module]]:
+    """Yield the name and the syntax tree of every module of both packages."""
     root = Path(__file__).parents[1]
     for folder in (root / "src" / "triplebeam", root / "research" / "src" / "triplebeam_research"):
         for path in sorted(folder.rglob("*.py")):
-            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-                if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-                    continue
-                is_property = any("property" in ast.unparse(each) for each in node.decorator_list)
-                if is_participle(node.name.strip("_")) and not is_property:
-                    yield path.relative_to(folder).parts[0], node.name
+            yield str(path.relative_to(folder)), ast.parse(path.read_text(encoding="utf-8"))
+
+
+def list_participles() -> Iterator[tuple[str, str]]:
+    """Yield the module and the name of every function, but no property, that is named by a lone participle."""
+    for module, tree in parse_modules():
+        for node in ast.walk(tree):
+            if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                continue
+            is_property = any("property" in ast.unparse(each) for each in node.decorator_list)
+            if is_participle(node.name.strip("_")) and not is_property:
+                yield module, node.name
+
+
+def list_bounds() -> Iterator[tuple[str, str]]:
+    """Yield the module and the name of every number that is named by an adjective."""
+    for module, tree in parse_modules():
+        for node in tree.body:
+            if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant | ast.UnaryOp):
+                number = ast.literal_eval(node.value)
+                names = [ast.unparse(each) for each in node.targets if BOUND.fullmatch(ast.unparse(each))]
+                yield from ((module, name) for name in names if isinstance(number, int | float))
 
 
 @pytest.mark.parametrize(("word", "expected"), [("stored", True), ("kept", True), ("watching", True), ("embed", False)])
@@ -120,3 +140,7 @@ def test_participles_are_recognised(word: str, expected: bool) -> None:
 
 def test_no_function_is_named_by_a_lone_participle() -> None:
     assert list(list_participles()) == [], "name a function by an imperative verb and its object, as in load_manifest"
+
+
+def test_no_number_is_named_by_an_adjective() -> None:
+    assert list(list_bounds()) == [], "name a bound by MAX_ or MIN_ and what it counts, as in MAX_PASSAGES"

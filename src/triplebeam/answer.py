@@ -23,7 +23,7 @@ Outcome: TypeAlias = Literal["answered", "guess", "not_in_documents", "false_pre
 #: Separates the parts of an answer, such as the items of a list.
 SEPARATOR = ";"
 #: Words of an answer from which several facts together may name it.
-_LONG_ANSWER = 5
+_MIN_LONG_ANSWER_WORDS = 5
 #: A yes or no is supported if the facts have at least this share of the question's words.
 _MIN_SHARE_TOLD = 0.35
 #: Beginnings of words by which a question speaks of reports and their dates, which no fact has to repeat.
@@ -226,7 +226,7 @@ def _find_names(answer: str, facts: Sequence[Sequence[Word]]) -> tuple[int, ...]
         return ()
     known = [{key for word in words for key in (word.folded, _cut(word))} for words in facts]
     found = tuple(n for n, words in enumerate(facts, 1) if wanted <= known[n - 1] or _has_surname(answer, words))
-    if found or len(wanted) < _LONG_ANSWER or not wanted <= set().union(*known):
+    if found or len(wanted) < _MIN_LONG_ANSWER_WORDS or not wanted <= set().union(*known):
         return found
     return tuple(n for n, words in enumerate(known, 1) if len(wanted & words) > 1)
 

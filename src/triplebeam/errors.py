@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 #: So many characters before a broken one, and from it on, are quoted.
-_QUOTED = 20
+_QUOTED_CHARACTERS = 20
 
 
 class TriplebeamError(Exception):
@@ -141,7 +141,7 @@ def check_text(what: str, text: str) -> None:
     try:
         text.encode()
     except UnicodeEncodeError as error:
-        near = text[max(error.start - _QUOTED, 0) : error.start + _QUOTED]
+        near = text[max(error.start - _QUOTED_CHARACTERS, 0) : error.start + _QUOTED_CHARACTERS]
         raise BadInputError(
             f"the {what} has {text[error.start]!r}, which is not a valid character, in {near!r}: check the encoding of"
             " the terminal or of the program that sent it."

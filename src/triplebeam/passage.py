@@ -32,7 +32,7 @@ SHARED_TITLE = 5
 #: Of the metadata of a file, what comes from the file system; it may change while the document does not.
 FILE_FIELDS = frozenset(("path", "type", "modified"))
 _DATE = re.compile(r"(\d{4}-\d{2}-\d{2})(?:[T ].*)?")
-_LONGEST_NAME = 100
+_MAX_NAME_CHARACTERS = 100
 _LETTER = re.compile(r"[^\W\d_]")
 #: In English, whatever the system's language is.
 _MONTHS = (
@@ -126,7 +126,7 @@ def metadata_terms(metadata: Mapping[str, str]) -> Iterator[str]:
 
 def _is_telling(name: str, value: str) -> bool:
     """Is a field of the metadata a name or a date that a question may ask for?"""
-    is_name = len(value) <= _LONGEST_NAME and _LETTER.search(value) and "://" not in value
+    is_name = len(value) <= _MAX_NAME_CHARACTERS and _LETTER.search(value) and "://" not in value
     return name not in FILE_FIELDS and bool(is_name or _day(value.strip()))
 
 

@@ -52,7 +52,7 @@ def test_ids_may_be_integers_and_nothing_unstorable_comes_through(tmp_path: Path
 
 
 def test_a_small_file_does_not_fill_the_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(triples_file, "_ANY_RATIO_UP_TO", 1000)
+    monkeypatch.setattr(triples_file, "_MIN_CHECKED_BYTES", 1000)
     path = tmp_path / "triples.jsonl.gz"
     path.write_bytes(gzip.compress(b" " * 100_000))
     with pytest.raises(BadInputError, match=r"jsonl.gz inflates to more than .* bytes, like a zip bomb"):

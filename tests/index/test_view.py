@@ -25,7 +25,7 @@ import many_filters
 from queries_only import QueriesOnly
 from trials import FULL
 from triplebeam.assemble import Context, Index, IndexReader, context_of
-from triplebeam.assemble.context import VIEWS_KEPT
+from triplebeam.assemble.context import MAX_CACHED_RATIO
 from triplebeam.assemble.table import search_methods
 from triplebeam.errors import (
     BadInputError,
@@ -146,7 +146,7 @@ def test_views_are_kept_shared_and_filtered_again(tmp_path: Path) -> None:
     for number in range(2000, 2012):
         index.filter(f"year = {number}")
     assert context_of(some) is context_of(index.filter("year >= 2005")), "small views are kept, as many as there are"
-    for number in range(2000, 2000 + VIEWS_KEPT):
+    for number in range(2000, 2000 + MAX_CACHED_RATIO):
         index.filter(f"year != {number}")
     assert context_of(some) is not context_of(index.filter("year >= 2005"))
     assert len(index.passages.document_ids) == 12

@@ -21,7 +21,7 @@ Search: TypeAlias = Callable[[str, int], Iterable[str]]
 #: Where passages are known from: an open index, or the passages themselves.
 Source: TypeAlias = IndexReader | Sequence[Passage]
 
-_SHOWN = 60
+_MAX_CHARACTERS_SHOWN = 60
 
 
 def metadata_of(found: SearchResult) -> dict[str, object]:
@@ -97,7 +97,7 @@ class KnownPassages:
         named = ", ".join(repr(each) for each in ids if each is not None) or "none"
         if text is None:
             return f"your search gave the id {named}, which no passage of this index has: give ids that were indexed."
-        shown = text if len(text) <= _SHOWN else text[:_SHOWN] + " …"
+        shown = text if len(text) <= _MAX_CHARACTERS_SHOWN else text[:_MAX_CHARACTERS_SHOWN] + " …"
         return (
             f"your retriever gave the document {shown!r} (ids: {named}), which is no passage of this index: put the"
             f" passage's id into its metadata under {self.id_key!r}, or index the same texts."

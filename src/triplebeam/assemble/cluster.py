@@ -35,7 +35,7 @@ _LOG = logging.getLogger("triplebeam")
 #: A line of text to bytes.
 Stage: TypeAlias = Callable[[str], bytes]
 #: Lines that are in the cluster's memory at a time, with their results.
-_WAVE = 1024
+_PASSAGES_PER_WAVE = 1024
 #: Processes of Ray on a busy machine take long to load. Its defaults are 30 seconds, and 60 for a worker.
 _LIMITS_OF_RAY = {
     "RAY_USAGE_STATS_ENABLED": "0",  # nothing is reported to anybody
@@ -55,7 +55,7 @@ def run_stage(make_stage: Callable[[], Stage], lines: Iterable[str]) -> Iterator
     import ray
 
     processors = max(1, int(ray.cluster_resources().get("CPU", 1)))
-    while wave := list(islice(remaining, _WAVE)):
+    while wave := list(islice(remaining, _PASSAGES_PER_WAVE)):
         # A line is a task of its own: it takes seconds, and a worker that is lost loses one.
         read = data.from_items([{"line": line} for line in wave], override_num_blocks=len(wave))
         workers = data.ActorPoolStrategy(size=min(processors, len(wave)))

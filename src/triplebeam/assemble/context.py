@@ -21,15 +21,15 @@ from triplebeam.system.work import Progress, ignore_progress
 from triplebeam.where import Where
 
 #: Retrievers kept per context. There is no end of those one can write with parameters in brackets.
-_KEPT = 32
+_MAX_CACHED_RETRIEVERS = 32
 #: Passages of all views that are kept, as a multiple of the passages of their index: that is what they cost in memory.
-VIEWS_KEPT = 2
+MAX_CACHED_RATIO = 2
 #: Views that are kept, however few passages they have.
 MAX_VIEWS = 256
 #: Views that are kept of an index on a cluster. They have no passages of their own, but each keeps neighbourhoods.
-_CLUSTER_VIEWS_KEPT = 16
+_MAX_CLUSTER_VIEWS = 16
 #: Neighbourhoods that are kept: an agent may come back to a query.
-_NEARBY_KEPT = 8
+_MAX_NEIGHBOURHOODS = 8
 
 
 @dataclass(frozen=True)
@@ -115,7 +115,7 @@ class Context:
         """Return the retriever of that name, made at first use and kept: some compute a matrix."""
         if (known := self._retrievers.get(name)) is not None:
             return known
-        while len(self._retrievers) >= _KEPT:  # other threads may do the same
+        while len(self._retrievers) >= _MAX_CACHED_RETRIEVERS:  # other threads may do the same
             self._retrievers.pop(next(iter(tuple(self._retrievers)), name), None)
         return self._retrievers.setdefault(name, make())
 
@@ -130,7 +130,7 @@ class Context:
             kept = whole._views.pop(filters, found)
             whole._views[filters] = kept  # behind the others: it was used last
             while len(whole._views) > 1 and (
-                sum(view.size for view in whole._views.values()) > VIEWS_KEPT * len(whole.passages)
+                sum(view.size for view in whole._views.values()) > MAX_CACHED_RATIO * len(whole.passages)
                 or len(whole._views) > MAX_VIEWS
             ):
                 whole._views.pop(next(iter(whole._views))).release()
@@ -144,7 +144,7 @@ class Context:
         parts = clauses(query)
         vector = self.embedder.embed([query, *parts], kind="query")[0]
         made = self.over(self.source.graph(Query(query, vector, parts, hops)))
-        while len(self._nearby) >= _NEARBY_KEPT:  # other threads may do the same, and remove this one, too
+        while len(self._nearby) >= _MAX_NEIGHBOURHOODS:  # other threads may do the same, and remove this one, too
             self._nearby.pop(next(iter(tuple(self._nearby)), key), None)
         self._nearby[key] = made
         return made
@@ -174,7 +174,7 @@ class Context:
             whole, rows = (seen, rows) if seen.whole is None else (seen.whole, seen.rows[rows])
             return len(rows), lambda: view(whole, rows)
         visible, passages = seen.filter(where), len((self.whole or self).passages)
-        return max(1, VIEWS_KEPT * passages // _CLUSTER_VIEWS_KEPT), lambda: visible
+        return max(1, MAX_CACHED_RATIO * passages // _MAX_CLUSTER_VIEWS), lambda: visible
 
 
 @dataclass(eq=False)

@@ -20,10 +20,10 @@ from triplebeam.generate.parse import Text
 from triplebeam.generate.prompts import load
 from triplebeam.text.characters import replace_unstorable
 
-_TURNS_SHOWN = 6
-_CHARACTERS_SHOWN = 800
-_LONGEST_MESSAGE = 1000
-_LONGEST_QUESTION = 2000
+_MAX_TURNS_SHOWN = 6
+_MAX_CHARACTERS_SHOWN = 800
+_MAX_MESSAGE_CHARACTERS = 1000
+_MAX_QUESTION_CHARACTERS = 2000
 #: Some models repeat what the prompt has before the message.
 _LABEL = re.compile(r"^(?:message|question)\s*:\s*", re.IGNORECASE)
 _NO_MODEL = "No language model is configured to rewrite it."
@@ -51,8 +51,8 @@ class FollowUp:
 def _check_question(text: str) -> str:
     """Refuse a question without words, and one that is pages long."""
     question = _LABEL.sub("", text.strip())
-    if not 0 < len(question) <= _LONGEST_QUESTION:
-        raise ValueError(f"must have 1 to {_LONGEST_QUESTION} characters")
+    if not 0 < len(question) <= _MAX_QUESTION_CHARACTERS:
+        raise ValueError(f"must have 1 to {_MAX_QUESTION_CHARACTERS} characters")
     return question
 
 
@@ -62,11 +62,11 @@ class _SelfContained(BaseModel):
 
 def follow_up(model: LanguageModel | None, message: str, earlier: Sequence[Turn]) -> FollowUp | None:
     """Find what a message means after the earlier turns; None for one that is asked as it is and costs no call."""
-    if not any(turn.role == "user" for turn in earlier) or len(message) > _LONGEST_MESSAGE:
+    if not any(turn.role == "user" for turn in earlier) or len(message) > _MAX_MESSAGE_CHARACTERS:
         return None
     if model is None:
         return FollowUp(asked=message, question=message, problem=_NO_MODEL)
-    turns = (f"{turn.role.title()}: {_shorten_turn(turn.content)}" for turn in earlier[-_TURNS_SHOWN:])
+    turns = (f"{turn.role.title()}: {_shorten_turn(turn.content)}" for turn in earlier[-_MAX_TURNS_SHOWN:])
     prompt = load("self_contained").fill(conversation="\n".join(turns), message=message)
     with account() as spent:
         try:
@@ -83,4 +83,4 @@ def follow_conversation(earlier: Sequence[Turn]) -> AbstractContextManager[None]
 
 def _shorten_turn(content: str) -> str:
     text = " ".join(replace_unstorable(content).split())
-    return text if len(text) <= _CHARACTERS_SHOWN else f"{text[:_CHARACTERS_SHOWN]} …"
+    return text if len(text) <= _MAX_CHARACTERS_SHOWN else f"{text[:_MAX_CHARACTERS_SHOWN]} …"

@@ -15,8 +15,8 @@ from triplebeam.extract.extractor import Extraction, sort_out
 from triplebeam.passage import Passage
 
 #: Triples as JSON shrink to a tenth; below the size from which it matters, any ratio will do.
-_MOST_RATIO = 50
-_ANY_RATIO_UP_TO = 100_000_000
+_MAX_RATIO = 50
+_MIN_CHECKED_BYTES = 100_000_000
 
 
 class TriplesFile:
@@ -54,7 +54,7 @@ class TriplesFile:
             ) from error
 
     def _inflate(self) -> bytes:
-        most = max(_ANY_RATIO_UP_TO, _MOST_RATIO * self.path.stat().st_size)
+        most = max(_MIN_CHECKED_BYTES, _MAX_RATIO * self.path.stat().st_size)
         with gzip.open(self.path) as file:
             content = file.read(most + 1)
         if len(content) > most:

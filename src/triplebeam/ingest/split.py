@@ -24,7 +24,7 @@ _TOKEN = re.compile(rf"[{CHINESE_AND_JAPANESE}]|[^\W{CHINESE_AND_JAPANESE}]{{1,4
 _BLANK_LINE = re.compile(r"\n[^\S\n]*\n\s*")
 _HEADING_TOKENS = 16
 #: A section of less than this share of the limit may share its passage with the next.
-_SMALL_SHARE = 4
+_SMALL_FRACTION = 4
 _ENDS_LIKE_PROSE = tuple(".!?…;,。！？”\"'’)")
 _BETWEEN = " › "
 
@@ -133,7 +133,7 @@ def _pack(
     ``enough`` and their section lasts. What is over the limit by itself goes to the next cutter.
     """
     first = last = size = 0  # the passage being filled; empty while its size is 0
-    small = limit // _SMALL_SHARE
+    small = limit // _SMALL_FRACTION
     for start, end in cutters[0](text, *span, outline):
         tokens = _count(text, start, end)
         if size and (size >= enough or size + tokens > limit or outline.parts(last, start, size < small)):

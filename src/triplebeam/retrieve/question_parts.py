@@ -84,8 +84,8 @@ _BORDER = re.compile(
     r"\s*(?:[,;:?]|\b(?:while|whereas|but|and|or|compared to|in contrast to|than|before|after|as well as)\b)\s*",
     re.IGNORECASE,
 )
-_LEAST_WORDS = 4
-_LEAST_TELLING_WORDS = 2
+_MIN_WORDS = 4
+_MIN_TELLING_WORDS = 2
 _WORD = compile_word(without="", joined_by="'’-")
 _SHARPNESS = 4
 #: Matches of a clause's words that count; the head is all that is wanted.
@@ -95,7 +95,7 @@ _MATCHES = 100
 def clauses(question: str) -> list[str]:
     """Return the parts of a question that can be searched for alone; none where there are fewer than two of them."""
     parts = (part.strip(" .\"'") for part in _BORDER.split(question))
-    found = [part for part in parts if len(part.split()) >= _LEAST_WORDS and _says_what(part)]
+    found = [part for part in parts if len(part.split()) >= _MIN_WORDS and _says_what(part)]
     return found if len(found) > 1 else []
 
 
@@ -104,7 +104,7 @@ def _says_what(part: str) -> bool:
     words = _WORD.findall(part)
     telling = [word for word in words if word.casefold() not in FUNCTION_WORDS]
     noun = any(article.casefold() in ARTICLES and word in telling for article, word in pairwise(words))
-    return noun or len(telling) >= _LEAST_TELLING_WORDS or any(not word.islower() for word in telling)
+    return noun or len(telling) >= _MIN_TELLING_WORDS or any(not word.islower() for word in telling)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -49,7 +49,7 @@ from triplebeam.system.durable import explain_disk_errors, flush, make_folder
 _DELETED = ".triplebeam-deleted-"
 _DELETED_NAME = re.compile(re.escape(_DELETED) + "[0-9a-f]{16}")
 _HOSTS = re.compile(r"\bopensearchs?://[^\s/]+/")
-_NAMES_SHOWN = 5
+_MAX_NAMES_SHOWN = 5
 _RETRIES = 3
 
 
@@ -147,7 +147,7 @@ class Library:
         places = self._places()
         if name not in places:
             names = sorted(places)
-            there = f"there are {', '.join(names[:_NAMES_SHOWN])}" if names else "there is none yet"
+            there = f"there are {', '.join(names[:_MAX_NAMES_SHOWN])}" if names else "there is none yet"
             raise UnknownIndexError(f"there is no index {name[:80]!r}{nearest(name[:80], names)}: {there}.")
         place = places[name]
         return place if isinstance(place, Location) else find_location(place)

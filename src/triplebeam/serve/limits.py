@@ -13,9 +13,17 @@ from triplebeam.methods.gear import Cascade
 MEGABYTE = 1_000_000
 _METHOD_CHARACTERS = 500
 _METHOD_PARTS = 4
-_LARGEST_NUMBER = 1000
-_LARGEST = {"length": 10, "layers": 20, "damping": 0.99, "paths": 100, "samples": 100, "tokens": 100_000, "seed": 2**31}
-_SMALLEST = {"tolerance": 1e-8}
+_DEFAULT_MAX = 1000
+_MAX_VALUES = {
+    "length": 10,
+    "layers": 20,
+    "damping": 0.99,
+    "paths": 100,
+    "samples": 100,
+    "tokens": 100_000,
+    "seed": 2**31,
+}
+_MIN_VALUES = {"tolerance": 1e-8}
 #: Triples in all chains that walks score, and in those that they encode, at about two milliseconds of processor time.
 _MAX_SCORED, _MAX_ENCODED = 100_000, 2000
 #: A model may be called as often as these say, multiplied.
@@ -85,7 +93,7 @@ def _check_parameter(method: str, name: str, value: object) -> None:
         raise BadInputError(f"{method!r} names a file, which a server does not read: leave {name} out.")
     if not isinstance(value, int | float) or isinstance(value, bool):
         return
-    least, most = _SMALLEST.get(name, -math.inf), _LARGEST.get(name, _LARGEST_NUMBER)
+    least, most = _MIN_VALUES.get(name, -math.inf), _MAX_VALUES.get(name, _DEFAULT_MAX)
     if value > most and not (name == "diversity" and value == math.inf):  # which switches it off
         raise BadInputError(f"{name} is {value} in {method!r}: a server accepts at most {most:,}.")
     if value < least:

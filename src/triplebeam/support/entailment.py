@@ -20,11 +20,11 @@ from triplebeam.system.work import Progress, ignore_progress
 
 ADAPTER = Path(__file__).with_name("adapter.safetensors")
 #: In tokens; what is longer is cut.
-_LONGEST = 224
+_MAX_TOKENS = 224
 #: The least score of a claim that holds: chosen on facts that no figure of the documentation is about.
-LEAST = -0.36
+MIN_SCORE = -0.36
 #: The least score of a claim that nearly has the words of its sentence (`restatement`).
-LEAST_IN_ITS_WORDS = -2.0
+MIN_SCORE_IN_ITS_WORDS = -2.0
 #: Relations that hold both ways, or nearly so ("wife"): they have no direction that could be wrong.
 _MUTUAL = re.compile(
     r"(?i)\b(?:marri|wed\b|wife|husband|spouse|divorc|brother|sister|sibling|twin|cousin|friend|partner|colleague|rival"
@@ -45,7 +45,7 @@ def prepare(home: Path, *, offline: bool, progress: Progress = ignore_progress) 
 
 
 @lru_cache(maxsize=4096)
-def states(claim: Claim, least: float = LEAST) -> bool:
+def states(claim: Claim, least: float = MIN_SCORE) -> bool:
     """Decide whether the words state the fact, not rather its reverse. The last claims are kept, as facts recur."""
     score = reader().score(claim)
     return score > least and bool(_MUTUAL.search(claim.triple.predicate) or score >= reader().score(claim.swapped))
@@ -70,7 +70,7 @@ class Reader:
         self._weight, self._bias = adapted["head.weight"][0], float(adapted["head.bias"][0])
         self._session = assemble_session(model, merge_adapter(load_tensors(model.weights_file), adapted))
         self._tokenizer = open_tokenizer(model)
-        self._tokenizer.enable_truncation(_LONGEST)
+        self._tokenizer.enable_truncation(_MAX_TOKENS)
 
     def score(self, claim: Claim) -> float:
         """How much speaks for the claim: the logarithm of the odds, on average with and without the sentence before."""

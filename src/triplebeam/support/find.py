@@ -9,7 +9,7 @@ from triplebeam.answer import Span
 from triplebeam.passage import Passage
 from triplebeam.support.assertion import find_reservation
 from triplebeam.support.claim import Claim, claim_of, split_statement
-from triplebeam.support.entailment import LEAST_IN_ITS_WORDS, reader, states
+from triplebeam.support.entailment import MIN_SCORE_IN_ITS_WORDS, reader, states
 from triplebeam.support.names import mentions, object_mentions
 from triplebeam.support.page import Page, page_of
 from triplebeam.support.reference import name_references
@@ -22,10 +22,10 @@ from triplebeam.triple import Triple
 
 _ELLIPSIS = re.compile(r"\[?(?:…|\.\s?\.\s?\.)\]?")
 #: A quotation with an ellipsis leaves out at most this many characters in one place.
-_LONGEST_GAP = 300
+_MAX_GAP_CHARACTERS = 300
 #: The share of a quotation's words that the passage has in the same order, if it counts as a near miss.
-_NEARLY = 0.75
-_FEWEST_WORDS = 4
+_MIN_MATCHING_SHARE = 0.75
+_MIN_WORDS = 4
 #: In words: a subject behind its object counts as this much farther away.
 _TURNED = 5
 
@@ -142,9 +142,9 @@ def _is_in_its_words(
     quote = sentence if is_resolved else page.words_within(sentence, *place)
     is_new_to_model = is_resolved or is_verbatim(statement, page, quote)
     if restates(statement, page, quote, passage, exactly=not is_new_to_model):
-        return is_new_to_model or isinstance(claim, str) or reader().score(claim) > LEAST_IN_ITS_WORDS
+        return is_new_to_model or isinstance(claim, str) or reader().score(claim) > MIN_SCORE_IN_ITS_WORDS
     has_all_words = restates(statement, page, quote, passage, exactly=True, in_order=False)
-    return has_all_words and isinstance(claim, Claim) and states(claim, LEAST_IN_ITS_WORDS)
+    return has_all_words and isinstance(claim, Claim) and states(claim, MIN_SCORE_IN_ITS_WORDS)
 
 
 def _span(passage: Passage, start: int, end: int) -> Span:
@@ -166,7 +166,7 @@ def locate(quotation: str, text: str) -> tuple[int, int] | None:
             return None
         places.append(found)
     gaps = [words[after[0]].start - words[before[1] - 1].end for before, after in pairwise(places)]
-    if not places or not all(0 <= gap <= _LONGEST_GAP for gap in gaps):
+    if not places or not all(0 <= gap <= _MAX_GAP_CHARACTERS for gap in gaps):
         return None
     return words[places[0][0]].start, words[places[-1][1] - 1].end
 
@@ -181,13 +181,13 @@ def _exactly(piece: list[str], words: list[Word], after: int) -> tuple[int, int]
 
 def _nearly(piece: list[str], words: list[Word]) -> tuple[int, int] | None:
     """Find the stretch that begins and ends with words of the quotation and has most of the others in their order."""
-    if len(piece) < _FEWEST_WORDS:
+    if len(piece) < _MIN_WORDS:
         return None
     keys = [word.folded for word in words]
     anchor = SequenceMatcher(None, piece, keys, autojunk=False).find_longest_match()
     start = max(0, anchor.b - anchor.a - 2)
     window = keys[start : anchor.b - anchor.a + len(piece) + 2]
     blocks = SequenceMatcher(None, piece, window, autojunk=False).get_matching_blocks()[:-1]  # the last is empty
-    if sum(block.size for block in blocks) < _NEARLY * len(piece):
+    if sum(block.size for block in blocks) < _MIN_MATCHING_SHARE * len(piece):
         return None
     return start + blocks[0].b, start + blocks[-1].b + blocks[-1].size

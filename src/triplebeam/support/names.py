@@ -10,11 +10,11 @@ from triplebeam.text.words import Word, content, words_of
 from triplebeam.triple import Triple
 
 _MONTH = {name[:length].casefold(): n for n, name in enumerate(month_name) if n for length in (3, len(name))}
-_LONGEST_DATE = 4
+_MAX_DATE_WORDS = 4
 #: With a capital letter behind a name, no part of it: "Directed by Ann Lee Produced by Per Lund Released 1985".
 _ROW_STARTS = word_set("born created died directed established founded produced published released starring written")
 #: Content words of a name from which on a third of them may be missing.
-_LONG_NAME = 4
+_MIN_LONG_NAME_WORDS = 4
 #: So many words that are not part of the name may be among its words.
 _STRANGERS = 2
 
@@ -82,7 +82,7 @@ def _fold_words(words: Sequence[Word]) -> set[str]:
 def _find_name(name: Sequence[Word], words: Sequence[Word], places: range) -> list[range]:
     """Find the shortest stretches that have the words of a name, no two of which overlap."""
     wanted = _fold_words(name)
-    fewest = len(wanted) - (len(wanted) // 3 if len(wanted) >= _LONG_NAME else 0)
+    fewest = len(wanted) - (len(wanted) // 3 if len(wanted) >= _MIN_LONG_NAME_WORDS else 0)
     is_phrase = not all(word.is_name for word in name)
     fixed = _fold_words([word for word in name if word.is_name or word.text[0].isdigit()]) if is_phrase else set()
     stretches = []
@@ -146,7 +146,7 @@ def _first_of_name(words: Sequence[Word], last: int) -> int:
 def _dates(wanted: dict[str, int], words: Sequence[Word], places: range) -> Iterator[range]:
     """Dates that imply the one named: a full date implies its year, not the other way round."""
     for first in places:
-        for last in range(first + 1, min(first + _LONGEST_DATE, places.stop) + 1):
+        for last in range(first + 1, min(first + _MAX_DATE_WORDS, places.stop) + 1):
             if wanted.items() <= _date_of(words[first:last]).items():
                 yield range(first, last)
                 break

@@ -11,7 +11,7 @@ from triplebeam.text.stop_words import AUXILIARIES, PRONOUNS
 from triplebeam.text.words import Word, content, words_of
 
 #: In words. What is longer is a table or a list.
-_LONGEST_SENTENCE = 100
+_MAX_SENTENCE_WORDS = 100
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Page:
             first = place
             while place < len(self.words) and self.words[place].start < end:
                 place += 1
-            if 0 < place - first <= _LONGEST_SENTENCE:
+            if 0 < place - first <= _MAX_SENTENCE_WORDS:
                 sentences.append(range(first, place))
         return sentences
 
@@ -50,7 +50,7 @@ class Page:
         words = self.words
         inside = [each for each in self.sentences if words[each.start].start < end and start < words[each.stop - 1].end]
         stretch = [n for n, word in enumerate(words) if start <= word.start and word.end <= end]
-        if stretch and len(stretch) <= _LONGEST_SENTENCE and not any(stretch[-1] in each for each in inside):
+        if stretch and len(stretch) <= _MAX_SENTENCE_WORDS and not any(stretch[-1] in each for each in inside):
             inside.append(range(stretch[0], stretch[-1] + 1))  # of a table, which is no sentence
         return range(inside[0].start, inside[-1].stop) if inside else range(0)
 

@@ -24,7 +24,7 @@ _NOMINATIVES = _PERSONAL | {"it"}
 #: In sentences, backwards.
 _MAX_DISTANCE = 5
 #: In words: the longest name of a speaker, or term, before a colon.
-_LONGEST_HEAD = 4
+_MAX_HEAD_WORDS = 4
 #: A name behind one of these says where, when or whose something is.
 _PLACING = word_set("in at on from near since during until his her its their my your our")
 _DISTINCT = "other|another|first|second|third|new|next|last|latter|former|rival|same|only"
@@ -90,7 +90,7 @@ def _find_antecedent(page: Page, sentence: range, pronoun: str, meant: Sequence[
 def _read_head(page: Page, sentence: range) -> list[Word]:
     """List the words of the speaker or term that a sentence begins with."""
     words = [page.words[place] for place in sentence]
-    return words[: next((n for n, word in enumerate(words[: _LONGEST_HEAD + 1]) if n and ":" in word.gap), 0)]
+    return words[: next((n for n, word in enumerate(words[: _MAX_HEAD_WORDS + 1]) if n and ":" in word.gap), 0)]
 
 
 def _read_sentence(page: Page, sentence: range) -> list[Word]:

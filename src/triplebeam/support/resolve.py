@@ -34,7 +34,7 @@ _LABELS = word_set(
     " syntax value values returns parameters description version see subtype a q from to subject date cc summary"
 )
 #: In lines, on average, where several talk.
-_LONGEST_TURN = 6
+_MAX_SPEAKER_WORDS = 6
 _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
 #: A line that is a defined term: an option, a setting, or a name in the spelling of code, alone on its line.
 _TERM = re.compile(
@@ -127,7 +127,7 @@ def resolve(text: str, day: str = "") -> Resolved:
     turns = [each for each in _TURN.finditer(text) if each["speaker"].casefold() not in _LABELS]
     lines = sum(map(bool, map(str.strip, text.splitlines())))
     spoken = len(turns) > 1 or any(str(each.lastgroup)[:2] in ("i_", "my") for each in _PERSONS.finditer(text))
-    longest = _LONGEST_TURN if len(set(map(_name, turns))) > 1 else 2
+    longest = _MAX_SPEAKER_WORDS if len(set(map(_name, turns))) > 1 else 2
     if turns and spoken and longest * len(turns) >= lines:
         changes = [*_name_speakers(text, turns), *_days(text, day)]
         speakers = [(each.start(), _name(each)) for each in turns]

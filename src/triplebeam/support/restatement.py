@@ -21,7 +21,7 @@ from triplebeam.triple import Triple
 #: Of a statement's words, this share may be others than the sentence's, if they are neither names nor numbers.
 _OTHER_WORDS = 0.25
 #: At least this share of them is in the sentence itself.
-_FEWEST_SHARE = 0.4
+_MIN_SHARE_FOUND = 0.4
 #: Words of more letters than this are compared by their beginnings: "visits" and "visited".
 _STEM = 5
 #: What a statement may add to say what kind of thing a name is, or who says it.
@@ -38,8 +38,9 @@ _SPEECH = word_set(
     " believes hopes plans"
 )
 _PREPOSITIONS = word_set("and or of with by for from to in at on than about after before under over near like s")
-_TWO = 2
-_LONGEST_TERM = 3
+_MIN_WORDS_FOUND = 2
+_PAIR = 2
+_MAX_TERM_WORDS = 3
 _ISO_DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 _CLAUSE = re.compile(r"[,;:()—–.\n]")
 _SENTENCE_END = re.compile(r"[.!?\n]")
@@ -68,9 +69,9 @@ def restates(
     is_others = not words or (places[0] < 0 and words[0].folded in _persons(passage))
     if is_others or any(exactly or _is_fixed(words, n) for n in others):
         return False
-    if len(others) > _OTHER_WORDS * len(words) or len(found) < _FEWEST_SHARE * len(words):
+    if len(others) > _OTHER_WORDS * len(words) or len(found) < _MIN_SHARE_FOUND * len(words):
         return False
-    if len(found) < _TWO or _cuts_a_name(inside, found):
+    if len(found) < _MIN_WORDS_FOUND or _cuts_a_name(inside, found):
         return False
     if not in_order or not _are_in_order(found, inside, speakers_of(passage)):
         return not in_order
@@ -115,7 +116,7 @@ def _around(page: Page, sentence: range, passage: Passage) -> set[str]:
 def _persons(passage: Passage) -> set[str]:
     """List the words of the names of two who talk with each other."""
     speakers = speakers_of(passage)
-    return {word.folded for word in words_of(" ".join(speakers))} if len(speakers) == _TWO else set()
+    return {word.folded for word in words_of(" ".join(speakers))} if len(speakers) == _PAIR else set()
 
 
 def is_verbatim(statement: str, page: Page, sentence: range) -> bool:
@@ -200,7 +201,7 @@ def _are_in_order(found: Sequence[int], inside: Sequence[Word], speakers: Sequen
     """Are the words of each sentence in its order? Speakers, a term before a colon and the only number are anywhere."""
     numbers = {word.folded for word in inside if word.text[0].isdigit()}
     free = {word.folded for word in words_of(" ".join(speakers))} | (numbers if len(numbers) == 1 else set())
-    term = next((n for n, word in enumerate(inside[: _LONGEST_TERM + 1]) if n and ":" in word.gap), 0)
+    term = next((n for n, word in enumerate(inside[: _MAX_TERM_WORDS + 1]) if n and ":" in word.gap), 0)
     free |= {word.folded for word in inside[:term]}
     starts = [n for n, word in enumerate(inside) if n and _SENTENCE_END.search(word.gap)]
     order = [(bisect_right(starts, place), place) for place in found if inside[place].folded not in free]

@@ -15,7 +15,7 @@ from triplebeam.passage import Passage
 #: Raise this whenever a rule changes, so that indexes extract their passages again.
 RULES_VERSION = 8
 #: Fewer passages than this are parsed sooner than a second process has started.
-_FEW = 128
+_MIN_PASSAGES_FOR_WORKERS = 128
 
 
 @dataclass(frozen=True)
@@ -44,8 +44,8 @@ class LocalExtractor:
                 f"There is no English parser in {self.model_folder}: run `triplebeam doctor --install` to fetch it."
             )
         source = iter(passages)
-        first = list(islice(source, _FEW))
-        if self.processes == 1 or len(first) < _FEW:
+        first = list(islice(source, _MIN_PASSAGES_FOR_WORKERS))
+        if self.processes == 1 or len(first) < _MIN_PASSAGES_FOR_WORKERS:
             yield from extract_passages(load_parser(self.model_folder), chain(first, source))
         else:
             yield from extract_in_processes(self.model_folder, self.processes, chain(first, source))

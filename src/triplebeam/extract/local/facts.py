@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from triplebeam.passage import Passage
 
-_LONGEST_TEXT = 100_000
+_MAX_CHARACTERS = 100_000
 #: Texts, and characters of them, that are parsed at a time: the parser takes four kilobytes for a character.
 _BATCH = 128
 _BATCH_CHARACTERS = 200_000
@@ -86,9 +86,8 @@ def _prepare(nlp: "Language", reading: Reading) -> "Doc":
 def _extract_or_fail(doc: "Doc", reading: Reading) -> Extraction:
     passage = reading.passage
     if not _is_bearable(passage):
-        reason = (
-            f"the passage has {len(passage.text):,} characters and the parser takes {_LONGEST_TEXT:,}: --split cuts it"
-        )
+        given = f"{len(passage.text):,} characters"
+        reason = f"the passage has {given} and the parser takes {_MAX_CHARACTERS:,}: --split cuts it"
         return Extraction(passage_id=passage.id, failure=reason)
     if reading.language:
         return Extraction(passage_id=passage.id, unread_language=reading.language)
@@ -100,7 +99,7 @@ def _extract_or_fail(doc: "Doc", reading: Reading) -> Extraction:
 
 def _is_bearable(passage: "Passage") -> bool:
     """Return whether the text is too long: a parse takes memory in proportion, and a passage this long was not cut."""
-    return len(passage.text) <= _LONGEST_TEXT
+    return len(passage.text) <= _MAX_CHARACTERS
 
 
 def _find_titles(reading: Reading) -> list[tuple[int, int]]:

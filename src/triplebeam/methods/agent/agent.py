@@ -43,7 +43,7 @@ First: TypeAlias = Literal["evidence", "fusion"]
 #: The constant of Eq. 9 behind the facts' passages: the first of each list counts more than with the paper's 60.
 _RANK_CONSTANT = 3
 #: The number of facts from which on most of them being in no passage shows that the model invents them.
-_FEW_FACTS = 3
+_MIN_FACTS_TO_JUDGE = 3
 
 _REPEATED = "the next query repeats an earlier one"
 _CONTRADICTED = "the facts contradict what the question takes for granted"
@@ -252,7 +252,7 @@ class _Gist(Gist):
             return "a reply of the model could not be used"
         if self.repeated or self.ending == _REPEATED:
             return "the model repeated its queries" if not self.answer else ""
-        if len(self.facts) >= _FEW_FACTS and 2 * len(unquoted) > len(self.facts):
+        if len(self.facts) >= _MIN_FACTS_TO_JUDGE and 2 * len(unquoted) > len(self.facts):
             return "most facts that the model noted are not in the passages"
         return ""
 

@@ -40,7 +40,7 @@ _LEADING_CONSTANT = 5.0
 _GRAPH: Mapping[str, float] = {"messages": 1.0, "triples": 1.0, "names": 1.0, "owners": 0.5}
 _SCORES = 0.3
 #: How many passages of plain search stay, and the place whose score they get: with two, both are among the first five.
-_KEPT, _KEPT_AT = 2, 3
+_PLAIN_PLACES, _PLAIN_RANK = 2, 3
 
 
 class Walk(Protocol):
@@ -127,8 +127,8 @@ class Blend(OneOfMany):
         weights = {name: self.share * weight for name, weight in _GRAPH.items()}
         weights |= {"titles": 1.0, "plain": 1 - self.share}
         fused = scores.ranking + self._fuse(lists, weights, self.constant)
-        kept = lists["plain"].rows[:_KEPT]
-        fused[kept] = np.maximum(fused[kept], fused[select_top(fused, _KEPT_AT)[-1:]])
+        kept = lists["plain"].rows[:_PLAIN_PLACES]
+        fused[kept] = np.maximum(fused[kept], fused[select_top(fused, _PLAIN_RANK)[-1:]])
         if self.tail is not None:
             lists |= _fill_tail(self.tail, query, scores._replace(ranking=fused), kept.tolist())
         # In single precision, so that what differs by the order of a sum alone is a tie.

@@ -32,14 +32,14 @@ from triplebeam.retrieve.rare_terms import RareLink, RareTerms
 #: What a passage is worth: by its rank and its constant, by plain search, by the terms that it shares, by a link.
 _RANK, _RANK_CONSTANT, _PLAIN, _SHARED, _MAX_SHARED, _LINKED = 2.6, 3, 1.75, 0.16, 3.0, 0.8
 #: How much more than the passage that is there.
-_MARGIN = 0.28
+_MIN_MARGIN = 0.28
 _FIFTH, TENTH = 4, 9
 #: The names of the lists that a hit in these places is in.
 TAIL_LISTS = frozenset({"documents", "links", "terms"})
 #: Passages of the ranking that may move up.
-_DEPTH = 30
+_MAX_DEPTH = 30
 #: Passages above from which on a document makes room for another.
-_MANY = 2
+_MIN_OTHERS_OF_DOCUMENT = 2
 #: The distance, in passages, between two of one document that makes it as long as a book.
 _BOOK_DISTANCE = 100
 
@@ -72,7 +72,7 @@ class Tail:
 
     def fill(self, query: str, scores: Scores, kept: Collection[int]) -> Filled:
         """Move passages up by changing their scores in the ranking; those of ``kept`` stay where they are."""
-        order: list[int] = select_top(scores.ranking, _DEPTH).tolist()
+        order: list[int] = select_top(scores.ranking, _MAX_DEPTH).tolist()
         terms = {link.row: link for link in self.terms.follow(query, order)} if self.terms else {}
         linked = self._find_linked(order[:LINKING_HITS])
         worth = _Worth(scores, {row: rank for rank, row in enumerate(order, 1)}, terms, linked)
@@ -90,7 +90,7 @@ class Tail:
             above = self._count_documents(order[:TENTH])
             others = [row for row in order[TENTH:] if not above[self._document(row)]]
             tenth = order[TENTH]
-            if others and above[self._document(tenth)] >= _MANY and not self._is_in_book(tenth):
+            if others and above[self._document(tenth)] >= _MIN_OTHERS_OF_DOCUMENT and not self._is_in_book(tenth):
                 filled.documents.append(others[0])
                 _move(others[0], order, TENTH, scores.ranking)
             elif (row := worth.choose(terms, order, TENTH)) is not None:
@@ -127,7 +127,7 @@ class _Worth(NamedTuple):
         """Return the best of these rows that is not above a place, if it is worth more than what is there."""
         above = order[:place]
         best = max((row for row in rows if row not in above), key=lambda row: (self.of(row), -row), default=None)
-        if best is None or best == order[place] or self.of(best) <= self.of(order[place]) + _MARGIN:
+        if best is None or best == order[place] or self.of(best) <= self.of(order[place]) + _MIN_MARGIN:
             return None
         return best
 

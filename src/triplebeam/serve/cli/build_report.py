@@ -15,7 +15,7 @@ from triplebeam.text.phrases import format_count
 
 #: If a larger share of passages has no triples, the model is probably too weak.
 _SUSPICIOUS = 0.2
-_IDS_SHOWN, _REASONS_SHOWN = 3, 5
+_MAX_IDS_SHOWN, _MAX_REASONS_SHOWN = 3, 5
 
 _LANGUAGES = (
     "ar Arabic, be Belarusian, bg Bulgarian, bn Bengali, ca Catalan, cs Czech, cy Welsh, da Danish, de German, el"
@@ -92,11 +92,11 @@ def _tell_of_failures(folder: Location, report: BuildReport) -> None:
         return
     output, groups = Output(), group_failures(report.failures)
     output.warn(f"{len(report.failures):,} passages are without triples because their extraction failed:")
-    for reason, passage_ids in groups[:_REASONS_SHOWN]:
-        ids = ", ".join(passage_ids[:_IDS_SHOWN]) + (", …" if len(passage_ids) > _IDS_SHOWN else "")
+    for reason, passage_ids in groups[:_MAX_REASONS_SHOWN]:
+        ids = ", ".join(passage_ids[:_MAX_IDS_SHOWN]) + (", …" if len(passage_ids) > _MAX_IDS_SHOWN else "")
         output.warn(f"  {len(passage_ids):,} × {' '.join(reason.split())} ({ids})")
-    if len(groups) > _REASONS_SHOWN:
-        output.warn(f"  and {len(groups) - _REASONS_SHOWN} other reasons")
+    if len(groups) > _MAX_REASONS_SHOWN:
+        output.warn(f"  and {len(groups) - _MAX_REASONS_SHOWN} other reasons")
     output.warn(f"Retry them with `triplebeam index {folder} --retry-failed`.")
 
 

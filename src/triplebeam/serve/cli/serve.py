@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 _LIBRARIES = ("fastapi", "uvicorn", "prometheus_client", "python_multipart")
 _LOOPBACK_NAMES = ("localhost", "127.0.0.1", "::1")
 _SECONDS_TO_FINISH = 10
-_NAMES_SHOWN = 10
+_MAX_NAMES_SHOWN = 10
 #: Embedders that are paid for by the text.
 _ENDPOINT = "openai:"
 
@@ -131,9 +131,9 @@ def _run(app: "FastAPI", host: str, port: int, library: Library) -> None:
         raise BadInputError(f"{host}:{port} is not free ({error.strerror}): choose another --port.") from error
     address = f"http://{f'[{host}]' if ':' in host else host}:{listening.getsockname()[1]}"
     names = library.names()
-    more = f" and {len(names) - _NAMES_SHOWN:,} more" if len(names) > _NAMES_SHOWN else ""
+    more = f" and {len(names) - _MAX_NAMES_SHOWN:,} more" if len(names) > _MAX_NAMES_SHOWN else ""
     typer.echo(f"Triplebeam is listening at {address}: open {address}/ in a browser. Stop with Ctrl-C.", err=True)
-    typer.echo(f"Indexes: {', '.join(names[:_NAMES_SHOWN]) or 'none yet'}{more}.", err=True)
+    typer.echo(f"Indexes: {', '.join(names[:_MAX_NAMES_SHOWN]) or 'none yet'}{more}.", err=True)
     config = uvicorn.Config(
         app, access_log=False, log_level="warning", timeout_graceful_shutdown=_SECONDS_TO_FINISH, server_header=False
     )

@@ -17,7 +17,7 @@ from triplebeam.serve.cli.options import AsJson, EmbedderName, FollowLinks, Inde
 from triplebeam.serve.cli.output import Output, shown_progress
 from triplebeam.text.phrases import format_count
 
-_SHOWN = 20
+_MAX_DOCUMENTS_SHOWN = 20
 
 
 def sync(
@@ -130,10 +130,10 @@ def _show(folder: Location, report: BuildReport, dry_run: bool) -> None:
         "remove": report.removed,
     }
     for kind, documents in kinds.items():
-        for document in documents if dry_run else documents[:_SHOWN]:
+        for document in documents if dry_run else documents[:_MAX_DOCUMENTS_SHOWN]:
             output.note(f"{kind} {document}")
-        if not dry_run and len(documents) > _SHOWN:
-            output.note(f"{kind} {len(documents) - _SHOWN:,} more")
+        if not dry_run and len(documents) > _MAX_DOCUMENTS_SHOWN:
+            output.note(f"{kind} {len(documents) - _MAX_DOCUMENTS_SHOWN:,} more")
     for skipped in report.skipped:
         if skipped.reason:
             output.note(f"skipped: {skipped}", style="dim")

@@ -60,7 +60,7 @@ _IN_WORDS = {
     "json_invalid": "the body is not JSON",
     "model_attributes_type": "send a JSON object, with the header Content-Type: application/json",
 }
-_FAULTS_SHOWN = 3
+_MAX_FAULTS_SHOWN = 3
 
 
 class ErrorDetail(BaseModel):
@@ -136,7 +136,7 @@ def add_handlers(app: FastAPI) -> None:
         # By fields, without quoting what was sent: that may be long, or secret.
         faults = "; ".join(
             f"{'.'.join(map(str, fault['loc'])) or 'body'}: {_IN_WORDS.get(fault['type'], fault['msg'])}"
-            for fault in error.errors()[:_FAULTS_SHOWN]
+            for fault in error.errors()[:_MAX_FAULTS_SHOWN]
         )
         message = f"the request is not valid ({faults}): see /api/schema for its format."
         return response_to(request, HTTPProblem(400, "bad_input", message))

@@ -18,8 +18,8 @@ from triplebeam.serve.http.errors import HTTPProblem
 from triplebeam.serve.http.event_stream import event
 from triplebeam.serve.shapes import FoundPassageShape, SearchShape
 
-_QUOTED_CHARACTERS = 300
-_PASSAGES_QUOTED = 5
+_MAX_QUOTED_CHARACTERS = 300
+_MAX_PASSAGES_QUOTED = 5
 #: What Markdown puts around a heading.
 _MARKS = "#*_ \t\r"
 _CHUNKS = re.compile(r"\S+\s*(?:\S+\s*){0,7}|\s+")
@@ -42,7 +42,7 @@ def reply_of_search(found: SearchShape, follow_up: FollowUp | None = None) -> Re
     passages = found["passages"]
     listed = [f"[{number}] {_head(passage)}{passage['text']}" for number, passage in enumerate(passages, start=1)]
     cited = [
-        _citation(number, passage["id"], passage["title"], passage["section"], passage["text"][:_QUOTED_CHARACTERS])
+        _citation(number, passage["id"], passage["title"], passage["section"], passage["text"][:_MAX_QUOTED_CHARACTERS])
         for number, passage in enumerate(passages, start=1)
     ]
     remarks = [found["remark"]] if "remark" in found else []
@@ -65,8 +65,8 @@ def reply_of_answer(
     """Write an agent's sentence with a numbered citation for each hop, and below it the words cited."""
     quotes = dict.fromkeys((fact.span.passage_id, fact.span.text) for fact in answer.evidence if fact.span)
     if answer.failure and not quotes:
-        best = answer.ranking.ids[:_PASSAGES_QUOTED]
-        quotes = dict.fromkeys((id_, passages[id_].text[:_QUOTED_CHARACTERS]) for id_ in best)
+        best = answer.ranking.ids[:_MAX_PASSAGES_QUOTED]
+        quotes = dict.fromkeys((id_, passages[id_].text[:_MAX_QUOTED_CHARACTERS]) for id_ in best)
     numbered = [(number, passages[id_], quote) for number, (id_, quote) in enumerate(quotes, start=1)]
     cited = [_citation(number, each.id, each.title, each.section, quote) for number, each, quote in numbered]
     sources = [f'[{number}] {heading(each)}: "{quote}"' for number, each, quote in numbered]

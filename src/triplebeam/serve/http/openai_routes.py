@@ -27,7 +27,7 @@ from triplebeam.serve.library import Library
 from triplebeam.serve.running import AgentRun
 from triplebeam.where.parse import MAX_CHARACTERS
 
-_PASSAGES_SHOWN = 5
+_MAX_PASSAGES_SHOWN = 5
 #: What would change the reply's shape, with the values that do not.
 _UNSUPPORTED: dict[str, tuple[object, ...]] = {
     "n": (1,),
@@ -155,7 +155,7 @@ async def chat_completion(request: Request, runner: SeenRunner, chat: ChatReques
         run = await runner.ask(name, question, method, earlier, chat.where)
         make_reply, closing = partial(_answer, request, run), run.cancel
     else:
-        searched = await runner.search(name, question, method, _PASSAGES_SHOWN, earlier, chat.where)
+        searched = await runner.search(name, question, method, _MAX_PASSAGES_SHOWN, earlier, chat.where)
         reply = reply_of_search(searched_json(searched), searched.follow_up)
         make_reply, closing = partial(asyncio.sleep, 0, reply), do_nothing
     head, options = Head(chat.model), chat.stream_options

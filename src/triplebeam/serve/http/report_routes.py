@@ -15,7 +15,7 @@ from triplebeam.serve.http.search_routes import PROBLEMS
 
 _KINDS = {"report.html": "text/html", "results.json": "application/json"}
 _TITLE = re.compile(r"<title>(.*?)</title>", re.DOTALL)
-_CHARACTERS_READ = 4096
+_MAX_CHARACTERS_READ = 4096
 #: A report has styles and plots, no scripts and nothing to fetch; this policy keeps anything else from running.
 _POLICY = "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 
@@ -82,5 +82,5 @@ def _read_title(file: Path) -> str:
     if file.suffix != ".html":
         return f"{file.parent.name}: results"
     with file.open(encoding="utf-8", errors="replace") as page:
-        found = _TITLE.search(page.read(_CHARACTERS_READ))
+        found = _TITLE.search(page.read(_MAX_CHARACTERS_READ))
     return html.unescape(found[1].strip()) if found else file.parent.name

@@ -20,9 +20,9 @@ from triplebeam.passage import Document
 from triplebeam.serve.http.errors import HTTPProblem
 
 _FILES, _TEXTS = "files", "texts.json"
-_LONGEST_NAME = 200
-_LONGEST_TITLE = 1000
-_LOOKED_AT = 8192
+_MAX_NAME_CHARACTERS = 200
+_MAX_TITLE_CHARACTERS = 1000
+_HEAD_BYTES = 8192
 _UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 #: What the field of a document may be.
 PlainValue: TypeAlias = str | int | float | bool | None
@@ -33,8 +33,8 @@ class NewDocument(BaseModel):
 
     model_config = ConfigDict(extra="allow")
     __pydantic_extra__: dict[str, PlainValue]
-    id: str | int | None = Field(None, max_length=_LONGEST_NAME)
-    title: str | None = Field("", max_length=_LONGEST_TITLE)
+    id: str | int | None = Field(None, max_length=_MAX_NAME_CHARACTERS)
+    title: str | None = Field("", max_length=_MAX_TITLE_CHARACTERS)
     text: str = Field(min_length=1)
     metadata: dict[str, PlainValue] | None = None
     """Fields for filters."""
@@ -46,9 +46,11 @@ def clean_name(name: str) -> str:
     cleaned = "".join(letter for letter in parts[-1] if letter.isprintable()).strip()
     if ".." in parts or not cleaned.strip(".") or cleaned.startswith("."):
         raise HTTPProblem(400, "bad_file_name", f"{name[:80]!r} cannot be a document's name: send a plain file name.")
-    if len(cleaned.encode()) > _LONGEST_NAME:
+    if len(cleaned.encode()) > _MAX_NAME_CHARACTERS:
         raise HTTPProblem(
-            400, "bad_file_name", f"the file name {name[:40]!r}… has more than {_LONGEST_NAME} bytes: shorten it."
+            400,
+            "bad_file_name",
+            f"the file name {name[:40]!r}… has more than {_MAX_NAME_CHARACTERS} bytes: shorten it.",
         )
     return cleaned
 
@@ -92,7 +94,10 @@ def _read_row(row: object, number: int, default_id: str) -> Document:
         document = row_document(row, default_id)
     except SourceError as error:
         raise HTTPProblem(400, "bad_input", f"document {number} cannot be indexed: {error}.") from error
-    for field, value, most in (("id", document.id, _LONGEST_NAME), ("title", document.title, _LONGEST_TITLE)):
+    for field, value, most in (
+        ("id", document.id, _MAX_NAME_CHARACTERS),
+        ("title", document.title, _MAX_TITLE_CHARACTERS),
+    ):
         if len(value) > most:
             reason = f"its {field} has {len(value):,} characters: shorten it to {most:,}"
             raise HTTPProblem(400, "bad_input", f"document {number} cannot be indexed: {reason}.")
@@ -127,7 +132,7 @@ def _remove_path(reading: Reading, path: Path) -> Reading:
 def _check_content(path: Path) -> None:
     """Refuse a file whose content does not match its name, and archives that would fill the memory."""
     with path.open("rb") as file:
-        head = file.read(_LOOKED_AT)
+        head = file.read(_HEAD_BYTES)
     ending = find_ending(path)
     if not _looks_like(ending, head):
         raise _make_refusal(path.name, f"its content is not that of a {ending} file")

@@ -7,7 +7,7 @@ from triplebeam.text.names import strip_qualifier
 from triplebeam.text.words import compile_word
 
 _WORD = compile_word(without="", joined_by="'.-")
-_LONGEST_TITLE = 12
+_MAX_TITLE_WORDS = 12
 _WORKS = get_pattern("works")
 _IS_WORK = re.compile(
     rf",?(?: \([^()]*\),?)?(?: [^.]{{0,80}},)? (?:is|was) (?:a|an|the) [^.]{{0,80}}?\b(?:{_WORKS})\b",
@@ -51,7 +51,7 @@ def looks_like_title(quoted: str) -> bool:
     """Few words, all but the small ones beginning with a capital or a digit: a work's name, not someone's words."""
     words = _WORD.findall(quoted)
     large = [word for word in words[1:] if word not in _SMALL_WORDS]
-    return 0 < len(words) <= _LONGEST_TITLE and all(not word[0].islower() for word in [words[0], *large])
+    return 0 < len(words) <= _MAX_TITLE_WORDS and all(not word[0].islower() for word in [words[0], *large])
 
 
 def reads_like_phrase(title: str) -> bool:

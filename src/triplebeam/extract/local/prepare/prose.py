@@ -30,11 +30,11 @@ _STAMP = re.compile(r"\b\d{1,2}[:.]\d{2} ?(?:[ap]\.?m\.?)? ?(?:[A-Z]{2,4} )?[—
 _WORD = compile_word(without=r"\d_", joined_by="'", flags=re.ASCII)
 _ENDS = tuple(".!?:…\"'”’)。")
 _FULL_LINE = 55
-_FEWEST_WORDS = 3
+_MIN_WORDS = 3
 #: A sentence of so few words may do without small ones: ``Marie Curie discovered polonium.``
-_SHORT = 8
-_SHARE_OF_FUNCTION_WORDS = 0.2
-_SHARE_OF_SIGNS = 0.08
+_MAX_SHORT_WORDS = 8
+_MIN_FUNCTION_WORD_SHARE = 0.2
+_MAX_SIGN_SHARE = 0.08
 _TURN = re.compile(
     r"^[ \t]*(?:\[[^\]\n]{4,30}\][ \t]*)?(?P<speaker>[A-Z][\w'-]*(?: [A-Z][\w'.-]*){0,3})"
     r"[ \t]*(?:\([^)\n]{3,30}\))?(?::[ \t]+|：)(?=\S)",
@@ -60,17 +60,17 @@ def drop_code(text: str) -> str:
 def reads_like_prose(unit: str) -> bool:
     """Return whether a text has the function words of English, ends like a sentence, and has few signs of code."""
     words = _WORD.findall(unit.replace("''", '"'))  # some texts close a quotation so: no apostrophe
-    if len(words) < _FEWEST_WORDS or " | " in unit or _DOT_LEADER.search(unit):
+    if len(words) < _MIN_WORDS or " | " in unit or _DOT_LEADER.search(unit):
         return False
     if 12 * len(_CODE.findall(unit)) > len(words):
         return False
     held = sum(word.lower() in FUNCTION_WORDS for word in words)
     signs = sum(unit.count(sign) for sign in "{}=|\\→<>")
-    short = len(words) <= _SHORT and unit.endswith((".", "!", "?"))
+    short = len(words) <= _MAX_SHORT_WORDS and unit.endswith((".", "!", "?"))
     return (
-        (short or held >= _SHARE_OF_FUNCTION_WORDS * len(words))
-        and signs <= _SHARE_OF_SIGNS * len(words)
-        and (unit.endswith(_ENDS) or len(words) >= 4 * _FEWEST_WORDS)
+        (short or held >= _MIN_FUNCTION_WORD_SHARE * len(words))
+        and signs <= _MAX_SIGN_SHARE * len(words)
+        and (unit.endswith(_ENDS) or len(words) >= 4 * _MIN_WORDS)
     )
 
 

@@ -16,7 +16,7 @@ _NUMBERING = re.compile(
     r"^(?:(?:chapter|section|appendix|part) [\dA-Z]+(?:\.\d+)*[.:]? |\d+(?:\.\d+)*[.)] |[A-Z]\.\d+\.? )+", re.I
 )
 _SITE = re.compile(r" [-–—|·] [^-–—|·]*(?i:documentation|manual|version|guide|handbook|reference|wiki|docs)\b.*$")
-_LONGEST_TOPIC = 6
+_MAX_TOPIC_WORDS = 6
 _OPENING = 300
 
 
@@ -60,5 +60,5 @@ def _topic(title: str, text: str) -> str:
     name = shorten_title(tidy(_SITE.sub("", title)), text)
     if find_name(name, text) or set(split_name(name)) <= set(split_name(text[:_OPENING])):
         return name
-    is_name = looks_like_title(name) and len(name.split()) <= _LONGEST_TOPIC and not re.search(r"[:?!]|\d{4}-", name)
+    is_name = looks_like_title(name) and len(name.split()) <= _MAX_TOPIC_WORDS and not re.search(r"[:?!]|\d{4}-", name)
     return name if is_name else ""

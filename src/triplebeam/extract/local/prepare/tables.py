@@ -16,7 +16,7 @@ from triplebeam.text.names import entity_key
 
 Row: TypeAlias = tuple[str, str, str]
 
-_LONGEST_PART = 120
+_MAX_PART_CHARACTERS = 120
 _UNITS = get_words("units")
 _EMPTY_NOUNS = get_words("empty_nouns") | {"it", "he", "she", "they", "you"}
 _SIGNS = re.compile(r"[|{}<>=#\\→*^\[\]]|https?:")
@@ -51,7 +51,7 @@ def keep_worthy(rows: Iterable[Row]) -> list[Row]:
     kept: dict[tuple[str, ...], Row] = {}
     for row in rows:
         keys = tuple(entity_key(part) for part in row)
-        if keys[0] != keys[2] and max(len(part) for part in row) <= _LONGEST_PART and _names_two(row):
+        if keys[0] != keys[2] and max(len(part) for part in row) <= _MAX_PART_CHARACTERS and _names_two(row):
             kept.setdefault(keys, row)
     return [row for keys, row in kept.items() if not any(_says_more(other, keys, row[2]) for other in kept)]
 

@@ -33,7 +33,7 @@ _ASIDE = re.compile(r"[\d.,]+ \S+$|[a-z, -]{2,30}$|.*\bpopulation\b")
 _REMARK = re.compile(
     r"(?:see|e\.g|i\.e|cf|for example|such as|including|and|or|but|which|where|if|though|not|as) ?\b", re.I
 )
-_LONGEST = 200
+_MAX_CHARACTERS = 200
 _NOT_NAME = re.compile(r"^\W+|\W+$")
 _REPAIRS = tuple(
     (re.compile(pattern), replacement)
@@ -59,7 +59,7 @@ _MARKED = re.compile(r'\s*\((?P<bracket>[^()]*)\)|\s*"\s*(?P<quoted>[^"]*?)(?P<e
 def read_bracket(content: str) -> list[tuple[str, str]] | None:
     """Return what the bracket states (predicate, object): nothing for sounds, measures and asides, None if unknown."""
     content = content.strip()
-    if len(content) > _LONGEST:
+    if len(content) > _MAX_CHARACTERS:
         return None
     if not re.search(r"[A-Za-z0-9]{2}", content) or _ASIDE.match(content):
         return []

@@ -31,7 +31,7 @@ _MODIFIERS = ("compound", "amod", "nummod", "nmod", "quantmod", "advmod", "npadv
 _VERB_PARTS = ("aux", "auxpass", "neg", "prt")
 _EXCEPTING = ("instead", "unlike", "except", "versus", "according", "despite", "barring", "besides", "due")
 _FULL_FORMS = {"'m": "am", "'re": "are", "'ve": "have", "'ll": "will", "'s": "is"}
-_LONGEST = 8
+_MAX_PHRASE_TOKENS = 8
 _EDGES = " .,;:'\"-–"
 _EMPTY_NOUNS = get_words("empty_nouns")
 _OPINIONS = get_words("opinions")
@@ -85,7 +85,7 @@ def write_noun(noun: "Token") -> str:
         return _clean(noun.text)
     start = noun.i
     for child in reversed(list(noun.lefts)):
-        if child.dep_ not in _MODIFIERS or child.text in '",("' or noun.i - child.left_edge.i > _LONGEST:
+        if child.dep_ not in _MODIFIERS or child.text in '",("' or noun.i - child.left_edge.i > _MAX_PHRASE_TOKENS:
             break
         start = child.left_edge.i
     while start <= noun.i and noun.doc[start].tag_ in ("DT", "PDT", "PRP$", "WDT"):

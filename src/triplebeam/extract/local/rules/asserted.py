@@ -25,8 +25,8 @@ _OF_TIME = frozenset(("when", "whenever", "once", "before", "after"))
 _WEAKENING = get_words("weakening_adverbs")
 _FACTIVE = get_words("factive_verbs")
 _FINITE = ("VBZ", "VBP", "VBD", "MD")
-_SHORT = 6
-_SHARE_OF_SMALL_WORDS = 0.2
+_MAX_SHORT_WORDS = 6
+_MIN_STOP_WORD_SHARE = 0.2
 _LEANS_ON_HEAD = ("conj", "xcomp", "ccomp", "pcomp")
 
 
@@ -92,5 +92,5 @@ def _is_statement(sentence: "Span") -> bool:
         return False
     finite = any(token.tag_ in _FINITE for token in words)
     return finite and (
-        len(words) <= _SHORT or sum(token.is_stop for token in words) >= _SHARE_OF_SMALL_WORDS * len(words)
+        len(words) <= _MAX_SHORT_WORDS or sum(token.is_stop for token in words) >= _MIN_STOP_WORD_SHARE * len(words)
     )

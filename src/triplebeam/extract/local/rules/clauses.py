@@ -36,7 +36,7 @@ _SAYING_NOTHING = get_words("empty_verbs")
 _COMPLEMENTS = (*OBJECTS, "prep", "agent", "xcomp")
 _RELATIVE = ("WDT", "WP")
 _FINITE = ("VBD", "VBZ", "VBP")
-_DEEPEST = 3
+_MAX_DEPTH = 3
 #: A predicate and the token of its object.
 Statement = tuple[str, "Token"]
 
@@ -152,7 +152,7 @@ def list_object_statements(noun: "Token", predicate: str, depth: int = 0) -> Ite
     phrase = f"{predicate} {write_noun(noun)}"
     further = [
         statement
-        for word, target in (iterate_prepositions(noun) if depth < _DEEPEST else ())
+        for word, target in (iterate_prepositions(noun) if depth < _MAX_DEPTH else ())
         if word == "of" or is_common(noun)
         for statement in list_object_statements(target, f"{phrase} {word}", depth + 1)
     ]
