@@ -104,4 +104,4 @@ for module in pkgutil.walk_packages(triplebeam.__path__, "triplebeam."):
 def test_every_module_is_imported_without_what_windows_lacks() -> None:
     done = subprocess.run([sys.executable, "-c", CODE], capture_output=True, text=True, check=False, timeout=300)
     assert done.returncode == 0, done.stderr[-2000:]
-    assert len(done.stdout.splitlines()) > 300
+    assert len(done.stdout.splitlines()) > 250
