@@ -1,4 +1,4 @@
-"""What several rooms' tests share: a small world, and the real models and datasets where they are wanted."""
+"""Fixtures that the tests of several packages share: a small world, the real models and the datasets."""
 
 import os
 import signal
