@@ -62,7 +62,7 @@ def test_no_batch_begins_after_the_work_was_cancelled(
     monkeypatch.setattr(onnx_embedder, "TOKENS_PER_BATCH", 1)
     cancelled, runs, run = threading.Event(), [], embedder._run
 
-    def noted(tokens: Any) -> NDArray[np.float32]:
+    def record_call(tokens: Any) -> NDArray[np.float32]:
         runs.append(len(tokens))
         cancelled.set()
         return run(tokens)
@@ -73,7 +73,7 @@ def test_no_batch_begins_after_the_work_was_cancelled(
             embedder.embed(["river"] * 100)
 
     assert embedder.embed(["river"] * 3).shape == (3, 8)
-    monkeypatch.setattr(embedder, "_run", noted)
+    monkeypatch.setattr(embedder, "_run", record_call)
     contextvars.copy_context().run(embed)
     assert 1 <= len(runs) < 50
 

@@ -43,11 +43,11 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, list[str]]]:
     made: list[tuple[str, list[str]]] = []
     search_many = IndexReader._search_many
 
-    def noted(index: IndexReader, questions: Sequence[str], *args: Any, **kwargs: Any) -> Any:
+    def record_call(index: IndexReader, questions: Sequence[str], *args: Any, **kwargs: Any) -> Any:
         made.append((context_of(index).filter_text, list(questions)))
         return search_many(index, questions, *args, **kwargs)
 
-    monkeypatch.setattr(IndexReader, "_search_many", noted)
+    monkeypatch.setattr(IndexReader, "_search_many", record_call)
     return made
 
 

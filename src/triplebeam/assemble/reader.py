@@ -81,15 +81,19 @@ class IndexReader:
         self, question: list[str] | tuple[str, ...], **options: Unpack[SearchOptions]
     ) -> list[SearchResults]: ...
     def search(
-        self, question: str | list[str] | tuple[str, ...], **options: Unpack[SearchOptions]
+        self,
+        question: str | list[str] | tuple[str, ...],
+        *,
+        k: int = 10,
+        method: str | Method | Retriever = DEFAULT_METHOD,
+        where: str | Where | None = None,
     ) -> SearchResults | list[SearchResults]:
         """Return the best passages for a question; for a list of questions, a list, faster than one by one.
 
         See `SearchOptions`. Scores of several questions may differ from those of one by rounding.
         """
-        if isinstance(question, str):
-            return self._search_many([question], **options)[0]
-        return self._search_many(question, **options)
+        found = self._search_many([question] if isinstance(question, str) else question, k, method, where)
+        return found[0] if isinstance(question, str) else found
 
     def _search_many(
         self,

@@ -30,7 +30,7 @@ class Nothing(Table):
         return Ranking()
 
 
-def noted(*rows: tuple[str, int, str]) -> Completion:
+def note_facts(*rows: tuple[str, int, str]) -> Completion:
     """Facts as sentences, each with the number of its passage and a quotation."""
     facts = [{"fact": fact, "triple": [], "passage": number, "quotation": words} for fact, number, words in rows]
     return reply(facts=facts)
@@ -51,7 +51,7 @@ def ask(
 
 
 def test_passages_and_facts_are_shown_with_section_source_date_and_speaker() -> None:
-    _, model = ask(noted(WENT, SOLD, KEPT), verdict("x", used=[1]), final("x"))
+    _, model = ask(note_facts(WENT, SOLD, KEPT), verdict("x", used=[1]), final("x"))
     reading, reasoning, answering = (prompt.user for prompt in model.prompts)
     for shown in (reading, answering):
         assert "[2] Mill\n(source: The Age; published_at: 2023-10-22)\nThe mill was sold." in shown
@@ -62,11 +62,11 @@ def test_passages_and_facts_are_shown_with_section_source_date_and_speaker() -> 
 
 def test_each_part_of_an_answer_needs_a_fact() -> None:
     both = verdict("the pottery class; a kiln", used=[1, 2])
-    answer, _ = ask(noted(WENT, BOUGHT), both, final("the pottery class; a kiln"))
+    answer, _ = ask(note_facts(WENT, BOUGHT), both, final("the pottery class; a kiln"))
     assert answer.parts == (AnswerPart("the pottery class", (1,), True), AnswerPart("a kiln", (2,), True))
     assert (answer.supported, remarks(answer)) == (True, [])
     assert [(fact.date, fact.speaker) for fact in answer.evidence] == [("2024-05-03", "Mira"), ("2024-05-03", "Tom")]
-    half, _ = ask(noted(WENT), verdict("the pottery class; a kiln", used=[1]), final("the pottery class; a kiln"))
+    half, _ = ask(note_facts(WENT), verdict("the pottery class; a kiln", used=[1]), final("the pottery class; a kiln"))
     assert not half.supported
     assert remarks(half) == ["No fact states this part: a kiln."]
 
@@ -74,14 +74,14 @@ def test_each_part_of_an_answer_needs_a_fact() -> None:
 def test_a_false_premise_is_an_outcome_of_its_own() -> None:
     said = "The mill was not for sale."
     answer, _ = ask(
-        noted(KEPT), verdict(used=[1], premise=said), reply(sentence=said, found=False, answer="", premise=said)
+        note_facts(KEPT), verdict(used=[1], premise=said), reply(sentence=said, found=False, answer="", premise=said)
     )
     assert (answer.outcome, answer.premise, answer.text, answer.supported) == ("false_premise", said, "", True)
     assert answer.ending == "the facts contradict what the question takes for granted"
 
 
 def test_contradicting_facts_are_shown_with_their_dates() -> None:
-    answer, _ = ask(noted(SOLD, KEPT), verdict("sold", used=[1], contradicting=[2]), final("sold"))
+    answer, _ = ask(note_facts(SOLD, KEPT), verdict("sold", used=[1], contradicting=[2]), final("sold"))
     assert answer.supported
     assert answer.as_of == "2023-10-22"
     assert remarks(answer) == [
@@ -93,9 +93,9 @@ def test_contradicting_facts_are_shown_with_their_dates() -> None:
 def test_a_list_goes_on_while_a_step_brings_new_items() -> None:
     finds = {"q": ["chat"], "r": ["news"], "s": ["old"]}
     answer, _ = ask(
-        noted(WENT),
+        note_facts(WENT),
         verdict("the pottery class", used=[1], more=True, query="r"),
-        noted(("The mill was sold.", 1, SOLD[2])),
+        note_facts(("The mill was sold.", 1, SOLD[2])),
         verdict("the pottery class", used=[1], more=True, query="s"),
         final("the pottery class"),
         finds=finds,
@@ -108,18 +108,18 @@ INVENTED = [(f"Ann founded town {n}.", 1, "words that no passage has anywhere") 
 
 
 def test_a_weak_model_reads_the_search_once_instead() -> None:
-    answer, model = ask(noted(*INVENTED), verdict("town 1", used=[2]), final("a kiln"))
+    answer, model = ask(note_facts(*INVENTED), verdict("town 1", used=[2]), final("a kiln"))
     assert answer.text == "a kiln"
     assert answer.ranking.ids == ["chat", "news", "old"]
     assert answer.ending.endswith("so the answer is read from the search for the question alone")
     assert "Facts that were noted" not in model.prompts[-1].user
-    kept, _ = ask(noted(*INVENTED), verdict("town 1", used=[2]), final("a kiln"), fall_back=False)
+    kept, _ = ask(note_facts(*INVENTED), verdict("town 1", used=[2]), final("a kiln"), fall_back=False)
     assert "search for the question alone" not in kept.ending
 
 
 def test_words_of_the_passage_that_do_not_state_a_fact_are_no_sign_of_a_weak_model() -> None:
     doubted = [(f"Ann founded town {n}.", 1, "I bought a kiln.") for n in range(3)]
-    answer, model = ask(noted(*doubted), verdict("town 1", used=[2]), final("town 1"))
+    answer, model = ask(note_facts(*doubted), verdict("town 1", used=[2]), final("town 1"))
     assert "said by Tom" in model.prompts[1].user
     assert (answer.text, answer.supported, len(answer.evidence)) == ("town 1", False, 1)
 
@@ -176,7 +176,7 @@ def test_two_answers_of_the_same_words_agree() -> None:
 
 
 def test_an_unusable_verdict_after_facts_falls_back() -> None:
-    answer, _ = ask(noted(WENT), BAD, BAD, final("a kiln"))
+    answer, _ = ask(note_facts(WENT), BAD, BAD, final("a kiln"))
     assert "a reply of the model could not be used" in answer.ending
     assert (answer.text, answer.evidence) == ("a kiln", ())
 

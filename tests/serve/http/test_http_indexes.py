@@ -243,11 +243,11 @@ def test_a_long_file_is_not_parsed_where_requests_are_served(
 ) -> None:
     threads: list[threading.Thread] = []
 
-    def noted(text: str) -> Corrections:
+    def record_call(text: str) -> Corrections:
         threads.append(threading.current_thread())
         return parse_corrections(text)
 
-    monkeypatch.setattr(index_routes, "parse_corrections", noted)
+    monkeypatch.setattr(index_routes, "parse_corrections", record_call)
     assert client.post(f"{CORRECTIONS}/preview", content='{"drop": ["x", "y", "z"]}').status_code == 200
     assert [thread.name for thread in threads] == ["AnyIO worker thread"]
     info = parse_corrections.cache_info()

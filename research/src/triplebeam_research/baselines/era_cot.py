@@ -2,7 +2,7 @@
 
 1. Entities, with their types, are extracted from the text;
 2. the relations between them that the text states;
-3. relations that it does not state but that follow are inferred, at most so many for a pair of entities;
+3. relations that it does not state but that follow are inferred, a limited number for a pair of entities;
 4. each inferred relation is scored from 0 to 10 and those below a threshold are dropped;
 5. the question is answered, step by step, from the text, the entities and the relations that are left.
 

@@ -73,7 +73,7 @@ class Written:
     passages: int
     questions: int
     hops: Mapping[int, int]
-    """How many questions have so many hops; those whose hops are not known are in none."""
+    """Questions by their number of hops; those whose hops are not known are left out."""
     left_out: Mapping[str, int]
     to_be_cut: bool
     """Are there documents that are longer than a passage should be?"""

@@ -158,7 +158,7 @@ class StandIn:
 
 
 def estimate_judging(questions: int) -> Usage:
-    """Estimate the usage of judging so many answers: the prompt is as long as its instructions, nearly."""
+    """Estimate the usage of judging answers: a prompt is hardly longer than its instructions."""
     return Usage(calls=questions, tokens_in=questions * _JUDGE_TOKENS, tokens_out=questions * 10, estimated=True)
 
 

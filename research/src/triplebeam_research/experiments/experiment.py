@@ -80,7 +80,7 @@ class Experiment(BaseModel):
     triples: str | None = None
     """Which triples the index holds, in words for the report."""
     limit: int | None = Field(default=None, ge=1)
-    """Only the first so many questions."""
+    """The number of questions, from the first."""
     always_answer: bool = False
     """Where an agent has no answer of its own, a last reading has to answer, as in the papers: no row may abstain."""
     judge: bool = False

@@ -39,7 +39,7 @@ from triplebeam_research.templates import load
 
 #: The most chains that are tried for each question wanted.
 CHAINS_PER_QUESTION = 3
-#: After so many chains without one question it gives up.
+#: Chains in a row without a question after which it gives up.
 MAX_FRUITLESS = 20
 _BATCH_CHAINS = 16
 _MAX_ANSWER_WORDS = 8

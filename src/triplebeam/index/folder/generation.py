@@ -140,9 +140,7 @@ def _write_terms(arrays: ArraySet, content: Content, previous: ArraySet) -> None
 def find_mentions(
     arrays: ArraySet, numbers: Mapping[str, int], found: Iterable[tuple[int, str]], defined: Mapping[str, Definition]
 ) -> NDArray[np.int64]:
-    """Find pairs of passage and entity: names found in a passage in which no triple has them, as far as they are
-    entities, and terms that a passage defines.
-    """
+    """Find pairs of passage and entity: entities named in a passage but in none of its triples, and defined terms."""
     named = [(row, key) for row, name in found if (key := entity_key(name)) in numbers]
     named += [(row, key) for key, definition in defined.items() for row in definition.rows]
     pairs = [row * len(numbers) + numbers[key] for row, key in named]

@@ -145,7 +145,7 @@ def read_version(folder: Path) -> tuple[int, int, int] | None:
 
 
 def check_contents(folder: Path, manifest: Manifest) -> None:
-    """Raise where a file of a generation is not what was written, as far as that can be known in little time.
+    """Raise if a file of a generation is not what was written, by a quick check.
 
     Vectors are left out, which are most of the bytes: up to 300,000 of a kind are checked when they are first used. So
     are the largest files, where all together have more than ``_MAX_BYTES_CHECKED`` bytes. `PreviousGeneration` checks

@@ -86,7 +86,7 @@ class Codes:
     """Short codes of all rows, in memory: which rows are worth a look."""
 
     def __init__(self, file: NDArray[np.uint8], shape: tuple[int, ...]) -> None:
-        """Raise RuntimeError where the file has no codes of so many rows and dimensions."""
+        """Raise RuntimeError if the file has codes of another shape."""
         import faiss
 
         read = _reader(file)
@@ -98,7 +98,7 @@ class Codes:
             raise RuntimeError("the codes belong to other rows")
 
     def nearest(self, vectors: NDArray[np.float32], count: int) -> list[NDArray[np.int64]]:
-        """Find for each vector so many rows that are probably nearest to it, in ascending order; one scan for all."""
+        """Find the rows that are probably nearest to each vector, in ascending order, with one scan for all."""
 
         def scan(numbered: tuple[int, Any]) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
             first, part = numbered
@@ -113,7 +113,7 @@ class Codes:
 
 
 def _reader(file: NDArray[np.uint8]) -> Callable[[int], bytes]:
-    """Return a function that reads a mapped file from its beginning, so many bytes at each call."""
+    """Return a function that reads the next bytes of a mapped file."""
     unread = file.data
 
     def read(size: int) -> bytes:
