@@ -15,7 +15,7 @@ from triplebeam.serve.cli.app import app
 
 #: Runs `triplebeam` in a process of its own and checks its exit code, which is 0 unless ``code`` says otherwise.
 Run: TypeAlias = Callable[..., subprocess.CompletedProcess[str]]
-#: Runs it in this process, which is quicker: the exit code, stdout, and stderr or the error a user would be told.
+#: Runs it in this process, which is quicker: the exit code, stdout, and stderr with the error a user would be told.
 Quick: TypeAlias = Callable[..., tuple[int, str, str]]
 
 
@@ -56,10 +56,10 @@ def runner(folder: Path, home: Path) -> Run:
 
 
 def invoke(*arguments: object, variables: dict[str, str] | None = None) -> tuple[int, str, str]:
-    """Run a command in this process: its exit code, stdout, and stderr or the error a user would be told."""
+    """Run a command in this process: its exit code, stdout, and stderr with the error a user would be told."""
     result = CliRunner().invoke(app, [str(argument) for argument in arguments], env=variables)
     if isinstance(result.exception, TriplebeamError):
-        return 2, result.stdout, str(result.exception)
+        return 2, result.stdout, f"{result.stderr}{result.exception}"
     if result.exception and not isinstance(result.exception, SystemExit):
         raise result.exception
     return result.exit_code, result.stdout, result.stderr

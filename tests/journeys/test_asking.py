@@ -1,7 +1,6 @@
 """`triplebeam ask` at every effort, against an endpoint on loopback that says what the test tells it to."""
 
 import json
-import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -25,7 +24,6 @@ def model(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Endpoint]
         monkeypatch.setenv("TRIPLEBEAM_BASE_URL", endpoint.base_url)
         monkeypatch.setenv("TRIPLEBEAM_API_KEY", "secret-key")
         monkeypatch.setenv("TRIPLEBEAM_COMPLETIONS", str(tmp_path / "completions.sqlite"))
-        monkeypatch.setenv("NO_PROXY", "127.0.0.1")
         yield endpoint
 
 
@@ -35,13 +33,9 @@ def says(endpoint: Endpoint, *replies: dict[str, Any]) -> None:
 
 def test_without_a_model_it_shows_passages_and_says_how_to_get_more(quick: Quick, small_index: Path) -> None:
     code, stdout, stderr = quick("ask", small_index, "Which river?")
-    assert code == 0
+    assert (code, " 1. " in stdout) == (0, True)
     assert "No language model is configured" in stderr
     assert "TRIPLEBEAM_MODEL" in stderr
-    assert " 1. " in stdout
-
-
-def test_without_a_model_there_is_no_json_of_another_shape(quick: Quick, small_index: Path) -> None:
     code, stdout, said = quick("ask", small_index, "Which river?", "--json")
     assert (code, stdout) == (2, "")
     assert "no language model is configured, so there is no answer" in said
@@ -52,9 +46,7 @@ def test_without_a_model_there_is_no_json_of_another_shape(quick: Quick, small_i
 
 def test_effort_none_makes_no_call(quick: Quick, small_index: Path, model: Endpoint) -> None:
     code, stdout, _ = quick("ask", small_index, "Which river?", "--effort", "none")
-    assert code == 0
-    assert " 1. " in stdout
-    assert model.requests == []
+    assert (code, " 1. " in stdout, model.requests) == (0, True, [])
 
 
 def test_effort_low_makes_two_calls(quick: Quick, small_index: Path, model: Endpoint) -> None:
@@ -149,39 +141,3 @@ def test_an_endpoint_that_is_gone_is_one_line_and_the_passages(
         assert (code, answer["outcome"], len(answer["passages"])) == (3, "model_failed", 3)
         assert said in answer["verdict"]
         model.answer = lambda request: (200, "<html>Welcome</html>")
-
-
-def test_a_question_graph_fills_in_step_by_step(quick: Quick, small_index: Path, model: Endpoint) -> None:
-    triplets = [["Elbe", "flows to", "direction: #1"], ["direction: #1", "has the sign", "letter: #2"]]
-    north = {"sentence": "It flows north.", "answer": "north", "used": [1]}
-    letter = {"sentence": "North is N.", "answer": "N", "used": []}
-    says(
-        model,
-        {"triplets": triplets, "target": ["#2"]},
-        {"question": "Where does the Elbe flow?"},
-        *[{**north, "answer": place, "used": []} for place in ("south", "south", "east", "west", "south")],
-        {"triplets": [["Elbe", "flows", "north"]]},
-        {"helpful": [1]},
-        *[north] * 5,
-        {"question": "Which letter stands for north?"},
-        *[letter] * 5,
-        {"found": True, "answer": "N", "sentence": "Its letter is N."},
-    )
-    code, stdout, _ = quick("ask", small_index, "Which letter?", "--method", "ge_reasoning[read=1]")
-    assert code == 0
-    first, second, third, rest = re.split(r"(?m)^(?=Step [23])|^$\n", stdout, maxsplit=3)
-    assert "The question as a graph:\n             (Elbe; flows to; direction: #1)\n" in first
-    assert "    found    Elbe" in second
-    assert "    read     Elbe ─ flows → north  (Elbe)\n" in second
-    assert "    thought  direction: #1 = north (agreement of 5 samples 1.00, after retrieval)\n" in second
-    assert "             (direction: #1 = north; has the sign; letter: #2)\n" in second
-    assert "found" not in first + third, "neither made a search"
-    assert "             (direction: #1 = north; has the sign; letter: #2 = N)\n" in third
-    assert "for #1 (direction) = north: Where does the Elbe flow?" in rest
-    assert "for #2 (letter) = N: Which letter stands for north?" in rest
-
-
-def test_a_retriever_is_no_agent(quick: Quick, small_index: Path, model: Endpoint) -> None:
-    code, _, stderr = quick("ask", small_index, "Which city?", "--method", "hybrid")
-    assert code == 2
-    assert "put an agent in front, such as agent:hybrid" in stderr

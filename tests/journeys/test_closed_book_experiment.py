@@ -8,13 +8,7 @@ import pytest
 from generate.loopback_endpoint import serve
 from journeys.command_line import Quick
 
-METHODS = [
-    "chain_of_thought",
-    "zero_plus_few_shot",
-    "self_consistency",
-    "self_ask[retrieval=no]",
-    "ge_reasoning[retrieval=no]",
-]
+METHODS = ["chain_of_thought", "self_ask[retrieval=no]", "ge_reasoning[retrieval=no]"]
 #: Every prompt finds what it asks for in here.
 REPLY = {
     "reasoning": "The Nile is the longest.",
@@ -40,10 +34,8 @@ def test_it_has_answers_and_no_recall(
         "seeds = [0, 1]\n",
         encoding="utf-8",
     )
-    code, stdout, stderr = quick(
-        "research", "experiment", "closed.toml", "--dry-run", "--json"
-    )  # no model is configured yet
-    assert code == 0, stderr
+    code, stdout, stderr = quick("research", "experiment", "closed.toml", "--dry-run", "--json")
+    assert code == 0, stderr  # no model is configured yet
     (planned,) = json.loads(stdout)["datasets"].values()
     assert [(row["method"], row["questions"], row["seeds"]) for row in planned] == [(name, 2, 2) for name in METHODS]
     assert not (tmp_path / "closed-results").exists()
@@ -52,13 +44,10 @@ def test_it_has_answers_and_no_recall(
         monkeypatch.setenv("TRIPLEBEAM_MODEL", "some-model")
         monkeypatch.setenv("TRIPLEBEAM_BASE_URL", endpoint.base_url)
         monkeypatch.setenv("TRIPLEBEAM_COMPLETIONS", str(tmp_path / "completions.sqlite"))
-        monkeypatch.setenv("NO_PROXY", "127.0.0.1")
         code, stdout, stderr = quick("research", "experiment", "closed.toml", "--json")
     assert code == 0, stderr
     (figures,) = json.loads(stdout)["datasets"].values()
     assert len(figures) == 2 * len(METHODS)
     for name, of in figures.items():
-        assert of["EM"] == 0.5, name
-        assert of.get("R@5") is None, name
-        assert of["ms_p50"] > 0, name
+        assert (of["EM"], of.get("R@5"), of["ms_p50"] > 0) == (0.5, None, True), name
     assert (tmp_path / "closed-results" / "report.html").stat().st_size

@@ -51,16 +51,6 @@ def address(index: Index, settings: Settings, tmp_path_factory: pytest.TempPathF
         yield address
 
 
-@pytest.fixture(autouse=True)
-def no_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-
-
-@pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
-
-
 def test_the_command_line(index: Index, tmp_path: Path, home: Path) -> None:
     found = runner(tmp_path, home)("search", index.location.state, QUESTION, "--json", "-k", "5")
     assert {passage["id"] for passage in json.loads(found.stdout)["passages"]} >= BOTH_HOPS
@@ -119,20 +109,6 @@ async def test_mcp_over_http(address: str) -> None:
         wrong = await client.call_tool("search", {"question": QUESTION, "method": "hibrid"})
     assert "Hanover" in json.dumps(answer.structured_content)
     assert wrong.is_error
-
-
-def test_langchain(index: Index) -> None:
-    from triplebeam.adapters.langchain import TriplebeamRetriever
-
-    documents = TriplebeamRetriever(index=index, k=5).invoke(QUESTION)
-    assert {document.metadata["id"] for document in documents} >= BOTH_HOPS
-
-
-def test_llama_index(index: Index) -> None:
-    from triplebeam.adapters.llama_index import TriplebeamRetriever
-
-    nodes = TriplebeamRetriever(index, similarity_top_k=5).retrieve(QUESTION)
-    assert {node.node.node_id for node in nodes} >= BOTH_HOPS
 
 
 def test_the_browser(address: str) -> None:

@@ -5,13 +5,13 @@ import re
 import signal
 import sqlite3
 import subprocess
-import time
 from pathlib import Path
 
 import pytest
 
 from journeys.command_line import environment, run_here, triplebeam
 from patience import SECONDS
+from serve.asking.served_world import wait_until
 
 DOCUMENTS, TRIPLES_EACH = 60, 40
 #: Passages, triples, and the names in them: a station a document, and its trains.
@@ -53,11 +53,7 @@ def stop_half_way(arguments: list[str], folder: Path, home: Path, sign: signal.S
     process = subprocess.Popen(
         triplebeam(*arguments), cwd=folder, env=environment(home), stderr=subprocess.PIPE, encoding="utf-8"
     )
-    deadline = time.monotonic() + 2 * SECONDS
-    while vectors_kept(folder / "my.index") <= before:
-        assert process.poll() is None, "it was done before it could be stopped"
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
+    wait_until(lambda: process.poll() is not None or vectors_kept(folder / "my.index") > before)
     process.send_signal(sign)
     _, stderr = process.communicate(timeout=SECONDS)
     return process.returncode, stderr

@@ -1,11 +1,4 @@
-"""`triplebeam show` and `search --full`: passages and documents, whole.
-
-`triplebeam status`: what is in an index, and whether its files are as they should be.
-
-`triplebeam show --triples`: the facts of an index.
-
-`triplebeam remove`: documents out of an index.
-"""
+"""`triplebeam show`, `status` and `remove`: what is in an index, whether its files are whole, documents out of it."""
 
 import json
 import shutil
@@ -54,12 +47,8 @@ def test_a_passage_is_printed_whole_with_its_place_and_its_facts(quick: Quick, g
     assert first == "Guide › Measuring  guide.md#1  passage 2 of guide.md"
     assert '    for bank in left right; do\n        measure "$bank"\n    done\n' in stdout
     assert lines[-1] == "    ● Hamburg ─ publishes → result"
-
-
-def test_a_document_is_printed_in_order(quick: Quick, guide: Path) -> None:
-    code, stdout, _ = quick("show", guide, "./guide.md")
-    assert code == 0
-    assert stdout.index("guide.md#0") < stdout.index("The Elbe is wide") < stdout.index("guide.md#1")
+    document = quick("show", guide, "./guide.md")[1]
+    assert document.index("guide.md#0") < document.index("The Elbe is wide") < document.index("guide.md#1")
 
 
 def test_show_as_json(quick: Quick, guide: Path) -> None:
@@ -71,26 +60,14 @@ def test_show_as_json(quick: Quick, guide: Path) -> None:
     assert document["passages"][1] == passage
 
 
-def test_an_unknown_id_names_the_nearest(quick: Quick, guide: Path) -> None:
-    code, stdout, message = quick("show", guide, "guide.md#l")
-    assert (code, stdout) == (2, "")
-    assert "there is no passage or document 'guide.md#l'" in message
-    assert "did you mean 'guide.md" in message
-    assert "\n" not in message
-
-
 def test_a_hit_has_its_section_and_the_part_that_matches(quick: Quick, guide: Path) -> None:
     stdout = quick("search", guide, "How do I tie the rope?", "-m", "bm25", "-k", "1")[1]
     assert stdout.startswith(" 1. Guide  guide.md#0  score")
     assert "Take the rope from the shed" in stdout
     assert "The Elbe is wide" not in stdout
     assert " 1. Guide › Measuring  guide.md#1" in quick("search", guide, "Hamburg", "-m", "bm25")[1]
-
-
-def test_full_prints_the_whole_passage(quick: Quick, guide: Path) -> None:
-    stdout = quick("search", guide, "How do I tie the rope?", "-m", "bm25", "-k", "1", "--full")[1]
-    assert "The Elbe is wide" in stdout
-    assert "Take the rope from the shed" in stdout
+    full = quick("search", guide, "How do I tie the rope?", "-m", "bm25", "-k", "1", "--full")[1]
+    assert ("The Elbe is wide" in full, "Take the rope from the shed" in full) == (True, True)
 
 
 def test_the_store_is_looked_at(quick: Quick, small_index: Path) -> None:
@@ -138,72 +115,28 @@ ELBE = {"passage_id": "elbe", "triples": [["Elbe", "flows", "north"]]}
 NILE = {"passage_id": "nile", "triples": [["Nile", "flows", "north"]]}
 
 
-@pytest.mark.parametrize(
-    ("options", "found"),
-    [
-        ((), [ELBE, NILE]),
-        (("elbe",), [ELBE]),
-        (("--about", "NILE"), [NILE]),
-        (("--about", "North"), [ELBE, NILE]),
-        (("elbe", "--about", "nile"), []),
-        (("oder",), []),
-    ],
-)
-def test_triples_are_exported(
-    quick: Quick, small_index: Path, options: tuple[str, ...], found: list[dict[str, object]]
-) -> None:
-    code, stdout, _ = quick("show", small_index, *options, "--triples", "--json")
-    assert code == 0
-    assert [json.loads(line) for line in stdout.splitlines()] == found
-
-
-def test_triples_are_printed(quick: Quick, small_index: Path) -> None:
+def test_triples_are_exported_and_printed(quick: Quick, small_index: Path) -> None:
+    for options, found in {
+        "": [ELBE, NILE],
+        "elbe": [ELBE],
+        "--about NILE": [NILE],
+        "--about North": [ELBE, NILE],
+        "elbe --about nile": [],
+        "oder": [],
+    }.items():
+        code, stdout, _ = quick("show", small_index, *options.split(), "--triples", "--json")
+        assert (code, [json.loads(line) for line in stdout.splitlines()]) == (0, found)
     assert quick("show", small_index, "elbe", "--triples")[:2] == (0, "elbe\n  Elbe | flows | north\n")
 
 
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [
-        (("elb",), "there is no document 'elb' in the index (did you mean 'elbe'?)"),
-        (("--about", "Niles"), "no triple has the entity 'Niles' (did you mean 'Nile'?)"),
-    ],
-)
-def test_what_is_not_there_is_said(quick: Quick, small_index: Path, options: tuple[str, ...], said: str) -> None:
-    code, stdout, message = quick("show", small_index, *options, "--triples")
-    assert (code, stdout) == (2, "")
-    assert said in message
-
-
-def test_documents_are_removed(quick: Quick, small_index: Path, tiny_model: str) -> None:
+def test_documents_are_removed(quick: Quick, small_index: Path) -> None:
     code, stdout, stderr = quick("remove", small_index, "elbe")
     assert (code, stdout) == (0, "")
     assert "1 removed, 2 documents left." in stderr
     code, stdout, _ = quick("search", small_index, "elbe river", "--method", "bm25", "--json")
     assert "elbe" not in [hit["id"] for hit in json.loads(stdout)["passages"]]
-
-
-def test_as_json(quick: Quick, small_index: Path) -> None:
-    code, stdout, _ = quick("remove", small_index, "elbe", "oder", "--json")
-    assert code == 0
-    assert json.loads(stdout) == {"removed": 2, "documents": 1, "passages": 1}
-
-
-@pytest.mark.parametrize(
-    ("folder", "documents", "said"),
-    [
-        ("small.index", ["elbee"], "there is no document 'elbee' in the index (did you mean 'elbe'?)"),
-        ("small.index", ["nile", "rhine"], "there is no document 'rhine' in the index, which has 3, such as 'elbe'."),
-        ("other.index", ["nile"], "there is no index at other.index"),
-    ],
-)
-def test_what_is_not_there_is_said_and_nothing_is_removed(
-    quick: Quick, small_index: Path, folder: str, documents: list[str], said: str
-) -> None:
-    code, stdout, message = quick("remove", folder, *documents)
-    assert (code, stdout) == (2, "")
-    assert said in message
-    assert "\n" not in message
-    assert len(json.loads(quick("search", small_index, "river", "-m", "bm25", "--json")[1])["passages"]) == 3
+    code, stdout, _ = quick("remove", small_index, "oder", "--json")
+    assert (code, json.loads(stdout)) == (0, {"removed": 1, "documents": 1, "passages": 1})
 
 
 def test_a_folder_is_all_that_came_from_it(quick: Quick, tiny_model: str, tmp_path: Path) -> None:

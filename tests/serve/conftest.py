@@ -7,6 +7,13 @@ from triplebeam.embed.embedder import Embedder
 from triplebeam.index.folder.snapshot import Snapshot
 
 
+@pytest.fixture(autouse=True)
+def _no_other_model(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("TRIPLEBEAM_MODEL", "TRIPLEBEAM_EMBEDDER", "TRIPLEBEAM_READING_MODEL", "OPENAI_BASE_URL"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+
+
 @pytest.fixture
 def index(world: Snapshot, words: Embedder) -> Index:
     return open_index(world.folder, embedder=words)

@@ -1,6 +1,7 @@
 """LangChain, LlamaIndex and Haystack, both ways; held against LangChain's own standard tests and our own contract."""
 
 import os
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import pytest
@@ -21,7 +22,7 @@ from haystack import Document, Pipeline
 from haystack.components.retrievers.in_memory import InMemoryBM25Retriever
 from haystack.document_stores.in_memory import InMemoryDocumentStore
 
-from serve.adapted import GRAPH, QUESTION
+from serve.asking.served_world import QUESTION
 from small_world import WORLD
 from triplebeam.adapters import haystack, langchain, llama_index
 from triplebeam.assemble import Index
@@ -79,12 +80,6 @@ class TestAVectorStoreAsBase(RetrieverContract):
         return langchain.from_langchain(store(), index, id_key=request.param)
 
 
-class TestAVectorStoreExpanded(RetrieverContract):
-    @pytest.fixture
-    def retriever(self, index: Index) -> Retriever:
-        return index.expand(langchain.from_langchain(store(), index))
-
-
 def test_k_is_passed_on_where_it_is_taken(index: Index) -> None:
     assert len(langchain.from_langchain(store(), index).retrieve("lake", 6)) == 6
     assert len(langchain.from_langchain(store(), index, k_name=None).retrieve("lake", 6)) == 4
@@ -115,39 +110,23 @@ class FixedNodes(LlamaRetriever):
         return [NodeWithScore(node=node) for node in self.nodes]
 
 
-def nodes(kind: str) -> list[TextNode]:
-    if kind == "node":
-        return [TextNode(id_=id_, text="cut otherwise") for id_ in WORLD]
-    if kind == "metadata":
-        return [TextNode(text="cut otherwise", metadata={"id": id_}) for id_ in WORLD]
-    if kind == "document":
-        return [
-            TextNode(
-                text="a part", relationships={NodeRelationship.SOURCE: LlamaDocument(id_=id_).as_related_node_info()}
-            )
-            for id_ in WORLD
-        ]
-    return [TextNode(text=text) for _, text in WORLD.values()]
+def of_document(id_: str) -> TextNode:
+    source = LlamaDocument(id_=id_).as_related_node_info()
+    return TextNode(text="a part", relationships={NodeRelationship.SOURCE: source})
+
+
+NODES: Mapping[str, Callable[[str], TextNode]] = {
+    "node": lambda id_: TextNode(id_=id_, text="cut otherwise"),
+    "metadata": lambda id_: TextNode(text="cut otherwise", metadata={"id": id_}),
+    "document": of_document,
+    "text": lambda id_: TextNode(text=WORLD[id_][1]),
+}
 
 
 class TestNodesAsBase(RetrieverContract):
-    @pytest.fixture(params=["node", "metadata", "document", "text"])
+    @pytest.fixture(params=NODES)
     def retriever(self, request: pytest.FixtureRequest, index: Index) -> Retriever:
-        return llama_index.from_llama_index(FixedNodes(*nodes(request.param)), index)
-
-
-def test_expanded_it_finds_what_it_did_not(index: Index) -> None:
-    base = llama_index.from_llama_index(FixedNodes(TextNode(id_="film")), index)
-    assert base.retrieve(QUESTION).ids == ["film"]
-    assert "director" in index.expand(base).retrieve(QUESTION).ids
-
-
-def test_in_a_pipeline(index: Index) -> None:
-    pipeline = Pipeline()
-    pipeline.add_component("retriever", haystack.TriplebeamRetriever(index, GRAPH))
-    documents = pipeline.run({"retriever": {"query": QUESTION, "top_k": 6}})["retriever"]["documents"]
-    ranking = index.search(QUESTION, method=GRAPH, k=6)
-    assert [(each.id, each.score) for each in documents] == [(hit.passage.id, hit.score) for hit in ranking]
+        return llama_index.from_llama_index(FixedNodes(*map(NODES[request.param], WORLD)), index)
 
 
 def test_a_pipeline_is_saved_and_opened_again(world: Snapshot) -> None:
@@ -155,6 +134,8 @@ def test_a_pipeline_is_saved_and_opened_again(world: Snapshot) -> None:
     pipeline.add_component("retriever", haystack.TriplebeamRetriever(world.folder, "bm25", 1))
     again = Pipeline.from_dict(pipeline.to_dict(), allowed_modules=["triplebeam.adapters.haystack"])
     assert [each.id for each in again.run({"retriever": {"query": "lake"}})["retriever"]["documents"]] == ["lake"]
+    more = {"retriever": {"query": "Milwaukee lies on Lake Michigan", "top_k": 2}}
+    assert len(again.run(more)["retriever"]["documents"]) == 2
 
 
 def test_a_filter_is_saved_with_it(world: Snapshot, index: Index) -> None:
@@ -177,14 +158,11 @@ def in_memory(*documents: Document) -> InMemoryBM25Retriever:
     return InMemoryBM25Retriever(store)
 
 
-@pytest.mark.parametrize("kind", ["id", "meta", "text"])
-def test_a_retriever_of_theirs_as_base(index: Index, kind: str) -> None:
-    documents = [
-        Document(id=id_, content=text)
-        if kind == "id"
-        else Document(content=text, meta={"id": id_} if kind == "meta" else {})
-        for id_, (_, text) in WORLD.items()
-    ]
+@pytest.mark.parametrize(
+    "name", [lambda id_: {"id": id_}, lambda id_: {"meta": {"id": id_}}, lambda id_: {}], ids=["id", "meta", "text"]
+)
+def test_a_retriever_of_theirs_as_base(index: Index, name: Callable[[str], dict[str, Any]]) -> None:
+    documents = [Document(content=text, **name(id_)) for id_, (_, text) in WORLD.items()]
     base = haystack.from_haystack(in_memory(*documents), index)
     assert base.retrieve("Laughter in Hell directed", 1).ids == ["film"]
     assert "director" in index.expand(base, expansion="naive_ge[base_k=1]").retrieve("Laughter in Hell directed").ids
@@ -196,14 +174,12 @@ def test_a_filter_that_is_none_is_refused_and_not_left_out(world: Snapshot, wher
         haystack.TriplebeamRetriever(world.folder, "bm25", where=where)
 
 
-@pytest.mark.parametrize("adapter", ["langchain", "llama_index", "haystack"])
-def test_a_document_that_is_no_passage_is_reported(index: Index, adapter: str) -> None:
-    bases = {
-        "langchain": lambda: langchain.from_langchain(
-            FixedDocuments(documents=[LangChainDocument("Lake Superior")]), index
-        ),
-        "llama_index": lambda: llama_index.from_llama_index(FixedNodes(TextNode(text="Lake Superior")), index),
-        "haystack": lambda: haystack.from_haystack(in_memory(Document(content="Lake Superior")), index),
-    }
-    with pytest.raises(BadInputError, match=r"gave the document 'Lake Superior' .*metadata under 'id'"):
-        bases[adapter]().retrieve("lake")
+def test_a_document_that_is_no_passage_is_reported(index: Index) -> None:
+    sea = "Lake Superior"
+    for base in (
+        langchain.from_langchain(FixedDocuments(documents=[LangChainDocument(sea)]), index),
+        llama_index.from_llama_index(FixedNodes(TextNode(text=sea)), index),
+        haystack.from_haystack(in_memory(Document(content=sea)), index),
+    ):
+        with pytest.raises(BadInputError, match=r"gave the document 'Lake Superior' .*metadata under 'id'"):
+            base.retrieve("lake")

@@ -1,7 +1,4 @@
-"""What a person sees of passages, of an agent's steps and of its answer.
-
-Progress as a log shows it: lines at their time, honest units, and the time left.
-"""
+"""What a person sees of passages, of an agent's steps and answer, and of progress, with honest units."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -46,30 +43,23 @@ def draw_one(answer: Answer) -> str:
     return draw(lambda console: draw_answer(console, answer, PASSAGES, k=1))
 
 
-def test_a_paragraph_is_filled() -> None:
+def test_a_paragraph_is_filled_and_code_keeps_its_lines() -> None:
     wrapped = "A paragraph that somebody wrapped at some width,\nwhich has nothing to do with that of the terminal."
     first, second = draw_plain(f"{wrapped[:48]} {wrapped[:48]}\n{wrapped[49:]}").splitlines()
     assert first.startswith("    A paragraph that")
     assert second.startswith("    ")
     assert len(first) <= 100
-
-
-def test_code_keeps_its_lines_and_its_indentation() -> None:
+    assert [len(line.strip()) for line in draw_plain("河" * 100).splitlines()] == [48, 48, 4]  # two columns each
     code = "for part in core report; do\n    make $part\ndone"
     assert draw_plain(f"Build it:\n\n{code}", spaced=True) == (
         "    Build it:\n\n    for part in core report; do\n        make $part\n    done\n"
     )
 
 
-def test_a_text_without_spaces_is_wrapped_all_the_same() -> None:
-    assert [len(line.strip()) for line in draw_plain("河" * 100).splitlines()] == [48, 48, 4]  # two columns each
-
-
 def test_what_matches_is_bold() -> None:
-    console = Console(file=StringIO(), width=80, force_terminal=True, color_system="standard")
-    draw_text(console, "The river Oder", [(4, 9)])
-    assert isinstance(console.file, StringIO)
-    assert "\x1b[1mriver\x1b[0m" in console.file.getvalue()
+    file = StringIO()
+    draw_text(Console(file=file, force_terminal=True, color_system="standard"), "The river Oder", [(4, 9)])
+    assert "\x1b[1mriver\x1b[0m" in file.getvalue()
 
 
 @pytest.mark.parametrize("console", ["console", "notes"])
@@ -84,17 +74,14 @@ def test_commands_to_the_terminal_in_a_text_are_shown_and_not_obeyed(console: st
 
 
 def test_styles_of_our_own_are_commands_still() -> None:
-    screen = type(Output().console)(file=StringIO(), force_terminal=True, color_system="standard")
-    screen.print("[bold]a\x1bb[/bold]")
-    assert isinstance(screen.file, StringIO)
-    assert screen.file.getvalue() == "\x1b[1ma\ufffdb\x1b[0m\n"
+    file = StringIO()
+    type(Output().console)(file=file, force_terminal=True, color_system="standard").print("[bold]a\x1bb[/bold]")
+    assert file.getvalue() == "\x1b[1ma\ufffdb\x1b[0m\n"
 
 
 def test_every_line_of_a_thought_is_under_the_first() -> None:
-    lines = step_lines(
-        Step(number=2, query="Who [bold]?", thought="name: #1 = Cahn\n(Hell; [film] director; name: #1 = Cahn)")
-    )
-    assert lines[:3] == [
+    thought = "name: #1 = Cahn\n(Hell; [film] director; name: #1 = Cahn)"
+    assert step_lines(Step(number=2, query="Who [bold]?", thought=thought))[:3] == [
         "Step 2  Who [bold]?",
         "    thought  name: #1 = Cahn",
         "             (Hell; [film] director; name: #1 = Cahn)",
@@ -124,23 +111,16 @@ def test_what_the_model_knows_is_marked_in_steps_and_answers() -> None:
     assert "Part of it is the model's own knowledge" in text
 
 
-def test_other_answers_are_named() -> None:
+def test_other_answers_a_guess_and_what_is_not_in_the_documents() -> None:
     text = draw_one(replace(ANSWER, others=("E. Cahn [jr.]", "Ed Cahn")))
     assert text.startswith("\nEdward Cahn\nOther answers that fit: E. Cahn [jr.]; Ed Cahn\n✔ Every fact is quoted")
-
-
-def test_a_guess_is_marked_and_what_is_missing_is_said() -> None:
     missing = "No document says where he was born."
-    text = draw_one(replace(ANSWER, text="Rome", outcome="guess", missing=(missing,)))
-    assert text.startswith("\nA guess: Rome\nThis is a guess: your documents do not say it.\n\nWhat was found\n")
-    assert f"\nWhat is missing\n  {missing}\n" in text
-
-
-def test_not_in_the_documents_is_a_result_of_its_own() -> None:
-    missing = "No document says where he was born."
-    text = draw_one(replace(ANSWER, text="", sentence=missing, missing=(missing,), evidence=()))
-    assert text.startswith("\nNot in your documents.\n\nWhat is missing\n")
-    assert text.count(missing) == 1
+    guess = draw_one(replace(ANSWER, text="Rome", outcome="guess", missing=(missing,)))
+    assert guess.startswith("\nA guess: Rome\nThis is a guess: your documents do not say it.\n\nWhat was found\n")
+    assert f"\nWhat is missing\n  {missing}\n" in guess
+    none = draw_one(replace(ANSWER, text="", sentence=missing, missing=(missing,), evidence=()))
+    assert none.startswith("\nNot in your documents.\n\nWhat is missing\n")
+    assert none.count(missing) == 1
 
 
 #: Reports of a stage, each with its second, and those after which a line is written.

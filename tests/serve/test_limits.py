@@ -5,7 +5,6 @@ A search that is past its time limit does no more than the step or the batch of 
 
 import asyncio
 import threading
-import time
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -14,16 +13,15 @@ import pytest
 from numpy.typing import NDArray
 
 from patience import SECONDS
+from serve.asking.served_world import library_over, wait_until
 from tables import read_table
 from triplebeam.assemble.table import ask_methods, search_methods
 from triplebeam.embed.embedder import Kind
 from triplebeam.errors import BadInputError
 from triplebeam.index.build.build import IndexBuilder
 from triplebeam.passage import Document
-from triplebeam.serve.library import Library
 from triplebeam.serve.limits import UNLIMITED, Limits
 from triplebeam.serve.running import Runner, TimeLimitError
-from triplebeam.settings import Settings
 from triplebeam.testing.hashed_words import HashedWords
 from written_facts import Written
 
@@ -36,14 +34,13 @@ def test_too_much_work_is_refused_in_a_sentence(method: str) -> None:
         Limits().check("Who?", method)
 
 
-@pytest.mark.parametrize("method", [*search_methods(), *ask_methods()])
+#: What the papers vary.
+VARIED = ("hybrid+naive_ge[scorer=exact,diversity=inf]", "hybrid+naive_ge[width=20,length=4]")
+
+
+@pytest.mark.parametrize("method", [*search_methods(), *ask_methods(), *VARIED])
 def test_every_method_is_within_the_limits_by_default(method: str) -> None:
     Limits().check("Who?", method)
-
-
-def test_what_the_papers_vary_is_within_them() -> None:
-    for method in ("hybrid+naive_ge[scorer=exact,diversity=inf]", "hybrid+naive_ge[width=20,length=4]"):
-        Limits().check("Who?", method)
 
 
 def test_a_model_over_stdio_may_ask_at_length_but_not_for_endless_work() -> None:
@@ -79,15 +76,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def runner(folder: Path, embedder: HashedWords, seconds: float) -> Runner:
-    library = Library([folder], Settings(home=folder / "home", offline=True, model=None), embedder=embedder)
-    return Runner(library, Limits(search_seconds=seconds))
-
-
-def wait_until_idle(runner: Runner) -> None:
-    deadline = time.monotonic() + SECONDS
-    while runner.busy:
-        assert time.monotonic() < deadline
-        time.sleep(0.005)
+    return Runner(library_over(folder, home=folder / "home", embedder=embedder), Limits(search_seconds=seconds))
 
 
 def test_a_walk_ends_at_its_time_limit(folder: Path) -> None:
@@ -100,7 +89,7 @@ def test_a_walk_ends_at_its_time_limit(folder: Path) -> None:
     with pytest.raises(TimeLimitError):
         asyncio.run(running.search("i", "Where does lake 1 flow to?", METHOD, 5))
     held.free.set()
-    wait_until_idle(running)
+    wait_until(lambda: not running.busy)
     assert held.calls <= 1, "no step after the time limit"
 
 
@@ -117,5 +106,5 @@ def test_a_search_that_its_caller_has_left_ends_as_well(folder: Path) -> None:
 
     asyncio.run(leave())
     held.free.set()
-    wait_until_idle(running)
+    wait_until(lambda: not running.busy)
     assert held.calls == 1

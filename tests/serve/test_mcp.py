@@ -1,8 +1,7 @@
 """The tools of the Model Context Protocol, through the SDK's own client, in this process."""
 
 import shutil
-import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -10,40 +9,35 @@ import anyio
 import pytest
 from mcp.client import Client
 from mcp.server import MCPServer
-from mcp_types import TextContent
 
-from patience import SECONDS
 from scripted_loops import BAD, Gone, final, reply
-from serve.adapted import GRAPH, QUESTION
+from serve.asking.served_world import QUESTION, UntilCancelled, library_over, stands_still, wait_until
+from serve.http.bound_tools import call_refused
 from tables import read_table
 from triplebeam.assemble import DEFAULT_METHOD, Index
-from triplebeam.embed.embedder import Embedder
-from triplebeam.generate.language_model import Completion, LanguageModel, Prompt
+from triplebeam.generate.language_model import LanguageModel
 from triplebeam.index.folder.snapshot import Snapshot
-from triplebeam.serve.library import Library
 from triplebeam.serve.limits import UNLIMITED
 from triplebeam.serve.mcp import make_server
 from triplebeam.serve.running import Runner
-from triplebeam.settings import Settings
-from triplebeam.system import work
-from triplebeam.system.work import WorkCancelledError
 from triplebeam.testing.scripted import Scripted
 
 pytestmark = pytest.mark.anyio
 
 Served: TypeAlias = Callable[..., MCPServer[None]]
 
+GRAPH = "hybrid+naive_ge"
 DIED = ("Edward Cahn", "died on", "25 August 1963")
 MISSING = reply(missing="when he died", answerable=False, used=[], answer="", query="Edward Cahn death")
 ANSWERED = reply(missing="", answerable=True, used=[1], answer="25 August 1963")
 
 
 @pytest.fixture
-def served(world: Snapshot, words: Embedder) -> Served:
+def served(world: Snapshot, tmp_path: Path) -> Served:
     """Makes a server over the small world."""
 
     def made(*folders: Path, model: LanguageModel | None = None) -> MCPServer[None]:
-        library = Library(folders or [world.folder], Settings(model=None), embedder=words, model=model)
+        library = library_over(*folders or [world.folder], home=tmp_path, model=model)
         return make_server(Runner(library, UNLIMITED))
 
     return made
@@ -56,26 +50,16 @@ async def call_structured(server: MCPServer[None], tool: str, **arguments: Any) 
     return result.structured_content
 
 
-async def call_refused(server: MCPServer[None], tool: str, **arguments: Any) -> str:
-    async with Client(server) as client:
-        result = await client.call_tool(tool, arguments)
-    assert result.is_error
-    assert isinstance(result.content[0], TextContent)
-    return result.content[0].text
-
-
 async def test_every_tool_says_what_it_takes_and_gives_and_that_it_changes_nothing(served: Served) -> None:
     async with Client(served()) as client:
         tools = {tool.name: tool for tool in (await client.list_tools()).tools}
     assert list(tools) == ["search", "expand", "ask", "read_passage"]
     for tool in tools.values():
-        assert tool.annotations
-        assert tool.annotations.read_only_hint
-        assert tool.annotations.idempotent_hint
-        assert tool.annotations.open_world_hint is False
+        hints = tool.annotations
+        assert hints
+        assert (hints.read_only_hint, hints.idempotent_hint, hints.open_world_hint) == (True, True, False)
         assert tool.output_schema
-        assert tool.description
-        assert "\n\nUse it " in tool.description, "when to choose this one"
+        assert "\n\nUse it " in (tool.description or ""), "when to choose this one"
         assert all(each["description"] for each in tool.input_schema["properties"].values())
     assert tools["search"].input_schema["required"] == ["question"]
     assert "context" not in tools["ask"].input_schema["properties"]
@@ -89,14 +73,11 @@ async def test_search_gives_passages_and_chains(served: Served, index: Index) ->
     assert "Laughter in Hell – directed by → Edward Cahn" in " ".join(chains)
 
 
-async def test_search_remarks_on_passages_without_a_word_of_the_question(served: Served) -> None:
-    found = await call_structured(served(), "search", question="asdf qwer")
-    assert found["remark"].startswith("No word of the question occurs in these passages")
-    assert "remark" not in await call_structured(served(), "search", question="lake")
-
-
 async def test_search_by_the_default_and_by_a_plain_method(served: Served) -> None:
-    assert (await call_structured(served(), "search", question="lake"))["method"] == DEFAULT_METHOD
+    remarked = await call_structured(served(), "search", question="asdf qwer")
+    assert remarked["remark"].startswith("No word of the question occurs in these passages")
+    found = await call_structured(served(), "search", question="lake")
+    assert (found["method"], "remark" in found) == (DEFAULT_METHOD, False)
     found = await call_structured(served(), "search", question="lake", method="bm25", k=1)
     assert [(passage["id"], passage["chains"]) for passage in found["passages"]] == [("lake", [])]
 
@@ -168,48 +149,15 @@ async def test_ask_with_a_model_that_fails_gives_the_passages(served: Served, mo
     assert answer["passages"][0]["id"] == "film"
 
 
-class Slow:
-    """A model that answers when it is told to."""
-
-    name = "slow"
-
-    def __init__(self, *replies: Completion) -> None:
-        self.replies = list(replies)
-        self.reached, self.released = threading.Event(), threading.Event()
-
-    def complete(self, prompts: Sequence[Prompt]) -> list[Completion]:
-        self.reached.set()
-        assert self.released.wait(SECONDS)
-        return [self.replies.pop(0) for _ in prompts]
-
-
-async def test_an_agent_at_work_holds_up_nobody(served: Served) -> None:
-    model = Slow(reply(facts=[DIED]), ANSWERED, final("25 August 1963"))
-    async with Client(served(model=model)) as client, anyio.create_task_group() as tasks:
-        tasks.start_soon(client.call_tool, "ask", {"question": QUESTION, "method": "agent:bm25+naive_ge"})
-        await anyio.to_thread.run_sync(model.reached.wait)
-        assert not (await client.call_tool("search", {"question": "lake"})).is_error
-        model.released.set()
-    assert model.replies == []
-
-
-class UntilCancelled(Slow):
-    """A model that answers when nobody wants its answer any more."""
-
-    def complete(self, prompts: Sequence[Prompt]) -> list[Completion]:
-        self.reached.set()
-        with pytest.raises(WorkCancelledError):
-            work.sleep(SECONDS)
-        return [self.replies.pop(0) for _ in prompts]
-
-
 async def test_a_client_that_goes_away_pays_for_no_further_step(served: Served) -> None:
-    model = UntilCancelled(reply(facts=[DIED]), MISSING, *[reply(facts=[DIED])] * 6)
+    model = UntilCancelled()
     async with Client(served(model=model)) as client, anyio.create_task_group() as tasks:
         tasks.start_soon(client.call_tool, "ask", {"question": QUESTION, "method": "agent:bm25+naive_ge"})
-        await anyio.to_thread.run_sync(model.reached.wait)
+        await anyio.to_thread.run_sync(model.asked.wait)
         tasks.cancel_scope.cancel()
-    assert len(model.replies) >= 5, "no reading of a second step"
+    await anyio.to_thread.run_sync(wait_until, lambda: model.calls)
+    assert stands_still(model)
+    assert model.calls <= 1, "no reading of a second step"
 
 
 @pytest.mark.parametrize(("tool", "arguments", "words_of_it"), read_table(__file__, "test_bad_input_is_a_tool_error"))
@@ -219,30 +167,13 @@ async def test_bad_input_is_a_tool_error(
     assert words_of_it in await call_refused(served(), tool, **arguments)
 
 
-async def test_of_several_indexes_one_must_be_named(served: Served, world: Snapshot, tmp_path: Path) -> None:
-    for name in ("one", "two"):
-        shutil.copytree(world.folder, tmp_path / f"{name}.index")
+async def test_indexes_may_be_created_and_of_several_one_must_be_named(
+    served: Served, world: Snapshot, tmp_path: Path
+) -> None:
     both = served(tmp_path)
+    assert await call_refused(both, "search", question="lake")
+    shutil.copytree(world.folder, tmp_path / "one.index")
+    assert (await call_structured(both, "search", question="lake"))["passages"]
+    shutil.copytree(world.folder, tmp_path / "two.index")
     assert "there are one, two; name one" in await call_refused(both, "search", question="lake")
     assert (await call_structured(both, "search", question="lake", index="two"))["passages"]
-
-
-async def test_indexes_may_be_created_while_the_server_runs(served: Served, world: Snapshot, tmp_path: Path) -> None:
-    async with Client(served(tmp_path)) as client:
-        before = await client.call_tool("search", {"question": "lake"})
-        shutil.copytree(world.folder, tmp_path / "world.index")
-        after = await client.call_tool("search", {"question": "lake"})
-    assert (before.is_error, after.is_error) == (True, False)
-
-
-@pytest.mark.parametrize(
-    ("tool", "arguments", "what"),
-    [
-        ("ask", {"question": "lake \ud800?"}, "question"),
-        ("expand", {"entity": "\ud800"}, "entity"),
-        ("expand", {"entity": "Edward Cahn", "question": "\ud800"}, "question"),
-    ],
-)
-async def test_half_a_character_is_named(served: Served, tool: str, arguments: dict[str, Any], what: str) -> None:
-    said = await call_refused(served(), tool, **arguments)
-    assert rf"the {what} has '\ud800', which is not a valid character" in said

@@ -6,19 +6,16 @@ import shutil
 import socket
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager
+from collections.abc import Iterator
 from pathlib import Path
 
-import anyio
 import httpx
 import pytest
-import uvicorn
-from fastapi import FastAPI
 from mcp.client import Client
-from mcp.client.stdio import StdioServerParameters
 
 from patience import SECONDS
+from serve.asking.served_world import wait_until
+from serve.http.bound_tools import OPEN
 from small_world import TRIPLES, TableExtractor, world_documents
 from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError, IndexMissingError
@@ -26,9 +23,6 @@ from triplebeam.index.build.build import IndexBuilder
 from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.serve.cli.mcp import mcp
 from triplebeam.serve.library import Library
-from triplebeam.serve.limits import UNLIMITED
-from triplebeam.serve.mcp import make_server
-from triplebeam.serve.running import Runner
 from triplebeam.settings import Settings
 
 ANY_TEXT = {"question": "lake", "method": "bm25", "k": 1}
@@ -38,36 +32,11 @@ def command(*arguments: object) -> list[str]:
     return ["-W", "error", "-m", "triplebeam", "mcp", *map(str, arguments)]
 
 
-def server(*arguments: object) -> StdioServerParameters:
-    return StdioServerParameters(command=sys.executable, args=command(*arguments))
-
-
-@pytest.mark.slow
-@pytest.mark.anyio
-async def test_over_stdio(world: Snapshot) -> None:
-    async with Client(server(world.folder)) as client:
-        found = await client.call_tool("search", ANY_TEXT)
-        wrong = await client.call_tool("read_passage", {"passage_id": "sea"})
-    assert found.structured_content
-    assert [passage["id"] for passage in found.structured_content["passages"]] == ["lake"]
-    assert wrong.is_error
-
-
 @pytest.mark.slow
 def test_stdout_has_the_protocol_and_nothing_else(world: Snapshot) -> None:
-    hello = {
-        "jsonrpc": "2.0",
-        "id": 1,
-        "method": "initialize",
-        "params": {
-            "protocolVersion": "2025-06-18",
-            "capabilities": {},
-            "clientInfo": {"name": "test", "version": "1"},
-        },
-    }
     done = subprocess.run(
         [sys.executable, *command(world.folder)],
-        input=json.dumps(hello) + "\n",
+        input=json.dumps(OPEN) + "\n",
         capture_output=True,
         encoding="utf-8",
         timeout=SECONDS,
@@ -91,24 +60,16 @@ def address(world: Snapshot) -> Iterator[str]:
             process.terminate()
 
 
-async def _until_it_listens(address: str) -> None:
+def listens(address: str) -> bool:
     url = httpx.URL(address)
-    with anyio.fail_after(SECONDS):
-        while True:
-            try:
-                stream = await anyio.connect_tcp(url.host, url.port or 80)
-            except OSError:
-                await anyio.sleep(0.1)
-            else:
-                await stream.aclose()
-                return
+    with socket.socket() as tried:
+        return tried.connect_ex((url.host, url.port or 80)) == 0
 
 
 @pytest.mark.slow
 @pytest.mark.anyio
-async def test_over_http_on_loopback(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-    await _until_it_listens(address)
+async def test_over_http_on_loopback(address: str) -> None:
+    wait_until(lambda: listens(address))
     async with Client(address) as client:
         found = await client.call_tool("search", ANY_TEXT)
         wrong = await client.call_tool("search", {"question": ""})
@@ -120,39 +81,10 @@ async def test_over_http_on_loopback(address: str, monkeypatch: pytest.MonkeyPat
     assert rebound.status_code == 421, "another name for this machine is refused"
 
 
-@pytest.mark.anyio
-async def test_an_app_mounts_it(world: Snapshot, words: Embedder, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-    library = Library([world.folder], Settings(), embedder=words)
-    tools = make_server(Runner(library, UNLIMITED))
-    mounted = tools.streamable_http_app(streamable_http_path="/mcp")
-
-    @asynccontextmanager
-    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        async with tools.session_manager.run():
-            yield
-
-    app = FastAPI(lifespan=lifespan)
-    app.mount("/", mounted)
-    with socket.socket() as listening:
-        listening.bind(("127.0.0.1", 0))
-        server = uvicorn.Server(uvicorn.Config(app, log_level="warning"))
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(server.serve, [listening])
-            address = f"http://127.0.0.1:{listening.getsockname()[1]}/mcp"
-            await _until_it_listens(address)
-            async with Client(address) as client:
-                found = await client.call_tool("search", ANY_TEXT)
-            server.should_exit = True
-    assert not found.is_error
-
-
 def test_an_index_that_is_published_again_is_opened_again(tmp_path: Path, words: Embedder) -> None:
     def index(*ids: str) -> None:
-        documents = [each for each in world_documents() if each.id in ids]
-        IndexBuilder(folder=tmp_path / "small.index", embedder=words, extractor=TableExtractor(TRIPLES)).build(
-            documents
-        )
+        builder = IndexBuilder(folder=tmp_path / "small.index", embedder=words, extractor=TableExtractor(TRIPLES))
+        builder.build([each for each in world_documents() if each.id in ids])
 
     index("film")
     library = Library([tmp_path / "small.index"], Settings(), embedder=words)

@@ -36,12 +36,6 @@ class TestAFunction(RetrieverContract):
         return from_function(longest, index)
 
 
-class TestAFunctionExpanded(RetrieverContract):
-    @pytest.fixture
-    def retriever(self, index: Index) -> Retriever:
-        return index.expand(from_function(longest, index), expansion="naive_ge[scorer=exact]")
-
-
 def test_a_passage_that_comes_twice_counts_once(index: Index) -> None:
     base = from_function(lambda query, k: ["lake", "city", "lake", "film"], index)
     assert base.retrieve("any", 3).ids == ["lake", "city", "film"]
@@ -52,12 +46,9 @@ def test_expansion_finds_what_the_function_did_not(index: Index) -> None:
     assert "director" in index.expand(base).retrieve("When did the director of Laughter in Hell die?").ids
 
 
-def test_an_id_that_the_index_does_not_have_is_reported(index: Index) -> None:
+def test_an_unknown_id_and_an_unknown_expansion_are_reported(index: Index) -> None:
     with pytest.raises(BadInputError, match="your search gave the id 'sea'"):
         from_function(lambda query, k: ["sea"], index).retrieve("any")
-
-
-def test_an_expansion_of_no_such_name_is_reported(index: Index) -> None:
     with pytest.raises(BadInputError, match="did you mean 'naive_ge'"):
         index.expand(from_function(longest, index), expansion="naive")
     with pytest.raises(BadInputError, match="a score for every passage"):
@@ -117,10 +108,7 @@ class TestWhichPassageADocumentIs:
             Passage("3", "The same.", "Two"),
         ]
 
-    @pytest.mark.parametrize(
-        ("ids", "text", "expected"),
-        read_table(__file__, "test_by_id_or_by_text"),
-    )
+    @pytest.mark.parametrize(("ids", "text", "expected"), read_table(__file__, "test_by_id_or_by_text"))
     def test_by_id_or_by_text(
         self, passages: list[Passage], ids: list[object], text: str | None, expected: str
     ) -> None:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from patience import SECONDS
 from planted_secrets import QUESTION, WHERE, build, find_leaks
+from serve.asking.served_world import library_over
 from small_world import WordEmbedder
 from triplebeam.assemble import IndexReader, context_of
 from triplebeam.embed.embedder import Kind
@@ -34,7 +35,7 @@ PERSON = 'kind = "person"'
 def library(tmp_path_factory: pytest.TempPathFactory) -> Library:
     folder = tmp_path_factory.mktemp("together")
     build(folder / "papers.index")
-    return Library([folder], Settings(home=folder / "home", offline=True, model=None), embedder=HashedWords())
+    return library_over(folder, home=folder / "home", embedder=HashedWords())
 
 
 @pytest.fixture
@@ -145,6 +146,6 @@ def test_the_embedder_is_used_once_unless_it_costs_money(
 @pytest.mark.parametrize("folder", ["empty", "damaged.index"])
 def test_what_cannot_be_searched_is_left_to_the_first_search(tmp_path: Path, folder: str) -> None:
     (tmp_path / "data" / folder).mkdir(parents=True)
-    thread = start_warm_up(Library([tmp_path / "data"], Settings(home=tmp_path, model=None)))
+    thread = start_warm_up(library_over(tmp_path / "data", home=tmp_path, embedder=None))
     thread.join(SECONDS)
     assert not thread.is_alive()

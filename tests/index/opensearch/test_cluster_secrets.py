@@ -9,8 +9,8 @@ from fastapi import FastAPI
 from fastapi.testclient import TestClient
 
 from planted_secrets import QUESTION, WHERE, Curious, build, documents, find_leaks
+from serve.asking.served_world import on_loopback
 from serve.http.bound_tools import check_tools
-from serve.http.small_server import really_served
 from triplebeam.index.build.build import IndexBuilder
 from triplebeam.index.location import Cluster
 from triplebeam.index.stores import publisher_of
@@ -94,7 +94,7 @@ def test_no_search_leaks(served: Served, method: str) -> None:
 @pytest.mark.anyio
 async def test_no_tool_leaks(served: Served) -> None:
     key = served.bound["Authorization"].removeprefix("Bearer ")
-    with really_served(served.app) as address:
+    with on_loopback(served.app) as address:
         await check_tools(address, key, "zqx-first.md", "mill.md")
     assert not find_leaks(served.model.said())
 

@@ -11,10 +11,7 @@ from triplebeam.index.folder.snapshot import Snapshot
 
 
 @pytest.fixture
-def make(world: Snapshot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> MakeApp:
-    for name in ("TRIPLEBEAM_MODEL", "TRIPLEBEAM_EMBEDDER", "TRIPLEBEAM_READING_MODEL", "OPENAI_BASE_URL"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+def make(world: Snapshot, tmp_path: Path) -> MakeApp:
     return partial(app_over, world.folder, tmp_path)
 
 

@@ -54,13 +54,36 @@ class Slow:
         return [Completion(text=said, usage=Usage(calls=1)) for _ in prompts]
 
 
+class HeldModel:
+    """Gives its replies in turn, when it is let."""
+
+    name = "held"
+
+    def __init__(self, *replies: Completion) -> None:
+        self.replies = list(replies)
+        self.asked, self.free = threading.Event(), threading.Event()
+
+    def complete(self, prompts: Sequence[Prompt]) -> list[Completion]:
+        self.asked.set()
+        assert self.free.wait(2 * SECONDS)
+        return [self.replies.pop(0) for _ in prompts]
+
+
 class UntilCancelled(Slow):
     """Replies when nobody wants its reply any more."""
 
     def complete(self, prompts: Sequence[Prompt]) -> list[Completion]:
+        self.asked.set()
         with suppress(WorkCancelledError):
             work.sleep(SECONDS)
         return super().complete(prompts)
+
+
+def wait_until(condition: Callable[[], object], why: str = "") -> None:
+    deadline = time.monotonic() + SECONDS
+    while not condition():
+        assert time.monotonic() < deadline, why
+        time.sleep(0.01)
 
 
 def stands_still(model: Slow) -> bool:
@@ -74,11 +97,16 @@ def stands_still(model: Slow) -> bool:
     return False
 
 
+def library_over(*folders: Path, home: Path, **parts: Any) -> Library:
+    """Indexes with an embedder that needs no weights, and without a model unless one is among the parts."""
+    settings = Settings(home=home, completions=home / "completions.sqlite", offline=True, model=None)
+    return Library(folders, settings, **{"embedder": WordEmbedder(), **parts})
+
+
 def app_over(
     folder: Path, tmp_path: Path, *, model: LanguageModel | None = None, reports: Path | None = None, **limits: Any
 ) -> FastAPI:
-    settings = Settings(home=tmp_path, completions=tmp_path / "completions.sqlite", model=None)
-    library = Library([folder], settings, embedder=WordEmbedder(), model=model)
+    library = library_over(folder, home=tmp_path, model=model)
     return make_app(library, keys=Keys(tmp_path / "keys.json"), limits=Limits(**limits), reports=reports)
 
 
@@ -90,10 +118,7 @@ def on_loopback(app: FastAPI) -> Iterator[str]:
         server = uvicorn.Server(uvicorn.Config(app, log_level="error", timeout_graceful_shutdown=1))
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
         thread.start()
-        deadline = time.monotonic() + SECONDS
-        while not server.started:
-            assert time.monotonic() < deadline, "the server does not start"
-            time.sleep(0.01)
+        wait_until(lambda: server.started, "the server does not start")
         try:
             yield f"http://127.0.0.1:{listening.getsockname()[1]}"
         finally:

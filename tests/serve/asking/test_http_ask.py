@@ -4,9 +4,7 @@ Events: how they are written, and what keeps a stream open.
 """
 
 import asyncio
-import contextvars
 import json
-import threading
 from collections.abc import AsyncGenerator, Sequence
 
 import httpx
@@ -15,23 +13,22 @@ from pydantic import TypeAdapter
 from starlette.testclient import TestClient
 
 from patience import SECONDS
-from scripted_loops import BAD, Gone, reply
+from scripted_loops import BAD, Gone
 from serve.asking.served_world import (
-    FACTS,
     QUESTION,
     MakeApp,
     Slow,
+    UntilCancelled,
     events_in,
     on_loopback,
     one_reading,
     send,
     stands_still,
 )
-from triplebeam.generate.accounting import Accounted
+from serve.http.small_server import error_of
 from triplebeam.generate.language_model import Completion, Prompt
 from triplebeam.serve.answer_shapes import AnswerShape, StepShape
 from triplebeam.serve.http.event_stream import KEEP_ALIVE, event, kept_alive
-from triplebeam.system.work import WorkCancelledError, cancel_on
 from triplebeam.testing.scripted import Scripted
 
 ASK = "/api/indexes/world/ask"
@@ -60,7 +57,7 @@ def test_the_answer_in_one_document(make: MakeApp) -> None:
     answer = response.json()
     assert answer["sentence"] == "It is 25 August 1963."
     assert [fact["span"]["passage_id"] for fact in answer["evidence"]] == ["film", "director"]
-    assert not {"price", "picture", "note"} & {*answer, *answer["steps"][0], *answer["evidence"][0]}
+    assert not {"price", "picture", "note", "follow_up"} & {*answer, *answer["steps"][0], *answer["evidence"][0]}
 
 
 @pytest.mark.parametrize(
@@ -76,9 +73,8 @@ def test_what_is_wrong_is_said_before_the_stream(
     make: MakeApp, body: dict[str, object], status: int, code: str, said: str
 ) -> None:
     response = TestClient(make(model=None if code == "no_model" else Scripted([]))).post(ASK, json=body)
-    assert response.status_code == status, response.text
-    assert response.json()["error"]["code"] == code
-    assert said in response.json()["error"]["message"]
+    found, message = error_of(response, status)
+    assert (found, said in message) == (code, True), message
 
 
 def test_an_unknown_index(client: TestClient) -> None:
@@ -123,21 +119,8 @@ def test_past_the_time_limit_no_call_is_made(make: MakeApp) -> None:
     assert steps
     assert (name, data["error"]["code"]) == ("error", "time_limit")
     assert stands_still(model)
-    assert client.post(ASK, json=ENDLESS, headers=JSON).status_code == 504
-    assert stands_still(model)
-
-
-def test_one_agent_more_than_may_run_is_asked_to_retry(make: MakeApp) -> None:
-    with (
-        on_loopback(make(model=Slow(), agents=1)) as address,
-        httpx.stream("POST", address + ASK, json=ENDLESS, timeout=SECONDS) as one,
-    ):
-        lines = one.iter_lines()  # held: a stream nobody holds is closed
-        next(lines)
-        two = httpx.post(address + ASK, json=ENDLESS, timeout=SECONDS)
-        assert (two.status_code, two.json()["error"]["code"]) == (429, "too_many_agents")
-        search = httpx.post(f"{address}/api/indexes/world/search", json={"question": "a"}, timeout=SECONDS)
-        assert search.status_code == 200
+    hasty = TestClient(make(model=UntilCancelled(), ask_seconds=0.1))
+    assert hasty.post(ASK, json=ENDLESS, headers=JSON).status_code == 504
 
 
 def test_a_client_that_goes_away_ends_its_agent(make: MakeApp) -> None:
@@ -149,30 +132,15 @@ def test_a_client_that_goes_away_ends_its_agent(make: MakeApp) -> None:
         assert stands_still(model)
 
 
-def test_so_does_one_that_waits_for_the_whole_answer(make: MakeApp) -> None:
-    model = Slow()
+@pytest.mark.parametrize("follow_up", [False, True])
+def test_so_does_one_that_waits_for_the_whole_answer(make: MakeApp, follow_up: bool) -> None:
+    """Also while its message is rewritten."""
+    model = Slow(0.2 if follow_up else 0.05)
+    earlier = {"conversation": [{"role": "user", "content": "Who directed it?"}]} if follow_up else {}
     with on_loopback(make(model=model)) as address:
-        with send(address + ASK, ENDLESS):
+        with send(address + ASK, ENDLESS | earlier):
             assert model.asked.wait(SECONDS)
         assert stands_still(model)
-
-
-def test_a_model_is_not_asked_once_its_question_is_cancelled() -> None:
-    stop = threading.Event()
-
-    def asked() -> None:
-        cancel_on(stop)
-        with Scripted(["one"]) as scripted:
-            model = Accounted(scripted)
-            prompt = Prompt(system="", user="")
-            assert model.complete([prompt])[0].text == "one"
-            stop.set()
-            with pytest.raises(WorkCancelledError):
-                model.complete([prompt])
-            with pytest.raises(WorkCancelledError):
-                model.outcomes([prompt])
-
-    contextvars.copy_context().run(asked)
 
 
 @pytest.mark.parametrize("method", ["single_step", "ircot", "closed_book"])
@@ -182,12 +150,7 @@ def test_half_a_character_of_a_model_is_no_error(make: MakeApp, method: str) -> 
 
         def complete(self, prompts: Sequence[Prompt]) -> list[Completion]:
             half = "\ud800"
-            said = {
-                "sentence": f"So the answer is {half}.",
-                "answer": half,
-                "facts": [[half, "is", half]],
-                "thought": half,
-            }
+            said = {"sentence": f"So it is {half}.", "answer": half, "facts": [[half, "is", half]], "thought": half}
             return [Completion(text=json.dumps(said, ensure_ascii=False)) for _ in prompts]
 
     client = TestClient(make(model=Broken()))
@@ -199,35 +162,16 @@ def test_half_a_character_of_a_model_is_no_error(make: MakeApp, method: str) -> 
 @pytest.mark.parametrize("path", ["search", "ask"])
 def test_half_a_character_in_a_request_is_named(client: TestClient, path: str) -> None:
     sends_json = {"Content-Type": "application/json", **JSON}
-    sent = {
-        "question": r'{"question": "lake \ud800?"}',
-        "where": r'{"question": "lake", "where": "title = \"\ud800\""}',
-    }
-    for part, body in sent.items():
+    for part, body in (
+        ("question", r'{"question": "lake \ud800?"}'),
+        ("where", r'{"question": "lake", "where": "title = \"\ud800\""}'),
+    ):
         replied = client.post(f"/api/indexes/world/{path}", content=body, headers=sends_json)
-        assert replied.status_code == 400
-        assert part in replied.json()["error"]["message"]
+        assert part in error_of(replied, 400)[1]
     chat = r'{"model": "world/bm25", "messages": [{"role": "user", "content": "lake \ud800?"}]}'
     replied = client.post("/v1/chat/completions", content=chat, headers=sends_json)
     assert replied.status_code == 400
     assert r"has '\ud800', which is not a valid character" in replied.json()["error"]["message"]
-
-
-def test_a_guess_and_what_is_missing_over_every_protocol(make: MakeApp) -> None:
-    missing = "No document says who taught Edward Cahn."
-    guess = reply(found=False, answer="Tod Browning", sentence="He may have learnt from Tod Browning.", missing=missing)
-    none = reply(found=False, answer="", sentence=missing, missing=missing)
-    question = {"question": "Who taught the director of Laughter in Hell?", "method": "single_step"}
-    chat = {"model": "world/single_step", "messages": [{"role": "user", "content": question["question"]}]}
-    with Scripted([reply(facts=FACTS), guess, reply(facts=FACTS), none]) as model:
-        client = TestClient(make(model=model))
-        answer = client.post(ASK, json=question, headers=JSON).json()
-        done = client.post("/v1/chat/completions", json=chat).json()
-    assert (answer["outcome"], answer["answer"], answer["missing"]) == ("guess", "Tod Browning", [missing])
-    assert (answer["supported"], answer["verdict"]) == (False, "This is a guess: your documents do not say it.")
-    assert done["triplebeam"]["outcome"] == "not_in_documents"
-    said = done["choices"][0]["message"]["content"]
-    assert said.startswith(f"Not in your documents.\n\n{missing}\n\nWhat was found:\n\n[1] Laughter in Hell: ")
 
 
 def test_an_event_is_one_line_of_json() -> None:

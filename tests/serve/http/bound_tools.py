@@ -1,14 +1,25 @@
-"""The tools of MCP with a key that is bound to a filter: none shows a trace of anything else."""
+"""The tools of MCP as tests call them: refused, or with a key that is bound to a filter and shows nothing else."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from typing import Any
 
 import httpx
 from mcp.client import Client
 from mcp.client.streamable_http import streamable_http_client
+from mcp.server import MCPServer
+from mcp_types import TextContent
 
 from patience import SECONDS
 from planted_secrets import QUESTION, find_leaks
+
+#: How a client of MCP begins.
+OPEN = {
+    "jsonrpc": "2.0",
+    "id": 1,
+    "method": "initialize",
+    "params": {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}},
+}
 
 
 def bearer(key: str) -> dict[str, str]:
@@ -22,6 +33,15 @@ async def tools(address: str, key: str) -> AsyncIterator[Client]:
         Client(streamable_http_client(f"{address}/mcp", http_client=http)) as client,
     ):
         yield client
+
+
+async def call_refused(server: MCPServer[None], tool: str, **arguments: Any) -> str:
+    """What a tool says when it refuses."""
+    async with Client(server) as client:
+        result = await client.call_tool(tool, arguments)
+    assert result.is_error
+    assert isinstance(result.content[0], TextContent)
+    return result.content[0].text
 
 
 async def check_tools(address: str, key: str, hidden: str, visible: str) -> None:

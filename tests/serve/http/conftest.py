@@ -3,20 +3,18 @@
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from fastapi.testclient import TestClient
 
-from journeys.conftest import quick, small_index, tiny_model  # noqa: F401 - fixtures
+from journeys.conftest import quick, rivers, small_index, tiny_model  # noqa: F401 - fixtures
+from serve.asking.served_world import library_over
 from serve.http.small_server import Make
-from small_world import TableExtractor, WordEmbedder
-from triplebeam.generate.language_model import LanguageModel
+from small_world import TableExtractor
 from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.serve.http.app import make_app
 from triplebeam.serve.http.keys import Keys
-from triplebeam.serve.library import Library
-from triplebeam.serve.limits import Limits
-from triplebeam.settings import Settings
 
 
 @pytest.fixture
@@ -30,22 +28,10 @@ def data(world: Snapshot, tmp_path: Path) -> Path:
 def make(data: Path, tmp_path: Path) -> Make:
     """Makes apps over the data folder."""
 
-    def made(
-        *folders: Path,
-        keys: Keys | None = None,
-        limits: Limits | None = None,
-        model: LanguageModel | None = None,
-        extractor: TableExtractor | None = None,
-        **options: object,
-    ) -> TestClient:
-        library = Library(
-            folders or [data],
-            Settings(home=tmp_path / "home", offline=True, model=None),
-            embedder=WordEmbedder(),
-            model=model,
-            extractor=extractor or TableExtractor({}),
-        )
-        app = make_app(library, keys=keys or Keys(library.keys_file), limits=limits, **options)  # type: ignore[arg-type]
+    def made(*folders: Path, keys: Keys | None = None, **options: Any) -> TestClient:
+        parts = {"model": options.pop("model", None), "extractor": options.pop("extractor", TableExtractor({}))}
+        library = library_over(*folders or [data], home=tmp_path / "home", **parts)
+        app = make_app(library, keys=keys or Keys(library.keys_file), **options)
         return TestClient(app, raise_server_exceptions=False)
 
     return made

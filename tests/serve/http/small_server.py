@@ -1,13 +1,10 @@
-"""What tests of the server share: adding documents, waiting for jobs, and a real server on a loopback port."""
+"""What tests of the server share: adding documents, and waiting for jobs."""
 
-import contextlib
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, TypeAlias
 
-import uvicorn
-from fastapi import FastAPI
 from fastapi.testclient import TestClient
 
 from patience import SECONDS
@@ -66,20 +63,3 @@ def error_of(response: Any, status: int) -> tuple[str, str]:
     assert list(body) == ["error"]
     assert "Traceback" not in response.text
     return body["error"]["code"], body["error"]["message"]
-
-
-@contextlib.contextmanager
-def really_served(app: FastAPI) -> Iterator[str]:
-    """The address of a real server in a thread."""
-    server = uvicorn.Server(uvicorn.Config(app, port=0, log_level="warning", access_log=False))
-    thread = threading.Thread(target=server.run)
-    thread.start()
-    deadline = time.monotonic() + SECONDS
-    while not server.started:
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
-    try:
-        yield f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
-    finally:
-        server.should_exit = True
-        thread.join()

@@ -4,19 +4,10 @@ import json
 import stat
 from pathlib import Path
 
-import pytest
 from fastapi.testclient import TestClient
 
 from patience import SECONDS
 from serve.http.small_server import Held, Make, add, error_of, ids, job_ended
-from triplebeam.serve.http.job_tasks import (
-    AddDocuments,
-    Compact,
-    CorrectTriples,
-    DeleteDocuments,
-    Task,
-    parse_task,
-)
 
 
 def test_a_job_is_followed_to_its_end(client: TestClient) -> None:
@@ -96,11 +87,3 @@ def test_a_second_server_leaves_the_jobs_to_the_first(make: Make) -> None:
         refused = second.post("/api/indexes/world/documents", files=[("files", ("a.txt", b"a"))])
         assert error_of(refused, 409)[0] == "busy"
         assert second.get("/api/indexes/world").json()["documents"] == 7
-
-
-@pytest.mark.parametrize(
-    "task",
-    [AddDocuments(kind="sync", extractor="none"), DeleteDocuments(document_ids=["a"]), CorrectTriples(), Compact()],
-)
-def test_a_task_is_stored_and_read_again(task: Task) -> None:
-    assert parse_task(task.kind, task.model_dump_json()) == task

@@ -1,15 +1,10 @@
-"""A real server on a loopback port: many at once, ended and started again, and as the command line runs it.
-
-A server whose disk is full: it searches, fails the job with the reason, and starts; nothing waits for ever.
-"""
+"""A real server on a loopback port: many at once, killed, on a full disk, and as the command line runs it."""
 
 import json
 import re
 import signal
 import subprocess
-import threading
-import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
@@ -21,36 +16,22 @@ from httpx2 import Response
 
 from journeys.command_line import Quick, environment, triplebeam
 from patience import SECONDS
-from serve.http.small_server import Make, error_of, job_ended, really_served
+from serve.asking.served_world import HeldModel, on_loopback, one_reading, wait_until
+from serve.http.small_server import Make, error_of, ids, job_ended
 from small_disk import SmallDisk, small_disk
 from small_world import TRIPLES, TableExtractor, WordEmbedder, world_documents
 from trials import FULL
 from triplebeam.errors import install_command
-from triplebeam.generate.language_model import Completion, Prompt
 from triplebeam.index.build.build import IndexBuilder
 from triplebeam.serve.limits import Limits
 
 
-class Slow:
-    """A model that replies when it is let."""
-
-    name = "slow"
-
-    def __init__(self) -> None:
-        self.asked, self.free = threading.Event(), threading.Event()
-
-    def complete(self, prompts: Sequence[Prompt]) -> list[Completion]:
-        self.asked.set()
-        assert self.free.wait(2 * SECONDS)
-        return [Completion(text="{}") for _ in prompts]
-
-
 def test_fifty_searches_at_once_while_an_agent_is_slow(make: Make) -> None:
-    slow = Slow()
+    slow = HeldModel(*one_reading())
     app = make(model=slow, limits=Limits(agents=1)).app
     question = {"question": "Who directed Laughter in Hell?"}
     with (
-        really_served(app) as address,  # type: ignore[arg-type]
+        on_loopback(app) as address,  # type: ignore[arg-type]
         httpx.Client(base_url=address, timeout=SECONDS) as client,
         ThreadPoolExecutor(51) as many,
     ):
@@ -90,15 +71,11 @@ def start_server(home: Path, *arguments: object) -> Iterator[tuple[subprocess.Po
         process.communicate()
 
 
-def half_way(client: httpx.Client, job_id: str) -> None:
-    deadline = time.monotonic() + SECONDS
-    while True:
-        job = client.get(f"/api/jobs/{job_id}").json()
-        if job["stage"] == "embed":  # everything is read, and encoding takes a second or more
-            return
-        assert job["state"] in ("waiting", "running"), job
-        assert time.monotonic() < deadline
-        time.sleep(0.005)
+def is_half_way(client: httpx.Client, job_id: str) -> bool:
+    """Everything is read, and encoding takes a second or more."""
+    job = client.get(f"/api/jobs/{job_id}").json()
+    assert job["state"] in ("waiting", "running"), job
+    return bool(job["stage"] == "embed")
 
 
 @pytest.mark.slow
@@ -112,15 +89,12 @@ def test_jobs_are_taken_up_after_the_server_was_killed(tmp_path: Path, home: Pat
         url = "/api/indexes/rivers/documents"
         first = client.post(url, json={"documents": texts, "extractor": "none"}).json()["job"]
         second = client.post(url, json={"documents": [{"id": "late", "text": "a late river"}], "extractor": "none"})
-        half_way(client, first["id"])
+        wait_until(lambda: is_half_way(client, first["id"]))
         process.kill()
         assert process.wait(SECONDS) == -signal.SIGKILL
     with start_server(home, data, "--embedder", model) as (process, client):
         ended = job_ended(client, first["id"], 120)
-        assert (ended["state"], ended["message"]) == (
-            "done",
-            f"{DOCUMENTS} of {DOCUMENTS} documents new or changed",
-        )
+        assert ended["message"] == f"{DOCUMENTS} of {DOCUMENTS} documents new or changed"
         assert any("continued after a restart" in line["text"] for line in ended["log"])
         assert job_ended(client, second.json()["job"]["id"])["state"] == "done"
         assert client.get("/api/indexes/rivers").json()["documents"] == 3 + DOCUMENTS + 1
@@ -136,13 +110,9 @@ def test_the_command_refuses_what_would_be_unsafe_or_impossible(quick: Quick, tm
     assert (code, "triplebeam keys create data --role write" in stderr) == (2, True)
     assert "there is no folder" in quick("serve", "nowhere")[2]
     assert "of reports" in quick("serve", "data", "--reports", "nowhere")[2]
-
-
-def test_the_folder_whose_keys_count_is_named(quick: Quick, small_index: Path) -> None:
-    """Of several, the data folder's."""
-    (small_index.parent / "data").mkdir()
-    _, _, stderr = quick("serve", small_index, "data", "--host", "0.0.0.0")
-    assert "triplebeam keys create data --role write" in stderr
+    (tmp_path / "one.index").mkdir()
+    both = quick("serve", "one.index", "data", "--host", "0.0.0.0")[2]
+    assert "triplebeam keys create data --role write" in both, "of several folders the data folder's keys count"
 
 
 def test_without_the_extra_one_sentence_says_what_to_install(quick: Quick, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -192,10 +162,6 @@ def search_lakes(client: TestClient) -> object:
     return response.json()["passages"]
 
 
-def documents(client: TestClient) -> list[str]:
-    return [each["id"] for each in client.get(URL).json()["documents"]]
-
-
 @pytest.mark.parametrize("left", [0, 8, 40, 60, 80, 100, 130, 160, 200, 300][:: 1 if FULL else 3])
 def test_jobs_on_a_full_disk(make: Make, disk: SmallDisk, left: int) -> None:
     with make(disk.folder) as client:
@@ -211,14 +177,14 @@ def test_jobs_on_a_full_disk(make: Make, disk: SmallDisk, left: int) -> None:
             code, message = error_of(reply, 507)
             assert (code, "free some space on its disk" in message) == ("disk_full", True)
             assert str(disk.folder) not in message
-        if "second" not in documents(client):
+        if "second" not in ids(client, "world"):
             assert search_lakes(client) == before
     with make(disk.folder) as client:  # it starts while the disk is full
-        if "second" not in documents(client):
+        if "second" not in ids(client, "world"):
             assert search_lakes(client) == before
         disk.free()
         job_ended(client, add(client, "third").json()["job"]["id"])
-        assert "third" in documents(client)
+        assert "third" in ids(client, "world")
         assert {job["state"] for job in client.get("/api/jobs").json()["jobs"]} <= {"done", "failed"}
 
 

@@ -1,11 +1,7 @@
-"""The server as a whole: its state, its limits, its errors, its numbers.
-
-Requests of every kind the schema allows, and some it does not: none may end in an error of the server.
-"""
+"""The server as a whole: its state, its limits, its errors, its numbers; no request ends in an error of the server."""
 
 import logging
 import threading
-import time
 from pathlib import Path
 
 import anyio
@@ -13,10 +9,15 @@ import pytest
 import schemathesis
 from fastapi.testclient import TestClient
 from hypothesis import HealthCheck, given, settings
+from opentelemetry import trace
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from schemathesis import Case
 
 from patience import SECONDS
-from serve.http.small_server import Make, error_of, really_served
+from serve.asking.served_world import QUESTION, on_loopback, one_reading, wait_until
+from serve.http.small_server import Make, error_of
 from trials import FULL
 from triplebeam.errors import (
     BadInputError,
@@ -84,13 +85,10 @@ def test_how_an_extra_is_installed_is_for_the_log_alone(caplog: pytest.LogCaptur
 
 
 def test_an_error_of_an_index_on_a_cluster_does_not_name_its_hosts(client: TestClient) -> None:
-    redact = client.app.state.library.redact  # type: ignore[attr-defined]
-    assert redact("see opensearchs://one:9200,[::1]:9201/films there") == "see films there"
-    home = client.app.state.library.settings.home  # type: ignore[attr-defined]
-    assert (
-        redact(f"m is not complete in {home}: copy it.")
-        == "m is not complete in the server's folder of weights: copy it."
-    )
+    library: Library = client.app.state.library  # type: ignore[attr-defined]
+    assert library.redact("see opensearchs://one:9200,[::1]:9201/films there") == "see films there"
+    said = library.redact(f"m is not complete in {library.settings.home}: copy it.")
+    assert said == "m is not complete in the server's folder of weights: copy it."
 
 
 def test_our_errors_have_a_status_each() -> None:
@@ -163,17 +161,9 @@ async def test_a_search_past_its_time_is_504_and_its_thread_is_accounted_for(dat
     assert runner.busy
     assert runner.counts["searches waiting"] == 0
     free.set()
-    deadline = time.monotonic() + SECONDS
-    while runner.busy:
-        assert time.monotonic() < deadline
-        await anyio.sleep(0.01)
+    await anyio.to_thread.run_sync(wait_until, lambda: not runner.busy)
     assert await Runner(library, Limits()).run(max, 1, 2) == 2
     runner.close()
-
-
-@pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
 
 
 def test_one_agent_too_many_is_429_until_one_has_ended(data: Path) -> None:
@@ -185,18 +175,9 @@ def test_one_agent_too_many_is_429_until_one_has_ended(data: Path) -> None:
     assert (problem_of(refused.value, str).status, runner.counts["agents running"]) == (429, 1)
     free.set()
     assert running.result(SECONDS)
-    deadline = time.monotonic() + SECONDS
-    while runner.counts["agents running"]:
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
+    wait_until(lambda: not runner.counts["agents running"])
     assert runner.start_agent(lambda: 2).result(SECONDS) == 2
     runner.close()
-
-
-def test_an_index_is_opened_once_and_shares_its_embedder(data: Path, make: Make, tmp_path: Path) -> None:
-    with make() as client:
-        library: Library = client.app.state.library  # type: ignore[attr-defined]
-        assert library.index("world") is library.index("world")
 
 
 @pytest.mark.parametrize("folders", [[], ["nowhere"], ["a.index", "other/a.index"], ["bad name.index"]])
@@ -207,29 +188,26 @@ def test_folders_that_cannot_be_served(tmp_path: Path, folders: list[str]) -> No
         Library([tmp_path / folder for folder in folders], Settings())
 
 
-def test_spans_are_made_where_they_are_wanted(monkeypatch: pytest.MonkeyPatch) -> None:
-    from opentelemetry import trace
-    from opentelemetry.sdk.trace import TracerProvider
-    from opentelemetry.sdk.trace.export import SimpleSpanProcessor
-    from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
-
+def test_a_search_an_answer_and_its_steps_are_spans_where_they_are_wanted(
+    make: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
     kept = InMemorySpanExporter()
     provider = TracerProvider()
     provider.add_span_processor(SimpleSpanProcessor(kept))
     monkeypatch.setattr(trace, "get_tracer", provider.get_tracer)
-    monkeypatch.delenv("TRIPLEBEAM_TRACING", raising=False)
-    running.is_tracing.cache_clear()
-    with running.span("search"):
-        pass
-    assert kept.get_finished_spans() == ()
-    monkeypatch.setenv("TRIPLEBEAM_TRACING", "1")
-    running.is_tracing.cache_clear()
-    with running.span("search", {"method": "bm25", "k": 10}), running.span("step"):
-        pass
-    step, search = kept.get_finished_spans()
-    assert (step.name, search.name, search.attributes) == ("step", "search", {"method": "bm25", "k": 10})
+    for wanted, spans in (("", []), ("1", ["search", "step", "step", "ask"])):
+        monkeypatch.setenv("TRIPLEBEAM_TRACING", wanted)
+        running.is_tracing.cache_clear()
+        with Scripted(one_reading()) as model:
+            client = make(model=model)
+            client.post("/api/indexes/world/search", json={"question": QUESTION, "method": "bm25"})
+            client.post("/api/indexes/world/ask", json={"question": QUESTION})
+        assert [span.name for span in kept.get_finished_spans()] == spans, "the last step is the answer"
+    *_, step, ask = kept.get_finished_spans()
+    assert ask.attributes == {"index": "world", "method": "auto"}
     assert step.parent
-    assert step.parent.span_id == search.context.span_id
+    assert step.parent.span_id == ask.context.span_id
+    assert not any(QUESTION in str(span.attributes) for span in kept.get_finished_spans())
     running.is_tracing.cache_clear()
 
 
@@ -241,7 +219,7 @@ TOLD = (503, 504)
 @pytest.mark.slow
 def test_no_request_ends_in_an_error_of_the_server(make: Make) -> None:
     app = make(limits=Limits(search_seconds=5)).app
-    with really_served(app) as address:  # type: ignore[arg-type]
+    with on_loopback(app) as address:  # type: ignore[arg-type]
         schema = schemathesis.openapi.from_url(f"{address}/api/schema")
         operations = [found.ok() for found in schema.get_all_operations()]
         operations.sort(key=lambda operation: operation.method == "delete")  # the others need what is deleted
@@ -249,13 +227,7 @@ def test_no_request_ends_in_an_error_of_the_server(make: Make) -> None:
         for operation in operations:
             strategies = [operation.as_strategy(generation_mode=mode) for mode in schemathesis.GenerationMode]
 
-            @settings(
-                max_examples=EXAMPLES,
-                deadline=None,
-                derandomize=True,
-                database=None,
-                suppress_health_check=list(HealthCheck),
-            )
+            @settings(max_examples=EXAMPLES, derandomize=True, suppress_health_check=list(HealthCheck))
             @given(case=strategies[0] | strategies[1])
             def holds(case: Case) -> None:
                 if "name" in case.path_parameters and len(case.path_parameters["name"]) % 2:
