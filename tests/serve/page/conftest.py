@@ -32,10 +32,8 @@ def browser() -> Iterator[Browser]:
 
 
 @pytest.fixture
-def new_page(browser: Browser, toy: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Visit]:
+def new_page(browser: Browser, toy: Path, tmp_path: Path) -> Iterator[Visit]:
     """A page that is about to visit a new server, with or without a model."""
-    for name in ("TRIPLEBEAM_MODEL", "TRIPLEBEAM_EMBEDDER", "TRIPLEBEAM_READING_MODEL", "OPENAI_BASE_URL"):
-        monkeypatch.delenv(name, raising=False)
     reader()  # what checks facts is loaded before the page waits for an answer
     complaints = Complaints()
     with ExitStack() as stack:

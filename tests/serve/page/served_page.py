@@ -13,7 +13,7 @@ from playwright.sync_api import Browser, ConsoleMessage, Page, expect, sync_play
 
 from patience import SECONDS
 from scripted_loops import final, reply
-from serve.asking.served_world import on_loopback
+from serve.asking.served_world import library_over, on_loopback
 from small_world import TableExtractor, WordEmbedder
 from triplebeam.extract.extractor import Extractor
 from triplebeam.generate.language_model import Completion, LanguageModel
@@ -21,8 +21,6 @@ from triplebeam.index.build.build import IndexBuilder
 from triplebeam.passage import Document
 from triplebeam.serve.http.app import make_app
 from triplebeam.serve.http.keys import Keys
-from triplebeam.serve.library import Library
-from triplebeam.settings import Settings
 from triplebeam.testing.toy import passages, questions
 from triplebeam.triple import Triple
 
@@ -52,13 +50,7 @@ def serve_toy(
 ) -> Iterator[str]:
     """A server over a copy of the toy index; its address."""
     shutil.copytree(toy, folder / "data" / "toy.index")
-    library = Library(
-        [folder / "data"],
-        Settings(home=folder, completions=folder / "completions.sqlite", offline=True, model=None),
-        embedder=WordEmbedder(),
-        model=model,
-        extractor=extractor or TableExtractor({}),
-    )
+    library = library_over(folder / "data", home=folder, model=model, extractor=extractor or TableExtractor({}))
     with on_loopback(make_app(library, keys=Keys(library.keys_file))) as address:
         yield address
 
@@ -100,6 +92,13 @@ def blank_page(browser: Browser, address: str, complaints: Complaints, **context
     page.set_default_timeout(1000 * SECONDS)
     complaints.listen(page)
     return page
+
+
+def ask(page: Page, question: str = QUESTION, method: str | None = None) -> None:
+    if method:
+        page.get_by_label("Method").select_option(method)
+    page.get_by_label("Your question").fill(question)
+    page.locator("#go").click()
 
 
 def fits_its_width(page: Page) -> bool:

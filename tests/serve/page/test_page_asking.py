@@ -8,17 +8,10 @@ from playwright.sync_api import Page, Route, expect
 from scripted_loops import final, reply
 from serve.asking.served_world import Slow, stands_still
 from serve.page.conftest import Visit
-from serve.page.served_page import QUESTION, one_reading
+from serve.page.served_page import QUESTION, ask, one_reading
 from triplebeam.testing.scripted import Scripted
 
 pytestmark = pytest.mark.slow
-
-
-def ask(page: Page, question: str = QUESTION, method: str | None = None) -> None:
-    if method:
-        page.get_by_label("Method").select_option(method)
-    page.get_by_label("Your question").fill(question)
-    page.locator("#go").click()
 
 
 def problem(page: Page, text: str) -> None:
@@ -108,11 +101,7 @@ def test_without_a_model_it_searches(visit: Visit) -> None:
     page.get_by_role("button", name="Search").click()
     expect(page.locator(".parts").first).to_contain_text("found by")
     expect(page.locator(".sentence")).to_have_count(0)
-
-
-def test_a_search_that_matches_no_word_says_so(visit: Visit) -> None:
-    page = visit(link="#index=toy&q=asdf qwer&method=blend")
-    page.get_by_role("button", name="Search").click()
+    ask(page, "asdf qwer")
     expect(page.locator("#status")).to_contain_text("No word of the question occurs in these passages")
 
 
@@ -146,6 +135,9 @@ def test_a_hit_shows_what_matches_and_opens_in_its_document(visit: Visit) -> Non
     page.keyboard.press("Escape")
     expect(reader).to_be_hidden()
     expect(page).not_to_have_url(re.compile("passage="))
+    page.goto("/#index=toy&passage=uranus")
+    page.reload()
+    expect(page.get_by_role("dialog", name="Uranus").locator("[aria-current]")).to_contain_text("Herschel")
 
 
 def test_what_is_unfolded_stays_when_the_graph_arrives(visit: Visit) -> None:
@@ -158,11 +150,6 @@ def test_what_is_unfolded_stays_when_the_graph_arrives(visit: Visit) -> None:
     held[0].continue_()
     expect(page.locator(".card .badge", has_text="hop 1").first).to_be_visible()
     expect(page.get_by_role("button", name="Show less")).to_be_visible()
-
-
-def test_a_link_opens_a_passage(visit: Visit) -> None:
-    page = visit(link="#index=toy&passage=uranus")
-    expect(page.get_by_role("dialog", name="Uranus").locator("[aria-current]")).to_contain_text("Herschel")
 
 
 @pytest.mark.parametrize(

@@ -1,22 +1,15 @@
-"""Documents in and out, indexes and keys, in a real browser.
-
-The page by keyboard alone, on a phone, in the dark, and with hostile documents.
-"""
+"""Documents, indexes and keys in a real browser; by keyboard alone, on a phone, in the dark, with hostile documents."""
 
 import json
 import re
-import time
-from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, expect
 
+from serve.http.small_server import Held
 from serve.page.conftest import Visit
-from serve.page.served_page import QUESTION, fits_its_width, one_reading, weak_contrasts
-from small_world import TableExtractor
-from triplebeam.extract.extractor import Extraction
-from triplebeam.passage import Passage
+from serve.page.served_page import QUESTION, ask, fits_its_width, one_reading, weak_contrasts
 from triplebeam.serve.http.keys import Keys
 from triplebeam.testing.scripted import Scripted
 
@@ -31,9 +24,7 @@ def open_documents(page: Page) -> None:
 
 
 def found_first(page: Page, question: str, text: str) -> None:
-    page.get_by_label("Method").select_option("bm25")
-    page.get_by_label("Your question").fill(question)
-    page.get_by_role("button", name="Search").click()
+    ask(page, question, "bm25")
     expect(page.locator("#passages .card").first).to_contain_text(text)
 
 
@@ -54,6 +45,9 @@ def test_a_file_is_added_found_and_deleted(visit: Visit, tmp_path: Path) -> None
     page.get_by_role("button", name="Delete bridge.txt").click()
     page.get_by_role("button", name="Really delete bridge.txt?").click()
     expect(page.get_by_text("66 documents", exact=True)).to_be_visible()
+    (tmp_path / "program.exe").write_bytes(b"MZ")
+    page.get_by_label("Add files").set_input_files(tmp_path / "program.exe")
+    expect(page.locator("#documents .problem")).to_contain_text("'program.exe' is refused")
 
 
 def test_files_are_dropped_into_a_new_index(visit: Visit) -> None:
@@ -77,33 +71,17 @@ def test_files_are_dropped_into_a_new_index(visit: Visit) -> None:
     found_first(page, "Who painted it?", "Zephyrine")
 
 
-class Patient(TableExtractor):
-    """Takes its time over each passage."""
-
-    def extract(self, passages: Iterable[Passage]) -> Iterator[Extraction]:
-        for extraction in super().extract(passages):
-            time.sleep(0.2)
-            yield extraction
-
-
 def test_a_long_job_is_cancelled(visit: Visit, tmp_path: Path) -> None:
-    page = visit(extractor=Patient({}))
+    page = visit(extractor=(held := Held()))
     open_documents(page)
     lines = [json.dumps({"id": f"n{number}", "text": f"Bridge number {number}."}) for number in range(400)]
     (tmp_path / "many.jsonl").write_text("\n".join(lines))
     page.get_by_label("Add files").set_input_files(tmp_path / "many.jsonl")
     expect(page.locator(".job")).to_contain_text("of 400")
     page.get_by_role("button", name="Cancel many.jsonl").click()
+    held.free.set()
     expect(page.locator(".job")).to_contain_text("Cancelled")
     expect(page.get_by_text("66 documents", exact=True)).to_be_visible()
-
-
-def test_what_is_refused_says_why(visit: Visit, tmp_path: Path) -> None:
-    page = visit()
-    open_documents(page)
-    (tmp_path / "program.exe").write_bytes(b"MZ")
-    page.get_by_label("Add files").set_input_files(tmp_path / "program.exe")
-    expect(page.locator("#documents .problem")).to_contain_text("'program.exe' is refused")
 
 
 def test_a_key_is_asked_for_and_stays_in_the_tab(visit: Visit, tmp_path: Path) -> None:
@@ -129,9 +107,7 @@ PHONE = {"width": 360, "height": 740}
 
 
 def show_answer(page: Page) -> None:
-    page.get_by_label("Method").select_option("single_step")
-    page.get_by_label("Your question").fill(QUESTION)
-    page.keyboard.press("Enter")
+    ask(page, method="single_step")
     expect(page.locator(".node").first).to_be_visible()
 
 

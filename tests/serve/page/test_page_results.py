@@ -1,29 +1,24 @@
-"""What is shown of results, in a real browser: code and tables, a graph where it joins something, a failed model.
+"""Results in a real browser: code and tables, a graph where it joins something, a failed model, and filters."""
 
-Filters in a real browser: fields with few values as check boxes, any other filter as text, both in the link.
-"""
-
-import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from planted_secrets import WHERE, build, find_leaks
-from scripted_loops import BAD, Gone
-from serve.asking.served_world import on_loopback
+from scripted_loops import Gone
+from serve.asking.served_world import library_over, on_loopback
 from serve.page.conftest import Visit
-from serve.page.served_page import QUESTION, Complaints, blank_page, fits_its_width
+from serve.page.served_page import Complaints, ask, blank_page, fits_its_width
 from small_world import TableExtractor, WordEmbedder
-from triplebeam.generate.language_model import LanguageModel
 from triplebeam.index.build.build import IndexBuilder
 from triplebeam.ingest import read_sources
 from triplebeam.serve.http.app import make_app
 from triplebeam.serve.http.keys import Keys
 from triplebeam.serve.library import Library
-from triplebeam.settings import Settings
 from triplebeam.testing.hashed_words import HashedWords
-from triplebeam.testing.scripted import Scripted
 from triplebeam.triple import Triple
 
 pytestmark = pytest.mark.slow
@@ -52,22 +47,20 @@ def build_docs(folder: Path, *, with_facts: bool) -> None:
     assert not with_facts or extractor.asked
 
 
-def visit_page(browser: Browser, folder: Path, address: str, width: int) -> Page:
-    page = blank_page(browser, address, Complaints(), viewport={"width": width, "height": 900})
-    page.goto(f"/{LINK}")
-    expect(page.locator("#passages .card").first).to_be_visible()
-    return page
-
-
-def served_docs(folder: Path) -> Library:
-    return Library([folder], Settings(home=folder, offline=True, model=None), embedder=WordEmbedder())
+@contextmanager
+def visit_docs(browser: Browser, folder: Path, width: int) -> Iterator[Page]:
+    with on_loopback(make_app(library_over(folder, home=folder), keys=Keys(folder / "keys.json"))) as address:
+        page = blank_page(browser, address, Complaints(), viewport={"width": width, "height": 900})
+        page.goto(f"/{LINK}")
+        expect(page.locator("#passages .card").first).to_be_visible()
+        yield page
+        page.context.close()
 
 
 @pytest.mark.parametrize("width", [1280, 390])
 def test_code_and_tables_are_shown_as_such(browser: Browser, tmp_path: Path, width: int) -> None:
     build_docs(tmp_path, with_facts=False)
-    with on_loopback(make_app(served_docs(tmp_path), keys=Keys(tmp_path / "keys.json"))) as address:
-        page = visit_page(browser, tmp_path, address, width)
+    with visit_docs(browser, tmp_path, width) as page:
         text = page.locator("#passages .card .text").first
         more = page.locator("#passages .card").first.get_by_role("button", name="Show all")
         if more.count():
@@ -89,13 +82,11 @@ def test_code_and_tables_are_shown_as_such(browser: Browser, tmp_path: Path, wid
         expect(page.locator("#status")).to_contain_text("passages in")
         expect(page.locator("#ask")).to_have_attribute("aria-busy", "false")
         expect(page.locator("#evidence-graph")).to_be_hidden()
-        page.context.close()
 
 
 def test_a_graph_comes_after_the_hits_and_tells_its_nodes_apart(browser: Browser, tmp_path: Path) -> None:
     build_docs(tmp_path, with_facts=True)
-    with on_loopback(make_app(served_docs(tmp_path), keys=Keys(tmp_path / "keys.json"))) as address:
-        page = visit_page(browser, tmp_path, address, 1280)
+    with visit_docs(browser, tmp_path, 1280) as page:
         expect(page.locator("#evidence-graph .edge").first).to_be_visible()
         labels = page.locator(".node.passage title").all_text_contents()
         assert len(set(labels)) == 3
@@ -104,20 +95,14 @@ def test_a_graph_comes_after_the_hits_and_tells_its_nodes_apart(browser: Browser
             "document.querySelector('#passages').getBoundingClientRect().bottom"
             " <= document.querySelector('#evidence-graph').getBoundingClientRect().top"
         )
-        page.context.close()
 
 
-@pytest.mark.parametrize(
-    ("model", "said"), [(Gone(), "the endpoint does not answer"), (Scripted([BAD, BAD]), "begins with 'no idea'")]
-)
-def test_a_model_that_failed_is_named_above_the_passages(visit: Visit, model: LanguageModel, said: str) -> None:
-    page = visit(model)
-    page.get_by_label("Method").select_option("read")
-    page.get_by_label("Your question").fill(QUESTION)
-    page.locator("#go").click()
+def test_a_model_that_failed_is_named_above_the_passages(visit: Visit) -> None:
+    page = visit(Gone())
+    ask(page, method="read")
     answer = page.locator("#answer")
     expect(answer.locator(".sentence")).to_have_text("The model failed, so there is no answer.")
-    expect(answer.locator(".failure")).to_contain_text(said)
+    expect(answer.locator(".failure")).to_contain_text("the endpoint does not answer")
     expect(answer).not_to_contain_text("documents")
     expect(page.locator("#passages .card").first).to_be_visible()
     expect(page.locator("#conversation")).to_be_hidden()
@@ -146,7 +131,7 @@ def open_page(browser: Browser, address: str, link: str = "", **context: object)
 
 
 def library(data: Path) -> Library:
-    return Library([data], Settings(home=data / "home", offline=True, model=None), embedder=HashedWords())
+    return library_over(data, home=data / "home", embedder=HashedWords())
 
 
 def search(page: Page) -> None:
@@ -171,10 +156,6 @@ def test_boxes_and_text_filter_and_are_in_the_link(browser: Browser, data: Path)
         search(page)
         assert not find_leaks(*(page.locator(f"#{part}").inner_html() for part in ("passages", "evidence-graph")))
         expect(page.locator("#passages .card").first).to_be_visible()
-        if shots := os.environ.get("TRIPLEBEAM_SCREENSHOTS"):
-            for scheme in ("light", "dark"):
-                page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
-                page.screenshot(path=f"{shots}/filters-{scheme}.png", full_page=True)
         link = page.url.partition("#")[2]
         assert "only=group%3Dopen" in link
         again, _ = open_page(browser, address, f"#{link}")
