@@ -11,16 +11,12 @@ from pathlib import Path
 import pytest
 from pydantic import BaseModel
 
-from triplebeam.extract.llm import LLMExtractor
 from triplebeam.generate.accounting import Accounted, account
 from triplebeam.generate.ask import ask
-from triplebeam.generate.completion_cache import CompletionStore
 from triplebeam.generate.connect import Concurrent, connect
 from triplebeam.generate.language_model import Prompt, PromptRefusedError
 from triplebeam.generate.openai_compatible import OpenAICompatible
 from triplebeam.generate.parse import UnusableReplyError
-from triplebeam.generate.prompts import read_template
-from triplebeam.passage import Passage
 from triplebeam.system.endpoint import TransientError
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("llama")]
@@ -34,18 +30,6 @@ ENDLESS = Prompt(
     user="Where does water flow?",
     schema={"type": "object", "properties": {"words": _THOUSAND_WORDS}, "required": ["words"]},
 )
-#: The prompt that comes with the package takes this server half a minute to read.
-SHORT_EXTRACT = """+++
-temperature = 0.0
-max_tokens = 64
-+++
-# system
-Reply with the names and facts of a passage, as in this example.
-Passage: The Nile flows through Cairo.
-Reply: {"entities": ["Nile", "Cairo"], "triples": [["Nile", "flows through", "Cairo"]]}
-# user
-Passage: $passage
-"""
 
 
 class City(BaseModel):
@@ -64,6 +48,9 @@ def test_chat(model: Concurrent) -> None:
     assert completion.finish_reason in ("stop", "length")
     assert completion.log_probabilities is None
     assert not completion.thought
+    usage, longer = completion.usage, model.complete([replace(PROMPT, user=PROMPT.user + " And of Spain?")])[0].usage
+    assert (usage.calls, usage.estimated) == (1, False), "the endpoint's own counts"
+    assert longer.tokens_in > usage.tokens_in > 0
 
 
 def test_a_schema_is_taken_and_followed(llama: str) -> None:
@@ -91,22 +78,6 @@ def test_a_cut_is_noticed_and_named(model: Concurrent) -> None:
     with pytest.raises(UnusableReplyError, match="cut off at its limit of tokens") as caught:
         ask(model, replace(PROMPT, max_tokens=3), City)
     assert not caught.value.repairable
-
-
-def test_the_endpoint_counts(llama: str) -> None:
-    model = connect(MODEL, base_url=llama, timeout=60.0)
-    [short] = model.complete([replace(PROMPT, max_tokens=2)])
-    [longer] = model.complete([replace(PROMPT, user=PROMPT.user + " And of Spain?", max_tokens=2)])
-    usage = short.usage + longer.usage
-    assert not usage.estimated
-    assert (usage.calls, usage.tokens_out) == (2, 4)
-    assert longer.usage.tokens_in > short.usage.tokens_in > 0
-
-
-def test_several_prompts_at_once_come_back_in_order(model: Concurrent) -> None:
-    lengths = [1, 6, 2, 5, 3, 4]
-    completions = model.complete([replace(ENDLESS, max_tokens=length) for length in lengths])
-    assert [completion.usage.tokens_out for completion in completions] == lengths
 
 
 def test_a_prompt_beyond_the_context_is_refused_for_its_length(llama: str) -> None:
@@ -145,29 +116,3 @@ def test_ctrl_c_ends_the_client_at_once_and_the_requests_with_it(
             client.kill()
     assert errors.rstrip().endswith("KeyboardInterrupt")
     wait_for_busy_slots(0)
-
-
-def test_a_second_run_asks_nobody(llama: str, tmp_path: Path) -> None:
-    prompts = [replace(PROMPT, max_tokens=8, log_probabilities=True), replace(PROMPT, max_tokens=4)]
-    with CompletionStore(tmp_path / "completions.sqlite") as store:
-        paid = connect(MODEL, base_url=llama, timeout=60.0, cache=store).complete(prompts)
-    with CompletionStore(tmp_path / "completions.sqlite") as store:
-        kept = connect(MODEL, base_url=llama, cache=store).complete(prompts)
-    assert [replace(completion, usage=completion.usage.mark_cached()) for completion in paid] == kept
-    assert [completion.usage.calls for completion in paid + kept] == [1, 1, 0, 0]
-
-
-def test_every_passage_has_triples_or_a_reason(model: Concurrent) -> None:
-    passages = [
-        Passage(id="elbe", text="The Elbe flows through Dresden."),
-        Passage(id="curie", text="Marie Curie was born in Warsaw."),
-    ]
-    extractor = LLMExtractor(model, template=read_template("short_extract", SHORT_EXTRACT))
-    extractions = list(extractor.extract(passages))
-    assert [extraction.passage_id for extraction in extractions] == ["elbe", "curie"]
-    for extraction in extractions:
-        if extraction.failure is None:
-            assert all(all(triple) for triple in extraction.triples)
-        else:
-            assert extraction.failure.startswith("The model's reply ")
-            assert not extraction.triples
