@@ -1,36 +1,40 @@
 """Every retriever there is, held against the contract."""
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import TypeAlias
+from collections.abc import Sequence
 
 import pytest
 
+from scripted_loops import reply
+from triplebeam.assemble import Context, IndexReader
 from triplebeam.embed.embedder import Embedder
+from triplebeam.generate.language_model import Completion, Prompt
 from triplebeam.index.folder.snapshot import Snapshot
-from triplebeam.methods.gear import Cascade, Exact, NaiveGE, Pooled, SyncGE
-from triplebeam.methods.gear.beam_search import ChainScorer
-from triplebeam.methods.hipporag.hipporag import HippoRAG
 from triplebeam.methods.hipporag.hipporag2 import HippoRAG2
-from triplebeam.methods.hipporag.query_entities import VerbatimEntities
-from triplebeam.methods.shared.facts import Fact
 from triplebeam.ranking import Hit, Ranking
-from triplebeam.retrieve.bases import BM25, Dense, Hybrid, ScaledHybrid
-from triplebeam.retrieve.blend.links import TitleLinks
-from triplebeam.retrieve.question_parts import TitleBonus
+from triplebeam.retrieve.bases import BM25
 from triplebeam.retrieve.retriever import Retriever
-from triplebeam.retrieve.scores import CachedScores
+from triplebeam.settings import Settings
 from triplebeam.testing.contracts import RetrieverContract
-from triplebeam.triple import Triple
-from triplebeam_research.baselines.simple import TitleLink
 
-Build: TypeAlias = Callable[[Snapshot, Embedder], Retriever]
+METHODS = (
+    "blend",
+    *(f"{base}{over}" for base in ("bm25", "dense", "hybrid") for over in ("", "@triples")),
+    *(f"hybrid+naive_ge[scorer={scorer},width=3,length=3]" for scorer in ("exact", "pooled", "cascade")),
+    "hybrid+sync_ge",
+    "hipporag[entities=verbatim]",
+    "hipporag2",
+    "scaled_hybrid[title_bonus=1.0]",
+    "title_link",
+)
 
 
-class ScriptedReader:
-    """Always finds the same fact, nearly as it stands in the index."""
+class FactReader:
+    """A model that always finds the same fact, nearly as it stands in the index."""
 
-    def read(self, question: str, passage_ids: Sequence[str], gist: Sequence[Fact] = ()) -> Sequence[Fact]:
-        return [Fact(Triple("Laughter in Hell", "was directed by", "Edward Cahn"))]
+    name = "reader"
+
+    def complete(self, prompts: Sequence[Prompt]) -> list[Completion]:
+        return [reply(facts=[["Laughter in Hell", "was directed by", "Edward Cahn"]]) for _ in prompts]
 
 
 class LongestFirst:
@@ -43,69 +47,28 @@ class LongestFirst:
         return Ranking.of(Hit(id_, float(len(text))) for id_, text in self._texts.items()).top(k)
 
 
-def hybrid(index: Snapshot, words: Embedder) -> Hybrid:
-    return Hybrid(BM25.over_passages(index), Dense.over_passages(index, words))
-
-
-def naive_ge(scorer: Callable[..., ChainScorer]) -> Build:
-    return lambda index, words: NaiveGE(
-        base=hybrid(index, words),
-        triples=index.triples,
-        scorer=scorer(triples=index.triples, embedder=words),
-        width=3,
-        length=3,
-    )
-
-
-def sync_ge(index: Snapshot, words: Embedder) -> Retriever:
-    scorer = Cascade(triples=index.triples, embedder=words)
-    return SyncGE(base=hybrid(index, words), triples=index.triples, scorer=scorer, reader=ScriptedReader())
-
-
-def title_bonus(index: Snapshot, words: Embedder) -> Retriever:
-    base = ScaledHybrid(
-        sparse=BM25.over_passages(index), dense=Dense.over_passages(index, words), passage_of=index.passages.ids
-    )
-    return TitleBonus(base=CachedScores(base), passages=index.passages)
-
-
-def title_link(index: Snapshot, words: Embedder) -> Retriever:
-    links = TitleLinks(triples=index.triples, graph=index.entities, passages=index.passages)
-    return TitleLink(base=Dense.over_passages(index, words), links=links, embedder=words)
-
-
-def expand_users_own(index: Snapshot, words: Embedder) -> Retriever:
-    scorer = Cascade(triples=index.triples, embedder=words)
-    return NaiveGE(base=LongestFirst(index), triples=index.triples, scorer=scorer)
-
-
-RETRIEVERS: Mapping[str, Build] = {
-    "bm25": lambda index, _: BM25.over_passages(index),
-    "bm25@triples": lambda index, _: BM25.over_triples(index),
-    "dense": Dense.over_passages,
-    "dense@triples": Dense.over_triples,
-    "hybrid": hybrid,
-    "hybrid@triples": lambda index, words: Hybrid(BM25.over_triples(index), Dense.over_triples(index, words)),
-    "naive_ge exact": naive_ge(Exact),
-    "naive_ge pooled": naive_ge(Pooled),
-    "naive_ge cascade": naive_ge(Cascade),
-    "sync_ge": sync_ge,
-    "hipporag": lambda index, words: HippoRAG.over(index, words, VerbatimEntities(index.entities)),
-    "hipporag2": HippoRAG2.over,
-    "hipporag2 over bm25": lambda index, words: HippoRAG2.over(index, words, base=BM25.over_passages(index)),
-    "title bonus": title_bonus,
-    "title link": title_link,
-    "a user's own": lambda index, _: LongestFirst(index),
-    "naive_ge over a user's own": expand_users_own,
-}
+@pytest.fixture
+def index(world: Snapshot, words: Embedder) -> IndexReader:
+    return IndexReader(Context(world, Settings(model=None), words, FactReader()))
 
 
 class TestRetrievers(RetrieverContract):
     queries = ("Who directed Laughter in Hell?", "Lake Michigan", "directed", "lake")
 
-    @pytest.fixture(params=RETRIEVERS)
-    def retriever(self, request: pytest.FixtureRequest, world: Snapshot, words: Embedder) -> Retriever:
-        return RETRIEVERS[request.param](world, words)
+    @pytest.fixture(params=METHODS)
+    def retriever(self, request: pytest.FixtureRequest, index: IndexReader) -> Retriever:
+        return index.retriever(request.param)
+
+
+class TestUsersOwn(RetrieverContract):
+    @pytest.fixture(params=["alone", "expanded", "hipporag2 over bm25"])
+    def retriever(
+        self, request: pytest.FixtureRequest, index: IndexReader, world: Snapshot, words: Embedder
+    ) -> Retriever:
+        if request.param == "hipporag2 over bm25":
+            return HippoRAG2.over(world, words, base=BM25.over_passages(world))
+        own = LongestFirst(world)
+        return own if request.param == "alone" else index.expand(own)
 
 
 class TestHippoRAGWithoutAnEntity(RetrieverContract):
@@ -114,5 +77,5 @@ class TestHippoRAGWithoutAnEntity(RetrieverContract):
     queries = ("nobody at all",)
 
     @pytest.fixture
-    def retriever(self, world: Snapshot, words: Embedder) -> Retriever:
-        return RETRIEVERS["hipporag"](world, words)
+    def retriever(self, index: IndexReader) -> Retriever:
+        return index.retriever("hipporag[entities=verbatim]")
