@@ -37,13 +37,6 @@ def test_every_command_is_one_the_program_has(page: str) -> None:
             _check_command(words, block)
 
 
-@pytest.mark.parametrize("page", pages())
-def test_python_is_python(page: str) -> None:
-    for block in blocks(page):
-        if block.language == "python":
-            compile(block.text, str(block), "exec")
-
-
 @pytest.mark.parametrize(
     ("printed", "shown", "same"),
     [
