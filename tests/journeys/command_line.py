@@ -4,9 +4,10 @@ import contextlib
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TypeAlias
+from unittest.mock import patch
 
 from typer.testing import CliRunner
 
@@ -63,6 +64,14 @@ def invoke(*arguments: object, variables: dict[str, str] | None = None) -> tuple
     if result.exception and not isinstance(result.exception, SystemExit):
         raise result.exception
     return result.exit_code, result.stdout, result.stderr
+
+
+@contextlib.contextmanager
+def killed_before_publishing() -> Iterator[None]:
+    """What a command changes is in the store, and not published."""
+    publish = "triplebeam.index.folder.publish.FolderPublisher.publish"
+    with patch(publish, side_effect=KeyboardInterrupt):
+        yield
 
 
 def run_here(folder: Path, home: Path) -> Run:

@@ -73,7 +73,13 @@ def test_a_comparison_asks_what_can_be_found(quick: Quick, notes: Path, tmp_path
     assert (code, "no passage matches" in message) == (2, True)
 
 
-def test_keys_show_what_they_are_bound_to(quick: Quick, notes: Path) -> None:
+def test_keys_are_made_listed_and_taken_back_and_show_what_they_are_bound_to(quick: Quick, notes: Path) -> None:
+    code, key, _ = quick("keys", "create", notes, "--role", "write", "--name", "me")
+    assert (code, key[:3]) == (0, "tb-")
+    listed = quick("keys", "list", notes)[1]
+    assert (listed.startswith("me\twrite\t"), key.strip() in listed) == (True, False)
+    assert quick("keys", "delete", notes, "me")[0] == 0
+    assert quick("keys", "list", notes)[1] == ""
     where = "year >= 2020"
     assert quick("keys", "create", notes, "--role", "read", "--index", "notes", "--where", where)[0] == 0
     listed = quick("keys", "list", notes)[1]
@@ -85,9 +91,6 @@ def test_keys_show_what_they_are_bound_to(quick: Quick, notes: Path) -> None:
         warned.split()
     )
     assert "may only read" in quick("keys", "create", notes, "--role", "write", "--where", where)[2]
-
-
-def test_a_key_that_sees_other_spellings_is_warned_of(quick: Quick, notes: Path) -> None:
     code, key, warned = quick("keys", "create", notes, "--role", "read", "--where", "tenant = 1")
     assert (code, key[:3]) == (0, "tb-")
     assert "Warning: tenant = 1 also matches other spellings of the number" in warned

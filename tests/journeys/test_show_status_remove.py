@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from journeys.command_line import Quick
+from journeys.command_line import Quick, killed_before_publishing
 
 GUIDE = """# Guide
 
@@ -89,14 +89,8 @@ def test_the_store_is_looked_at(quick: Quick, small_index: Path) -> None:
     assert json.loads(quick("status", small_index, "--json")[1])["store"] is None
 
 
-def test_changes_that_are_not_published_are_named(
-    quick: Quick, small_index: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def killed(*_: object) -> None:
-        raise KeyboardInterrupt
-
-    with monkeypatch.context() as patched:
-        patched.setattr("triplebeam.index.folder.publish.FolderPublisher.publish", killed)
+def test_changes_that_are_not_published_are_named(quick: Quick, small_index: Path) -> None:
+    with killed_before_publishing():
         quick("remove", small_index, "elbe")
     stdout = quick("status", small_index)[1]
     assert "store  2 documents" in stdout

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from journeys.command_line import Quick
+from journeys.command_line import Quick, killed_before_publishing
+from triplebeam.index.build.writing import open_for_write
 
 
 @pytest.fixture
@@ -59,21 +60,12 @@ def test_what_was_done_is_printed(quick: Quick, docs: Path, tiny_model: str, cap
     assert (code, caplog.text.count("not indexed: "), stderr.count("not indexed: ")) == (1, 0, 1)
 
 
-def test_a_dry_run_waits_for_nobody_and_says_what_is_not_published(
-    quick: Quick, docs: Path, tiny_model: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from triplebeam.index.build.writing import open_for_write
-
+def test_a_dry_run_waits_for_nobody_and_says_what_is_not_published(quick: Quick, docs: Path, tiny_model: str) -> None:
     sync_notes(quick, "my.index", docs, "--embedder", tiny_model)
     with open_for_write(Path("my.index")):
         assert sync_notes(quick, "my.index", docs, "--dry-run")["unpublished"] is False
     (docs / "elbe.md").unlink()
-    with monkeypatch.context() as patched:
-
-        def killed(*_: object) -> None:
-            raise KeyboardInterrupt
-
-        patched.setattr("triplebeam.index.folder.publish.FolderPublisher.publish", killed)
+    with killed_before_publishing():
         quick("sync", "my.index", docs, "--extractor", "none")
     assert sync_notes(quick, "my.index", docs, "--dry-run")["unpublished"] is True
     assert "interrupted before it published its changes" in quick("sync", "my.index", docs, "--dry-run")[2]

@@ -1,14 +1,19 @@
-"""The whole way with the real models: documents of several kinds in, passages, chains and figures out."""
+"""The whole way with the real models: documents of several kinds in, passages, chains, figures and a verdict out."""
 
 import gzip
 import json
+import signal
+import subprocess
 from pathlib import Path
 
 import pytest
 
-from journeys.command_line import Run, run_here, runner
+from journeys.command_line import Run, environment, run_here, runner, triplebeam
+from patience import SECONDS
+from serve.asking.served_world import wait_until
 from triplebeam.passage import Passage
 from triplebeam.testing import toy
+from triplebeam.text.sentences import sentence_spans
 
 pytestmark = pytest.mark.slow
 
@@ -17,8 +22,18 @@ GOLD = {passage_id for question in QUESTIONS for passage_id in question.gold}
 SHOWN = next(question for question in QUESTIONS if question.id == "uranus-birthplace")
 
 
+#: How many questions of one hop there are, each about a passage.
+EASY = 24
+
+
 def row(passage: Passage) -> str:
     return json.dumps({"id": passage.id, "title": passage.title, "text": passage.text})
+
+
+def easy_question(passage: Passage) -> str:
+    start, end = next(iter(sentence_spans(passage.text)))
+    question = f"{passage.title}: {passage.text[start:end]}"
+    return json.dumps({"id": passage.id, "question": question, "gold": [passage.id]})
 
 
 @pytest.fixture(scope="module")
@@ -36,9 +51,10 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (docs / "more.jsonl.gz").write_bytes(gzip.compress("\n".join(map(row, needed[half:])).encode()))
     (docs / "broken.pdf").write_bytes(b"%PDF-1.7\nthis is where it ends")
     (docs / "picture.png").write_bytes(b"not read")
-    (folder / "questions.jsonl").write_text(
-        "\n".join(json.dumps({"id": q.id, "question": q.question, "gold": q.gold}) for q in QUESTIONS), encoding="utf-8"
-    )
+    hard = [json.dumps({"id": q.id, "question": q.question, "gold": q.gold}) for q in QUESTIONS]
+    easy = [easy_question(passage) for passage in (needed + others)[:EASY]]
+    for name, questions in {"hard": hard, "easy": easy}.items():
+        (folder / f"{name}.jsonl").write_text("\n".join(questions), encoding="utf-8")
     return folder
 
 
@@ -97,7 +113,7 @@ def test_the_graph_finds_what_the_hybrid_misses(run: Run) -> None:
 
 
 def test_bench_for_machines(run: Run) -> None:
-    done = run("bench", "my.index", "questions.jsonl", "--json", "-m", "hybrid", "-m", "hybrid+naive_ge")
+    done = run("bench", "my.index", "hard.jsonl", "--json", "-m", "hybrid", "-m", "hybrid+naive_ge")
     content = json.loads(done.stdout)
     assert list(content) == ["methods", "recommendation"]
     assert content["recommendation"]["need_a_graph"] == "cannot tell"  # 14 questions are too few to say
@@ -114,7 +130,7 @@ def test_bench_for_machines(run: Run) -> None:
 
 
 def test_bench_for_people(run: Run) -> None:
-    table = run("bench", "my.index", "questions.jsonl", "-m", "bm25", "-m", "hybrid[depth=20]").stdout
+    table = run("bench", "my.index", "hard.jsonl", "-m", "bm25", "-m", "hybrid[depth=20]").stdout
     assert f"{len(QUESTIONS)} questions" in table
     for words in ("R@2", "R@15", "ms p50", "encodings", "bm25", "hybrid[depth=20]"):
         assert words in table
@@ -125,3 +141,59 @@ def test_models_that_are_there_are_not_fetched_again(run: Run) -> None:
     assert done.stdout == ""
     assert "granite-embedding-30m-english is in" in done.stderr
     assert "en_core_web_sm" in done.stderr
+
+
+def test_no_graph_is_needed_where_one_passage_answers(run: Run) -> None:
+    done = run("bench", "my.index", "easy.jsonl")
+    assert "No, you do not need a graph here: use bm25." in done.stdout
+    figures = json.loads(run("bench", "my.index", "easy.jsonl", "--json").stdout)
+    assert figures["methods"]["bm25"]["R@5"] == 1.0
+    assert {"scaled_hybrid", "blend"} <= figures["methods"].keys()
+    assert figures["recommendation"]["need_a_graph"] == "no"
+    refused = run("bench", "my.index", "easy.jsonl", "-m", "bm25", "-m", "run:theirs.trec", code=2)
+    assert "triplebeam research experiment" in refused.stderr
+
+
+def test_too_low_a_recall_fails_a_build(run: Run) -> None:
+    passed = run("bench", "my.index", "easy.jsonl", "--min-recall", "1", "--json")
+    assert json.loads(passed.stdout)["methods"].keys() == {"blend"}
+    failed = run("bench", "my.index", "hard.jsonl", "--min-recall", "0.9", "-k", "2", "-m", "bm25", code=1)
+    assert "R@2 of bm25 must be at least 0.9, got 0." in failed.stderr
+
+
+def test_an_experiment_over_two_sets_of_questions(run: Run, folder: Path) -> None:
+    (folder / "both.toml").write_text(
+        'title = "Both"\nindex = "my.index"\nquestions = "{dataset}.jsonl"\nmethods = ["bm25", "hipporag2"]\n'
+        "[datasets.hard]\n[datasets.easy]\n",
+        encoding="utf-8",
+    )
+    done = run("research", "experiment", "both.toml", "--json", "--results", "figures.json")
+    figures = json.loads(done.stdout)["datasets"]
+    rows = json.loads((folder / "figures.json").read_text(encoding="utf-8"))
+    assert {row["method"]: row["R@5"] for row in rows if row["dataset"] == "easy"}["bm25"] == 100.0
+    results = json.loads((folder / "both-results" / "easy" / "results.json").read_text(encoding="utf-8"))
+    assert results["advice"].startswith("Do I need a graph? No, you do not need a graph here: use bm25.")
+    assert len(results["results"]["bm25"]) == EASY
+    assert figures["easy"]["bm25"]["R@5"] > figures["hard"]["bm25"]["R@5"]
+    assert figures["hard"]["hipporag2"]["R@10"] > figures["hard"]["bm25"]["R@10"]
+    for name in ("hard/report.html", "hard/report.md", "hard/qrels.txt", "hard/runs/hipporag2.trec", "summary.md"):
+        assert (folder / "both-results" / name).stat().st_size
+    run("research", "experiment", "both.toml", "--dataset", "eazy", code=2)
+
+
+def test_a_comparison_that_is_stopped_goes_on_and_computes_nothing_twice(run: Run, folder: Path, home: Path) -> None:
+    method, kept = "hybrid+naive_ge[scorer=exact]", folder / "stopped"
+    command = triplebeam("bench", "my.index", "easy.jsonl", "-m", method, "--json")
+    variables = {**environment(home), "TRIPLEBEAM_RESULTS": str(kept)}
+    process = subprocess.Popen(command, cwd=folder, env=variables, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    wait_until(lambda: process.poll() is not None or any(path.stat().st_size for path in kept.glob("*.jsonl")))
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=SECONDS)
+    assert process.returncode == 130
+    (path,) = kept.glob("*.jsonl")
+    before = path.read_text(encoding="utf-8").splitlines()
+    assert 0 < len(before) < EASY
+    subprocess.run(command, cwd=folder, env=variables, check=True, capture_output=True, timeout=5 * SECONDS)
+    after = path.read_text(encoding="utf-8").splitlines()
+    assert after[: len(before)] == before
+    assert len({json.loads(line)["question"] for line in after}) == len(after) == EASY

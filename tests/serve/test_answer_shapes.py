@@ -128,20 +128,14 @@ def test_other_answers_and_the_models_own_knowledge_are_named() -> None:
     ]
 
 
-def test_a_guess_is_said_to_be_one() -> None:
+def test_what_the_documents_do_not_say_is_said_once() -> None:
     made = reply(replace(CHAT_ANSWER, text="Rome", sentence="It may be Rome.", outcome="guess", missing=(MISSING,)))
     assert made.text == (
         "This is a guess: your documents do not say it. Best guess: Rome.\n\n"
         f"It may be Rome.\n{MISSING}\n\nWhat was found:\n\n{SOURCES}"
     )
-
-
-def test_what_is_not_in_the_documents_is_said_once() -> None:
     made = reply(replace(CHAT_ANSWER, text="", sentence=MISSING, missing=(MISSING,), evidence=()))
     assert made.text == f"Not in your documents.\n\n{MISSING}"
-
-
-def test_an_answer_without_support_says_so() -> None:
     text = reply(replace(CHAT_ANSWER, evidence=())).text
     assert text.startswith("He died in Hollywood.\n\n(No fact was quoted for it")
 

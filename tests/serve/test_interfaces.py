@@ -5,7 +5,8 @@ import json
 import os
 import threading
 from collections.abc import Callable, Mapping
-from functools import partial
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -70,7 +71,8 @@ class Request(NamedTuple):
         )
 
 
-class Served(NamedTuple):
+@dataclass(frozen=True)
+class Served:
     """What an interface is given: the folder of an index, an embedder, and a model if there is one."""
 
     folder: Path
@@ -83,9 +85,12 @@ class Served(NamedTuple):
         opened = IndexReader(Context(snapshot, Settings(model=None), self.words, self.model))
         return opened if request.where is None else opened.filter(request.where)
 
+    @cached_property
+    def client(self) -> TestClient:
+        return TestClient(app_over(self.folder, self.scratch, model=self.model), base_url="http://127.0.0.1")
+
     def http(self, path: str, body: Mapping[str, Any]) -> Any:
-        client = TestClient(app_over(self.folder, self.scratch, model=self.model), base_url="http://127.0.0.1")
-        replied = client.post(path, json=body, headers={"Accept": "application/json"})
+        replied = self.client.post(path, json=body, headers={"Accept": "application/json"})
         if replied.status_code != 200:
             raise RefusedError(replied.json()["error"]["message"])
         return replied.json()
@@ -177,9 +182,9 @@ ASKS: Mapping[str, Callable[[Served, dict[str, str]], object]] = {
 FILTERED = [name for name in SEARCHES if name != "openai"]
 
 
-@pytest.fixture
-def served(world: Snapshot, words: Embedder, tmp_path: Path) -> Served:
-    return Served(world.folder, words, tmp_path)
+@pytest.fixture(scope="module")
+def served(world: Snapshot, words: Embedder, tmp_path_factory: pytest.TempPathFactory) -> Served:
+    return Served(world.folder, words, tmp_path_factory.mktemp("served"))
 
 
 def search(served: Served, by: str, **changed: Any) -> list[str]:
@@ -256,7 +261,7 @@ def test_what_is_wrong_with_a_question_is_said(
     served: Served, by: str, question: str, method: str, message: str
 ) -> None:
     asked, model = {"question": question, "method": method}, None if "MODEL" in message else Scripted([])
-    assert message in read_refusal(lambda: ASKS[by](served._replace(model=model), asked))
+    assert message in read_refusal(lambda: ASKS[by](replace(served, model=model), asked))
 
 
 @pytest.mark.parametrize("by", ADAPTERS)

@@ -60,25 +60,17 @@ def test_the_answer_in_one_document(make: MakeApp) -> None:
     assert not {"price", "picture", "note", "follow_up"} & {*answer, *answer["steps"][0], *answer["evidence"][0]}
 
 
-@pytest.mark.parametrize(
-    ("body", "status", "code", "said"),
-    [
-        ({"question": "x" * 1_000_000}, 413, "question_too_long", "ask in fewer words"),
-        ({"question": "a", "method": "self_consistency[paths=1000]"}, 400, "bad_input", "at most 100"),
-        ({"question": "a", "method": "ircot:gnn_ret[weights=x]"}, 400, "bad_input", "names a file"),
-        ({"question": "a"}, 503, "no_model", "TRIPLEBEAM_MODEL"),
-    ],
-)
-def test_what_is_wrong_is_said_before_the_stream(
-    make: MakeApp, body: dict[str, object], status: int, code: str, said: str
-) -> None:
-    response = TestClient(make(model=None if code == "no_model" else Scripted([]))).post(ASK, json=body)
-    found, message = error_of(response, status)
-    assert (found, said in message) == (code, True), message
-
-
-def test_an_unknown_index(client: TestClient) -> None:
-    assert client.post("/api/indexes/none/ask", json={"question": "a"}).status_code == 404
+def test_what_is_wrong_is_said_before_the_stream(make: MakeApp) -> None:
+    without, having = TestClient(make()), TestClient(make(model=Scripted([])))
+    for client, body, status, code, said in (
+        (having, {"question": "x" * 1_000_000}, 413, "question_too_long", "ask in fewer words"),
+        (having, {"question": "a", "method": "self_consistency[paths=1000]"}, 400, "bad_input", "at most 100"),
+        (having, {"question": "a", "method": "ircot:gnn_ret[weights=x]"}, 400, "bad_input", "names a file"),
+        (without, {"question": "a"}, 503, "no_model", "TRIPLEBEAM_MODEL"),
+    ):
+        found, message = error_of(client.post(ASK, json=body), status)
+        assert (found, said in message) == (code, True), message
+    assert without.post("/api/indexes/none/ask", json={"question": "a"}).status_code == 404
 
 
 @pytest.mark.parametrize(
@@ -159,15 +151,15 @@ def test_half_a_character_of_a_model_is_no_error(make: MakeApp, method: str) -> 
     assert client.post("/v1/chat/completions", json=chat).status_code == 200
 
 
-@pytest.mark.parametrize("path", ["search", "ask"])
-def test_half_a_character_in_a_request_is_named(client: TestClient, path: str) -> None:
+def test_half_a_character_in_a_request_is_named(client: TestClient) -> None:
     sends_json = {"Content-Type": "application/json", **JSON}
     for part, body in (
         ("question", r'{"question": "lake \ud800?"}'),
         ("where", r'{"question": "lake", "where": "title = \"\ud800\""}'),
     ):
-        replied = client.post(f"/api/indexes/world/{path}", content=body, headers=sends_json)
-        assert part in error_of(replied, 400)[1]
+        for path in ("search", "ask"):
+            replied = client.post(f"/api/indexes/world/{path}", content=body, headers=sends_json)
+            assert part in error_of(replied, 400)[1]
     chat = r'{"model": "world/bm25", "messages": [{"role": "user", "content": "lake \ud800?"}]}'
     replied = client.post("/v1/chat/completions", content=chat, headers=sends_json)
     assert replied.status_code == 400

@@ -226,9 +226,9 @@ def test_a_search_lists_passages(connect: Connect, model: str) -> None:
     assert "".join(chunk.choices[0].delta.content or "" for chunk in chunks) == said
 
 
-@pytest.mark.parametrize(
-    ("request_", "status", "said"),
-    [
+def test_what_is_wrong_is_said_in_openais_shape(make: MakeApp) -> None:
+    client = TestClient(make())
+    for request, status, said in (
         ({"model": "none/blend"}, 404, "there is no index 'none'"),
         ({"model": "world/auto"}, 503, "no language model is configured"),
         ({"n": 2}, 400, "n is not supported"),
@@ -240,17 +240,14 @@ def test_a_search_lists_passages(connect: Connect, model: str) -> None:
         ({"messages": chat_about("x" * 1_000_000)}, 413, "ask in fewer words"),
         ({"messages": chat_about([{"type": "image_url", "image_url": {"url": "x"}}])}, 400, "only text can be asked"),
         ({"messages": "a"}, 400, "messages"),
-    ],
-)
-def test_what_is_wrong_is_said_in_openais_shape(
-    make: MakeApp, request_: dict[str, Any], status: int, said: str
-) -> None:
-    body = {"model": "world/blend", "messages": chat_about("a"), **request_}
-    response = TestClient(make()).post(CHAT, json=body)
-    assert response.status_code == status
-    error = response.json()["error"]
-    assert set(error) == {"message", "type", "code", "param"}
-    assert said in error["message"]
+    ):
+        response = client.post(CHAT, json={"model": "world/blend", "messages": chat_about("a"), **request})
+        assert response.status_code == status, said
+        error = response.json()["error"]
+        assert set(error) == {"message", "type", "code", "param"}
+        assert said in error["message"]
+    response = client.post(CHAT, content=b"{", headers={"Content-Type": "application/json"})
+    assert (response.status_code, response.json()["error"]["type"]) == (400, "invalid_request_error")
 
 
 def test_an_error_on_the_way_is_raised_by_the_client(connect: Connect) -> None:
@@ -267,8 +264,3 @@ def test_a_client_that_closes_its_stream_ends_the_agent(connect: Connect) -> Non
     with connect(model).chat.completions.create(model=method, messages=chat_about(QUESTION), stream=True) as stream:
         next(stream)
     assert stands_still(model)
-
-
-def test_bad_json(make: MakeApp) -> None:
-    response = TestClient(make()).post(CHAT, content=b"{", headers={"Content-Type": "application/json"})
-    assert (response.status_code, response.json()["error"]["type"]) == (400, "invalid_request_error")

@@ -5,12 +5,10 @@ from pathlib import Path
 import pytest
 from starlette.testclient import TestClient
 
-from scripted_loops import reply
 from serve.asking.served_world import FACTS, QUESTION, MakeApp, UntilCancelled, stands_still
 from serve.http.small_server import error_of
 from triplebeam.assemble import Method
 from triplebeam.assemble.table import list_agents, list_retrievers
-from triplebeam.testing.scripted import Scripted
 
 SEARCH = "/api/indexes/world/search"
 
@@ -34,13 +32,10 @@ def test_where_no_passage_has_a_word_of_the_question_that_is_said(client: TestCl
     assert "remark" not in client.post(SEARCH, json={"question": QUESTION}).json()
     assert "remark" not in client.post(SEARCH, json={"question": "asdf", "method": "bm25"}).json()  # nothing is found
     assert "remark" not in client.post(SEARCH, json={"question": "asdf", "method": "dense"}).json()  # needs no words
-
-
-@pytest.mark.parametrize("question", ["!!!", "🙂", "who is the"])
-def test_a_question_without_words_of_its_own_is_told_so(client: TestClient, question: str) -> None:
-    found = client.post(SEARCH, json={"question": question}).json()
-    assert found["passages"]
-    assert found["remark"].startswith("The question has no words other than")
+    for question in ("!!!", "🙂", "who is the"):
+        found = client.post(SEARCH, json={"question": question}).json()
+        assert found["passages"]
+        assert found["remark"].startswith("The question has no words other than")
 
 
 def test_the_default_tells_the_ranks_in_the_lists_it_fuses(client: TestClient) -> None:
@@ -49,13 +44,6 @@ def test_the_default_tells_the_ranks_in_the_lists_it_fuses(client: TestClient) -
     parts = [passage["found_by"] for passage in found["passages"]]
     assert set().union(*parts) == {"messages", "triples", "names", "titles", "owners", "plain"}
     assert all(rank >= 1 for ranks in parts for rank in ranks.values())
-
-
-def test_a_search_that_reads_calls_the_model(make: MakeApp) -> None:
-    with Scripted([reply(facts=FACTS)]) as model:
-        response = TestClient(make(model=model)).post(SEARCH, json={"question": QUESTION, "method": "hybrid+sync_ge"})
-    assert response.status_code == 200
-    assert response.json()["passages"]
 
 
 def test_past_the_time_limit_a_search_asks_no_model(make: MakeApp) -> None:
@@ -67,9 +55,8 @@ def test_past_the_time_limit_a_search_asks_no_model(make: MakeApp) -> None:
     assert model.calls <= 1  # none, where the limit was over before the first reading
 
 
-@pytest.mark.parametrize(
-    ("body", "status", "code", "said"),
-    [
+def test_what_is_wrong_is_said(client: TestClient) -> None:
+    for body, status, code, said in (
         ({"question": 3}, 400, "bad_input", "question"),
         ({"question": "a", "k": 0}, 400, "bad_input", "k"),
         ({"question": "a", "k": 101}, 400, "bad_input", "k"),
@@ -81,11 +68,9 @@ def test_past_the_time_limit_a_search_asks_no_model(make: MakeApp) -> None:
         ({"question": "a", "method": "hybrid+naive_ge[length=11]"}, 400, "bad_input", "at most 10"),
         ({"question": "a", "method": "hybrid+naive_ge[width=١٠٠١]"}, 400, "bad_input", "at most 1,000"),
         ({"question": "a", "method": "hybrid+sync_ge"}, 503, "no_model", "TRIPLEBEAM_MODEL"),
-    ],
-)
-def test_what_is_wrong_is_said(client: TestClient, body: dict[str, object], status: int, code: str, said: str) -> None:
-    found, message = error_of(client.post(SEARCH, json=body), status)
-    assert (found, said in message) == (code, True), message
+    ):
+        found, message = error_of(client.post(SEARCH, json=body), status)
+        assert (found, said in message) == (code, True), message
 
 
 def test_a_passage_with_its_triples_and_a_document_with_its_passages(client: TestClient) -> None:
@@ -106,10 +91,10 @@ def test_a_passage_with_its_triples_and_a_document_with_its_passages(client: Tes
     assert beyond == {**found, "passages": []}
 
 
-@pytest.mark.parametrize("id_", ["nowhere", "a/b.md", "..%2F..%2Fetc%2Fpasswd"])
-@pytest.mark.parametrize("kind", ["passage", "document"])
-def test_an_unknown_passage_or_document(client: TestClient, kind: str, id_: str) -> None:
-    assert error_of(client.get(f"/api/indexes/world/{kind}s/{id_}"), 404)[0] == f"unknown_{kind}"
+def test_an_unknown_passage_or_document(client: TestClient) -> None:
+    for id_ in ("nowhere", "a/b.md", "..%2F..%2Fetc%2Fpasswd"):
+        for kind in ("passage", "document"):
+            assert error_of(client.get(f"/api/indexes/world/{kind}s/{id_}"), 404)[0] == f"unknown_{kind}"
 
 
 def test_every_method_is_described_and_is_what_it_is_listed_as(client: TestClient) -> None:
@@ -156,28 +141,20 @@ def test_a_limit_is_kept_and_reported(client: TestClient) -> None:
     assert drawn == client.get(GRAPH, params={"entity": "Milwaukee", "limit": 1}).json()
 
 
-@pytest.mark.parametrize(
-    ("entity", "said"),
-    [("Edvard Cahn", "did you mean 'Edward Cahn' or"), ("Michigan", "did you mean 'Lake Michigan' or"), ("zz", "'zz'")],
-)
-def test_an_unknown_entity_has_near_ones_named(client: TestClient, entity: str, said: str) -> None:
-    code, message = error_of(client.get(GRAPH, params={"entity": entity}), 404)
-    assert (code, said in message) == ("unknown_entity", True), message
-
-
-@pytest.mark.parametrize(
-    ("given", "status"),
-    [
-        ({}, 400),
-        ({"entity": "Milwaukee", "passage": "city"}, 400),
-        ({"entity": "Milwaukee", "limit": 0}, 400),
-        ({"entity": "Milwaukee", "limit": 501}, 400),
-        ({"entity": "x" * 2000}, 400),
-        ({"passage": "nowhere"}, 404),
-    ],
-)
-def test_what_cannot_be_drawn(client: TestClient, given: dict[str, str], status: int) -> None:
-    assert client.get(GRAPH, params=given).status_code == status
+def test_what_cannot_be_drawn_and_the_nearest_entities(client: TestClient) -> None:
+    for given, code, said in (
+        ({}, "bad_input", ""),
+        ({"entity": "Milwaukee", "passage": "city"}, "bad_input", ""),
+        ({"entity": "Milwaukee", "limit": "0"}, "bad_input", "limit"),
+        ({"entity": "Milwaukee", "limit": "501"}, "bad_input", "limit"),
+        ({"entity": "x" * 2000}, "bad_input", "entity"),
+        ({"passage": "nowhere"}, "unknown_passage", "nowhere"),
+        ({"entity": "Edvard Cahn"}, "unknown_entity", "did you mean 'Edward Cahn' or"),
+        ({"entity": "Michigan"}, "unknown_entity", "did you mean 'Lake Michigan' or"),
+        ({"entity": "zz"}, "unknown_entity", "'zz'"),
+    ):
+        found, message = error_of(client.get(GRAPH, params=given), 400 if code == "bad_input" else 404)
+        assert (found, said in message) == (code, True), message
     assert client.get("/api/indexes/none/graph", params={"entity": "a"}).status_code == 404
 
 
@@ -222,14 +199,10 @@ def test_reports_are_listed_and_opened(make: MakeApp, folder: Path) -> None:
     assert opened[1].json() == {}
 
 
-@pytest.mark.parametrize(
-    "report_id", ["none", "musique/secret.txt", "..%2Freport.html", "linked/report.html", "musique"]
-)
-def test_what_is_not_listed_is_not_read(make: MakeApp, folder: Path, report_id: str) -> None:
-    response = TestClient(make(reports=folder)).get(f"/api/reports/{report_id}")
-    assert error_of(response, 404)[0] == "unknown_report"
-
-
-def test_without_a_folder_there_are_none(client: TestClient) -> None:
-    assert client.get("/api/reports").json() == {"reports": []}
-    assert client.get("/api/reports/musique/report.html").status_code == 404
+def test_what_is_not_listed_is_not_read(make: MakeApp, folder: Path) -> None:
+    client = TestClient(make(reports=folder))
+    for report_id in ("none", "musique/secret.txt", "..%2Freport.html", "linked/report.html", "musique"):
+        assert error_of(client.get(f"/api/reports/{report_id}"), 404)[0] == "unknown_report"
+    without = TestClient(make())
+    assert without.get("/api/reports").json() == {"reports": []}
+    assert without.get("/api/reports/musique/report.html").status_code == 404

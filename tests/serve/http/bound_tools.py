@@ -35,6 +35,16 @@ async def tools(address: str, key: str) -> AsyncIterator[Client]:
         yield client
 
 
+def list_writes(schema: dict[str, Any], **names: str) -> list[tuple[str, str]]:
+    """Every method and path of a schema that neither reads nor asks, with names in their places."""
+    return [
+        (method, path.format(**names))
+        for path, methods in schema["paths"].items()
+        for method in methods
+        if method != "get" and not path.endswith(("/search", "/ask", "/chat/completions"))
+    ]
+
+
 async def call_refused(server: MCPServer[None], tool: str, **arguments: Any) -> str:
     """What a tool says when it refuses."""
     async with Client(server) as client:

@@ -80,15 +80,13 @@ def test_documents_are_paged(client: TestClient) -> None:
         assert error_of(client.get(f"/api/indexes/world/documents?{query}"), 400)[0] == "bad_input"
 
 
-@pytest.mark.parametrize(
-    "name", ["../../x.txt", "..\\..\\x.txt", "a/../b.txt", "", ".hidden.txt", "..", "\x00\x01", "n" * 300 + ".txt"]
-)
-def test_names_that_lead_elsewhere_are_refused(client: TestClient, tmp_path: Path, name: str) -> None:
-    boundary = "b0undary"
-    body = f'--{boundary}\r\nContent-Disposition: form-data; name="files"; filename="{name}"\r\n\r\nx\r\n--{boundary}--'
+def test_names_that_lead_elsewhere_are_refused(client: TestClient, tmp_path: Path) -> None:
+    headers = {"content-type": "multipart/form-data; boundary=b0undary"}
     before = sorted(tmp_path.rglob("*"))
-    headers = {"content-type": f"multipart/form-data; boundary={boundary}"}
-    assert client.post(URL, content=body.encode(), headers=headers).status_code == 400
+    names = ["../../x.txt", "..\\..\\x.txt", "a/../b.txt", "", ".hidden.txt", "..", "\x00\x01", "n" * 300 + ".txt"]
+    for name in names:
+        body = f'--b0undary\r\nContent-Disposition: form-data; name="files"; filename="{name}"\r\n\r\nx\r\n--b0undary--'
+        assert client.post(URL, content=body.encode(), headers=headers).status_code == 400, name
     assert [path for path in tmp_path.rglob("*") if path not in before and path.parent.name == "files"] == []
     assert client.get("/api/jobs").json() == {"jobs": []}
 
@@ -193,9 +191,8 @@ def test_a_filter_sees_the_fields_of_what_is_sent(client: TestClient, fields: di
         assert [each["document_id"] for each in passages if "Kumquatius" in each["text"]] == [found]
 
 
-@pytest.mark.parametrize(
-    ("document", "said"),
-    [
+def test_other_shapes_are_refused(client: TestClient) -> None:
+    for document, said in (
         ({"tenant": ["b"]}, "its field 'tenant' is a list: send a string, a number, true or false"),
         ({"tenant": {"name": "b"}}, "its field 'tenant' is an object"),
         ({"metadata": {"tenant": ["b"]}}, "its field 'tenant' is a list"),
@@ -208,13 +205,10 @@ def test_a_filter_sees_the_fields_of_what_is_sent(client: TestClient, fields: di
         ({"title": "t" * 1001}, "its title has 1,001 characters: shorten it to 1,000"),
         ({"id": 1.5}, "its id is neither a string nor an integer"),
         ({"id": "i" * 201}, "its id has 201 characters: shorten it to 200"),
-    ],
-)
-def test_other_shapes_are_refused(client: TestClient, document: dict[str, Any], said: str) -> None:
-    body = {"documents": [{"text": "First."}, {"text": "Second."} | document]}
-    code, message = error_of(client.post(URL, json=body), 400)
-    assert code == "bad_input"
-    assert message.startswith(f"document 2 cannot be indexed: {said}"), message
+    ):
+        body = {"documents": [{"text": "First."}, {"text": "Second."} | document]}
+        code, message = error_of(client.post(URL, json=body), 400)
+        assert (code, message.partition(said)[0]) == ("bad_input", "document 2 cannot be indexed: "), message
     assert client.get("/api/jobs").json() == {"jobs": []}
 
 
@@ -230,7 +224,7 @@ def test_rows_that_are_no_objects_and_fields_beside_the_documents_are_refused(cl
     assert client.get("/api/jobs").json() == {"jobs": []}
 
 
-@pytest.mark.parametrize("body", [b"[" * 100_000, b'{"documents": [%s]}' % (b"9" * 5000), b"\xff", b'{"documents"'])
-def test_bodies_that_are_no_json_are_refused(client: TestClient, body: bytes) -> None:
-    reply = client.post(URL, content=body, headers={"content-type": "application/json"})
-    assert error_of(reply, 400)[1].startswith("the body cannot be read as JSON")
+def test_bodies_that_are_no_json_are_refused(client: TestClient) -> None:
+    for body in (b"[" * 100_000, b'{"documents": [%s]}' % (b"9" * 5000), b"\xff", b'{"documents"'):
+        reply = client.post(URL, content=body, headers={"content-type": "application/json"})
+        assert error_of(reply, 400)[1].startswith("the body cannot be read as JSON")

@@ -59,10 +59,10 @@ def test_unknown_things_are_reported_with_the_nearest_name(client: TestClient) -
     assert error_of(client.put("/api/indexes"), 405)[0] == "method_not_allowed"
 
 
-@pytest.mark.parametrize("name", ["", "..", "a/b", "../x", "a..b", ".a", "x" * 65, "a b", "é", "a\n"])
-def test_names_of_indexes_are_plain(client: TestClient, data: Path, name: str) -> None:
+def test_names_of_indexes_are_plain(client: TestClient, data: Path) -> None:
     before = sorted(data.parent.rglob("*"))
-    assert error_of(client.post("/api/indexes", json={"name": name}), 400)[0] == "bad_name"
+    for name in ("", "..", "a/b", "../x", "a..b", ".a", "x" * 65, "a b", "é", "a\n"):
+        assert error_of(client.post("/api/indexes", json={"name": name}), 400)[0] == "bad_name"
     assert sorted(data.parent.rglob("*")) == before
 
 

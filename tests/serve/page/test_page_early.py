@@ -39,14 +39,6 @@ def put_early(page: Page, submit: Callable[[Page], None], link: str = "") -> Rou
     return held
 
 
-@pytest.mark.parametrize("submit", [by_button, by_enter])
-def test_it_is_put_as_soon_as_the_indexes_are_known(new_page: Visit, submit: Callable[[Page], None]) -> None:
-    page = new_page()
-    put_early(page, submit).continue_()
-    expect(page.locator("#status")).to_contain_text("10 passages in")
-    expect(page.locator("#passages .card").first).to_be_visible()
-
-
 def test_only_the_last_one_is_put_and_words_of_the_link_do_not_replace_it(new_page: Visit) -> None:
     with Scripted(one_reading()) as model:
         page = new_page(model)
