@@ -44,12 +44,9 @@ def test_without_a_model_it_shows_passages_and_says_how_to_get_more(quick: Quick
     assert found.keys() == json.loads(quick("search", small_index, "Which river?", "--json")[1]).keys()
 
 
-def test_effort_none_makes_no_call(quick: Quick, small_index: Path, model: Endpoint) -> None:
+def test_effort_none_makes_no_call_and_effort_low_two(quick: Quick, small_index: Path, model: Endpoint) -> None:
     code, stdout, _ = quick("ask", small_index, "Which river?", "--effort", "none")
     assert (code, " 1. " in stdout, model.requests) == (0, True, [])
-
-
-def test_effort_low_makes_two_calls(quick: Quick, small_index: Path, model: Endpoint) -> None:
     says(model, FACT, FOUND)
     code, stdout, _ = quick("ask", small_index, "Which city?", "--effort", "low")
     assert code == 0
@@ -67,7 +64,9 @@ def test_effort_auto_climbs_when_one_reading_does_not_answer(quick: Quick, small
     assert "one step did not answer it" in stdout
 
 
-def test_the_trace_as_json(quick: Quick, small_index: Path, model: Endpoint) -> None:
+def test_the_trace_as_json_and_what_was_paid_for_is_not_paid_for_twice(
+    quick: Quick, small_index: Path, model: Endpoint
+) -> None:
     says(model, FACT, FACT, ANSWERED, FOUND)
     code, stdout, _ = quick("ask", small_index, "Which city?", "--effort", "high", "--json")
     assert code == 0
@@ -75,11 +74,6 @@ def test_the_trace_as_json(quick: Quick, small_index: Path, model: Endpoint) -> 
     assert trace["steps"][0]["usage"]["tokens_in"] == 33, "the endpoint's own counts"
     assert trace["supported"] is False, "no passage of this index says so"
     assert "secret-key" not in stdout
-
-
-def test_what_was_paid_for_is_not_paid_for_twice(quick: Quick, small_index: Path, model: Endpoint) -> None:
-    says(model, FACT, FACT, ANSWERED, FOUND)
-    quick("ask", small_index, "Which city?", "--effort", "high")
     asked = len(model.requests)
     _, stdout, _ = quick("ask", small_index, "Which city?", "--effort", "high")
     assert len(model.requests) == asked

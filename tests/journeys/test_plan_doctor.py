@@ -170,15 +170,15 @@ class TestQuarantine:
 class TestDoctor:
     """One line a check, and an exit code for scripts."""
 
-    def test_nothing_configured_is_not_broken(self, command: Quick) -> None:
+    def test_nothing_configured_is_not_broken_and_weights_that_may_not_be_fetched_are(
+        self, command: Quick, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         code, stdout, _ = command("doctor")
         assert code == 0
         lines = stdout.splitlines()
         assert [line.split()[0] for line in lines] == ["–", "✔", "–"]
         assert "TRIPLEBEAM_MODEL" in lines[0]
         assert "triplebeam doctor --install" in lines[2]
-
-    def test_weights_that_may_not_be_fetched_are(self, command: Quick, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("TRIPLEBEAM_OFFLINE", "1")
         monkeypatch.delenv("TRIPLEBEAM_EMBEDDER")
         code, stdout, _ = command("doctor")

@@ -47,11 +47,8 @@ def test_a_passage_is_printed_whole_with_its_place_and_its_facts(quick: Quick, g
     assert first == "Guide › Measuring  guide.md#1  passage 2 of guide.md"
     assert '    for bank in left right; do\n        measure "$bank"\n    done\n' in stdout
     assert lines[-1] == "    ● Hamburg ─ publishes → result"
-    document = quick("show", guide, "./guide.md")[1]
-    assert document.index("guide.md#0") < document.index("The Elbe is wide") < document.index("guide.md#1")
-
-
-def test_show_as_json(quick: Quick, guide: Path) -> None:
+    whole = quick("show", guide, "./guide.md")[1]
+    assert whole.index("guide.md#0") < whole.index("The Elbe is wide") < whole.index("guide.md#1")
     passage = json.loads(quick("show", guide, "guide.md#1", "--json")[1])
     assert list(passage) == ["id", "title", "section", "document_id", "path", "position", "text", "triples"]
     assert (passage["section"], passage["document_id"], passage["position"]) == ("Measuring", "guide.md", 1)

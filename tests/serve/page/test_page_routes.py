@@ -7,6 +7,7 @@ import pytest
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
 
+from serve.http.small_server import error_of
 from triplebeam.serve.http.errors import add_handlers
 from triplebeam.serve.http.server_routes import page_router
 
@@ -54,8 +55,6 @@ def test_scripts_import_what_is_there_and_never_write_markup() -> None:
         assert not re.search(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|eval\(", script), file.name
 
 
-@pytest.mark.parametrize("name", ["nothing.js", "..%2Fapp.py", "%2e%2e/app.py", "..%5Capp.py", "index.html%00.js"])
-def test_nothing_else_is_served(client: TestClient, name: str) -> None:
-    response = client.get(f"/assets/{name}")
-    assert response.status_code == 404
-    assert response.json()["error"]["code"] == "not_found"
+def test_nothing_else_is_served(client: TestClient) -> None:
+    for name in ("nothing.js", "..%2Fapp.py", "%2e%2e/app.py", "..%5Capp.py", "index.html%00.js"):
+        assert error_of(client.get(f"/assets/{name}"), 404)[0] == "not_found"
