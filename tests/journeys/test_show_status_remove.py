@@ -98,9 +98,11 @@ def test_the_store_is_looked_at(quick: Quick, small_index: Path) -> None:
     code, stdout, _ = quick("status", small_index)
     assert code == 0
     assert "store  3 documents, 0.1 MB, format 1\n" in stdout
+    assert "rare terms  4, each in a few passages of several documents; 3 passages with at least one\n" in stdout
     shown = json.loads(quick("status", small_index, "--json")[1])
     assert shown["store"]["documents"] == shown["counts"]["documents"] == 3
     assert shown["store"]["revision"] == shown["revision"]
+    assert shown["passage_graph"]["rare_terms"] == 4
     content = store.read_bytes()
     for damaged in (content[:-1], content[: len(content) // 2], b"no database" * 1000):
         store.write_bytes(damaged)
