@@ -114,6 +114,11 @@ def test_the_store_is_looked_at(quick: Quick, small_index: Path) -> None:
     assert json.loads(quick("status", small_index, "--json")[1])["store"] is None
 
 
+def test_in_one_document_no_rare_terms_are_counted(quick: Quick, small_index: Path) -> None:
+    assert quick("remove", small_index, "elbe", "nile")[0] == 0
+    assert "rare terms  none counted\n" in quick("status", small_index)[1]
+
+
 def test_changes_that_are_not_published_are_named(
     quick: Quick, small_index: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -77,7 +77,7 @@ class GraphStatistics(BaseModel):
     edges_by_kind: dict[str, int] = {}
     nodes_without_edges: int = 0
     rare_terms: int = 0
-    """Terms of a few nodes, of several documents, that the default search follows; 0 where it follows none."""
+    """Terms of a few nodes, of several documents, that the default search follows; none were counted on a cluster."""
     nodes_with_rare_terms: int = 0
 
     @computed_field  # type: ignore[prop-decorator]
