@@ -32,8 +32,7 @@ class Nothing(Table):
 
 def note_facts(*rows: tuple[str, int, str]) -> Completion:
     """Facts as sentences, each with the number of its passage and a quotation."""
-    facts = [{"fact": fact, "triple": [], "passage": number, "quotation": words} for fact, number, words in rows]
-    return reply(facts=facts)
+    return reply(facts=[{"fact": fact, "triple": [], "passage": at, "quotation": words} for fact, at, words in rows])
 
 
 WENT = ("Mira went to the pottery class.", 1, "I went to the pottery class.")
@@ -92,14 +91,9 @@ def test_contradicting_facts_are_shown_with_their_dates() -> None:
 
 def test_a_list_goes_on_while_a_step_brings_new_items() -> None:
     finds = {"q": ["chat"], "r": ["news"], "s": ["old"]}
-    answer, _ = ask(
-        note_facts(WENT),
-        verdict("the pottery class", used=[1], more=True, query="r"),
-        note_facts(("The mill was sold.", 1, SOLD[2])),
-        verdict("the pottery class", used=[1], more=True, query="s"),
-        final("the pottery class"),
-        finds=finds,
-    )
+    first, second = (verdict("the pottery class", used=[1], more=True, query=query) for query in "rs")
+    sold = note_facts(("The mill was sold.", 1, SOLD[2]))
+    answer, _ = ask(note_facts(WENT), first, sold, second, final("the pottery class"), finds=finds)
     assert (len(answer.steps), answer.may_be_incomplete) == (2, True)
     assert remarks(answer) == ["The list may be incomplete: your documents may name more."]
 
@@ -131,38 +125,25 @@ def prove(question: str, text: str, *facts: str, loop_text: str = "") -> Answer:
     return Answer(question=question, text=text, evidence=evidence, loop_text=loop_text)
 
 
+UNSAFE = "it does not support any form of encryption and does not use authentication by default"
+NO_ENCRYPTION = "The server does not support any form of encryption."
+PORTRAYAL = "Was Mira's portrayal inconsistent after the report published on October 6, 2023, or the next article?"
+
+
 @pytest.mark.parametrize(
     ("question", "text", "facts", "is_supported"),
     [
         ("Who is accused?", "Sam Holm-Lund", ["The prosecution painted Holm-Lund as a thief."], True),
         ("Who is accused?", "Sam Lund", ["The prosecution painted Per Lund as a thief."], False),
         ("Which protocol?", "h2c (HTTP/2)", ["h2c is only accepted from trusted peers."], True),
-        (
-            "Why?",
-            "it does not support any form of encryption and does not use authentication by default",
-            ["The server does not support any form of encryption.", "It does not use authentication by default."],
-            True,
-        ),
-        (
-            "Why?",
-            "it does not support any form of encryption and does not use authentication by default",
-            ["The server does not support any form of encryption."],
-            False,
-        ),
+        ("Why?", UNSAFE, [NO_ENCRYPTION, "It does not use authentication by default."], True),
+        ("Why?", UNSAFE, [NO_ENCRYPTION], False),
+        ("Where?", "the United States", ["Milwaukee is in United States."], True),
+        ("Where?", "Canada", ["Milwaukee is in United States."], False),
         ("Did Mira call Tom before the concert?", "Yes", ["Mira called Tom on Monday before the concert."], True),
         ("Did the focus of his professional work change?", "Yes", ["Mira called Tom on Monday."], False),
-        (
-            "Was Mira's portrayal inconsistent after the report published on October 6, 2023, or the next article?",
-            "No",
-            ["Mira was praised in court."],
-            True,
-        ),
-        (
-            "Is the account consistent or inconsistent with the last one?",
-            "consistent",
-            ["The last account holds."],
-            True,
-        ),
+        (PORTRAYAL, "No", ["Mira was praised in court."], True),
+        ("Is the account consistent or inconsistent with the last?", "consistent", ["The last account holds."], True),
     ],
 )
 def test_what_facts_support(question: str, text: str, facts: list[str], is_supported: bool) -> None:
