@@ -10,7 +10,7 @@ from triplebeam.errors import BadInputError
 from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.methods.gear import GeAR, NaiveGE, Pooled
 from triplebeam.methods.gnn_ret.retrieve import GNNRet, RecurrentGNNRet
-from triplebeam.retrieve.retriever import PerQuestion, Retriever, for_question
+from triplebeam.retrieve.retriever import Retriever
 from triplebeam.testing.contracts import RetrieverContract
 from triplebeam.testing.scripted import Scripted
 from triplebeam_research.baselines.ircot import IRCoT
@@ -54,12 +54,6 @@ class TestRecurrence:
         one.retrieve(FILM)
         assert other.retrieve(LAKE) == gnn_ret.retrieve(LAKE)
         assert one.retrieve(LAKE) != gnn_ret.retrieve(LAKE)
-
-    def test_only_what_remembers_begins(self, gnn_ret: GNNRet) -> None:
-        assert for_question(gnn_ret) is gnn_ret
-        recurrent = RecurrentGNNRet(gnn_ret=gnn_ret)
-        assert isinstance(recurrent, PerQuestion)
-        assert for_question(recurrent) is not recurrent
 
     def test_inside_ircot(self, gnn_ret: GNNRet, world: Snapshot) -> None:
         """Appendix G: the recurrence under another agent's queries."""
