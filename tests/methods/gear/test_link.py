@@ -1,6 +1,5 @@
 """Eq. 2 and 8: from a reader's triples back to the index."""
 
-import numpy as np
 import pytest
 
 from oracles.reciprocal_rank_fusion import rrf
@@ -20,12 +19,6 @@ def test_a_proximal_triple_links_to_the_nearest_stored_one(world: Snapshot, word
 def test_what_is_stored_links_to_itself_once(world: Snapshot, words: Embedder) -> None:
     stored = [world.triples.triple(id_) for id_ in (3, 1, 3, 1, 0)]
     assert triple_link(stored, world.triples, words).tolist() == [3, 1, 0]
-
-
-def test_nothing_links_to_nothing(world: Snapshot, words: Embedder) -> None:
-    linked = triple_link([], world.triples, words)
-    assert linked.dtype == np.int64
-    assert len(linked) == 0
 
 
 @pytest.mark.parametrize("k", [1, 3, 10])

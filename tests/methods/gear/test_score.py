@@ -8,8 +8,7 @@ from numpy.typing import NDArray
 
 from triplebeam.embed.embedder import Embedder, Kind
 from triplebeam.index.folder.snapshot import Snapshot
-from triplebeam.methods.gear import Cascade, Exact, NaiveGE, Pooled
-from triplebeam.retrieve.bases import BM25
+from triplebeam.methods.gear import Cascade, Exact, Pooled
 
 
 class Noting:
@@ -88,21 +87,3 @@ def test_cascade_is_exact_for_the_shortlist_of_each_beam(
         chosen = rows[np.argsort(-pooled[rows])][:shortlist]
         assert scores[chosen] == pytest.approx(exact[chosen])
         assert np.all(np.isneginf(scores[np.setdiff1d(rows, chosen)]))
-
-
-def test_a_long_shortlist_finds_what_exact_finds(world: Snapshot, words: Embedder) -> None:
-    exact, cascade = (
-        NaiveGE(base=BM25.over_passages(world), triples=world.triples, scorer=scorer, length=3, neighbours=8)
-        for scorer in (
-            Exact(triples=world.triples, embedder=words),
-            Cascade(triples=world.triples, embedder=words, shortlist=8),
-        )
-    )
-    for question in ("Laughter in Hell", "Where did Edward Cahn die?", "a lake in Wisconsin"):
-        assert cascade.retrieve(question) == exact.retrieve(question)
-
-
-def test_a_cascade_encodes_at_most_its_shortlist_for_each_beam(world: Snapshot, noting: Noting) -> None:
-    scorer = Cascade(triples=world.triples, embedder=noting, shortlist=2)
-    NaiveGE(base=BM25.over_passages(world), triples=world.triples, scorer=scorer, width=3).retrieve("Laughter in Hell")
-    assert 0 < len(noting.passages) <= 2 * 3

@@ -63,20 +63,6 @@ def test_the_nearest_come_first_ties_by_row(distances: list[float], k: int) -> N
     assert nearest(np.array(distances), k).tolist() == oracle.smallest(distances, k)
 
 
-def test_the_neighbour_of_a_near_passage_comes_nearer_and_the_others_stay() -> None:
-    """0 is nearest and next to 3; K = 1, so that nobody else sends."""
-    passing = MessagePassing(graph=graph_of(4, [], [(0, 3), (1, 2)]), relevant=1)
-    assert passing.propagate(np.array([0.1, 0.3, 0.4, 0.9]), [0.5]).distances == pytest.approx([0.1, 0.3, 0.4, 0.5])
-
-
-def test_two_layers_reach_two_hops() -> None:
-    passing = MessagePassing(graph=graph_of(3, [(0, 1)], [(1, 2)]), relevant=2)
-    distances = np.array([0.1, 0.8, 0.9])
-    assert passing.propagate(distances, [0.5]).distances[2] == pytest.approx(0.85)  # 1 is among the 2 nearest
-    assert passing.propagate(distances, [0.5, 0.5]).distances[2] < 0.7
-    assert passing.propagate(distances, [0.5, 0.5]).hidden[0] is distances
-
-
 def test_scores_become_distances() -> None:
     scores = np.array([3.0, 1.0, 2.0], np.float32)
     assert distances_of(scores, "scaled").tolist() == [0.0, 1.0, 0.5]

@@ -19,7 +19,6 @@ from small_graphs import edge_lists, graph_of, neighbours_of
 from trials import examples
 from triplebeam.generate.accounting import Accounted
 from triplebeam.generate.language_model import Completion, LanguageModel, Prompt, Usage, estimate_tokens
-from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.methods.gnn_ret.agent import RGNNRet
 from triplebeam.methods.gnn_ret.retrieve import GNNRet, RecurrentGNNRet
 from triplebeam.passage import Passage, Passages
@@ -256,19 +255,9 @@ class TestEndings:
         assert (answer.ending, answer.text) == ("the model gave no further sub-question", "x")
 
 
-class TestReading:
-    def test_as_many_passages_as_fit(self, gnn_ret: GNNRet, world: Snapshot) -> None:
-        recurrent = RecurrentGNNRet(gnn_ret=gnn_ret, beta=0.5)
-        replies = [ask(FILM), sub_answer(""), ask(LAKE), sub_answer("B."), critique(True), final("x")]
-        for tokens, count in ((30, 1), (3500, 6)):
-            with Scripted(replies) as model:
-                steps, _ = driven(agent(model, recurrent, world.passages, tokens=tokens), "q")
-            expected = recurrent.begin()
-            assert [step.ranking for step in steps] == [expected.retrieve(FILM, count), expected.retrieve(LAKE, count)]
-
-    def test_the_last_reading_has_the_tokens_of_a_step(self) -> None:
-        table = Table({FILM: ["film", "director", "actor"]})
-        for tokens, read in ((30, 1), (3500, 3)):
-            with Scripted([ask(FILM), sub_answer(""), final("x")]) as model:
-                driven(agent(model, table, tokens=tokens, max_steps=1, answered_from=1), "q")
-            assert model.prompts[-1].user.count("\n[") == read
+def test_the_last_reading_has_the_tokens_of_a_step() -> None:
+    table = Table({FILM: ["film", "director", "actor"]})
+    for tokens, read in ((30, 1), (3500, 3)):
+        with Scripted([ask(FILM), sub_answer(""), final("x")]) as model:
+            driven(agent(model, table, tokens=tokens, max_steps=1, answered_from=1), "q")
+        assert model.prompts[-1].user.count("\n[") == read

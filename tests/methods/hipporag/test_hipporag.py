@@ -80,14 +80,6 @@ def test_a_name_is_linked_to_the_nearest_entity_once(world: Snapshot, words: Emb
     assert [world.entities.names[seed] for seed in seeds] == ["Lake Michigan", "Edward Cahn"]
 
 
-@pytest.mark.parametrize("specificity", [True, False])
-def test_rare_entities_count_for_more(world: Snapshot, words: Embedder, specificity: bool) -> None:
-    """Milwaukee stands in two passages, Great Lakes in one."""
-    method = HippoRAG.over(world, words, Named("Milwaukee", "Great Lakes"), damping=0.0, node_specificity=specificity)
-    scores = {hit.passage_id: hit.score for hit in method.retrieve("?")}
-    assert scores["lake"] == pytest.approx(2 / 3 if specificity else 1 / 2)
-
-
 def test_without_entities_it_falls_back_and_says_so(world: Snapshot, words: Embedder) -> None:
     method = HippoRAG.over(world, words, Named())
     with account() as spent:

@@ -95,11 +95,6 @@ def test_hits_say_how_seed_triples_lead_to_them(world: Snapshot, words: Embedder
     assert chains["city"] == chains["lake"] == (), "no triple of theirs shares an entity with the seed"
 
 
-def test_every_passage_is_reset_a_little(world: Snapshot, words: Embedder) -> None:
-    ranking = HippoRAG2.over(world, words).retrieve("books for children", 6)
-    assert "other" in ranking.ids, "it has no triples"
-
-
 class TestFilter:
     class Keeps:
         def __init__(self, *positions: int) -> None:
