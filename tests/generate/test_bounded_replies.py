@@ -102,20 +102,20 @@ def test_a_reply_that_stops_is_given_up_when_its_time_is_over_and_its_wait_is_an
 
 def test_embeddings_that_drip_are_given_up_in_one_sentence(tmp_path: Path) -> None:
     settings = Settings(home=tmp_path, timeout=0.5, api_key=SecretStr("k"))
-    with (
-        sending(slowly) as url,
-        pytest.raises(EndpointError, match=r"did not answer .*0\.5 seconds: raise"),
-    ):
+    with sending(slowly) as url, pytest.raises(EndpointError, match=r"did not answer .*0\.5 seconds: raise"):
         make_embedder("openai:m", settings.model_copy(update={"base_url": url})).embed(["a"])
 
 
-def test_a_reply_in_pieces_is_a_reply() -> None:
-    with sending(lambda: (REPLY[at : at + 7] for at in range(0, len(REPLY), 7))) as url:
-        assert OpenAICompatible("m", url).complete([PROMPT])[0].text == "Thor Heyerdahl"
-
-
-def test_a_compressed_reply_is_unpacked() -> None:
-    with sending(lambda: [gzip.compress(REPLY)], Content_Encoding="gzip") as url:
+@pytest.mark.parametrize(
+    ("pieces", "headers"),
+    [
+        ([REPLY[at : at + 7] for at in range(0, len(REPLY), 7)], {}),
+        ([gzip.compress(REPLY)], {"Content_Encoding": "gzip"}),
+    ],
+    ids=["pieces", "compressed"],
+)
+def test_a_reply_in_pieces_or_compressed_is_a_reply(pieces: list[bytes], headers: dict[str, str]) -> None:
+    with sending(lambda: pieces, **headers) as url:
         assert OpenAICompatible("m", url).complete([PROMPT])[0].text == "Thor Heyerdahl"
 
 

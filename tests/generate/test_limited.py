@@ -1,4 +1,4 @@
-import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from hypothesis import given
@@ -76,18 +76,9 @@ def test_no_minute_sees_more_than_a_full_bucket_and_what_flows_in(steps: list[tu
 
 
 def test_threads_share_a_limit() -> None:
-    bucket, time = Bucket(1000, lambda: 0.0), []
-    lock = threading.Lock()
-
-    def take() -> None:
-        for _ in range(50):
-            seconds = bucket.take(1)
-            with lock:
-                time.append(seconds)
-
-    threads = [threading.Thread(target=take) for _ in range(30)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert sum(seconds > 0 for seconds in time) == 500
+    bucket = Bucket(1000, lambda: 0.0)
+    with ThreadPoolExecutor(30) as threads:
+        waits = [
+            wait for taken in threads.map(lambda _: [bucket.take(1) for _ in range(50)], range(30)) for wait in taken
+        ]
+    assert sum(seconds > 0 for seconds in waits) == 500

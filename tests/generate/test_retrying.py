@@ -1,7 +1,5 @@
 """Faults that pass, and faults that do not."""
 
-import threading
-from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
@@ -11,7 +9,6 @@ import pytest
 from dependable import KEY, retrying
 from loopback_endpoint import BROKEN_OFF, DROPPED, Endpoint, chat_completion
 
-from patience import SECONDS
 from triplebeam.errors import EndpointError
 from triplebeam.generate.connect import Retrying, connect
 from triplebeam.generate.language_model import Completion, Prompt
@@ -55,19 +52,6 @@ def test_a_fault_that_stays_is_reported_with_its_account(endpoint: Endpoint, sta
     assert not isinstance(caught.value, TransientError)
     assert KEY not in str(caught.value)
     assert len(endpoint.requests) == 3
-
-
-def test_a_slow_reply_is_asked_for_again(endpoint: Endpoint) -> None:
-    enough = threading.Event()
-
-    def answer(request: Mapping[str, Any]) -> tuple[int, dict[str, Any]]:
-        if len(endpoint.requests) == 1:
-            enough.wait(SECONDS)
-        return 200, chat_completion("quick")
-
-    endpoint.answer = answer
-    assert retrying(endpoint, timeout=0.2, attempts=100).complete([PROMPT])[0].text == "quick"
-    enough.set()
 
 
 @pytest.mark.parametrize(
