@@ -42,7 +42,6 @@ def _prune(description: dict[str, Any], *texts: str) -> dict[str, Any] | None:
 @given(st.lists(st.sampled_from(_WORDS) | st.text(min_size=1, max_size=9), min_size=1, max_size=9).map(" ".join))
 def test_ids_are_those_of_the_whole_vocabulary(text: str) -> None:
     pruned = _prune(_WHOLE, text)
-
     assert pruned is not None
     assert len(pruned["model"]["vocab"]) < len(_WHOLE["model"]["vocab"])
     assert Tokenizer.from_str(json.dumps(pruned)).encode(text).ids == _TOKENIZER.encode(text).ids
@@ -50,9 +49,7 @@ def test_ids_are_those_of_the_whole_vocabulary(text: str) -> None:
 
 def test_merges_may_be_written_as_pairs_or_with_a_space() -> None:
     spaced = {**_WHOLE, "model": {**_WHOLE["model"], "merges": [" ".join(pair) for pair in _WHOLE["model"]["merges"]]}}
-
     pruned = _prune(spaced, "Who discovered Uranus?")
-
     assert pruned is not None
     assert pruned == _prune(_WHOLE, "Who discovered Uranus?")
     assert pruned["model"]["merges"]
@@ -91,8 +88,6 @@ def test_the_whole_tokenizer_is_opened_for_the_second_texts(tmp_path: Path, monk
     (folder / "tokenizer.json").write_text(json.dumps(_WHOLE), encoding="utf-8")
     embedder = OnnxEmbedder(folder)
     monkeypatch.setattr(embedder, "_run_all", lambda run, tokens: [])
-
     for question in ("Uranus", "Herschel", "Hanover"):
         embedder.embed([question])
-
     assert [each is None for each in opened] == [False, True]
