@@ -176,17 +176,3 @@ def test_equal_titles_are_told_apart() -> None:
         "Guide › Options",
     ]
     assert headings([passage("b.md", 0), passage("b.md", 3)]) == ["Guide (passage 1)", "Guide (passage 4)"]
-
-
-def test_the_demo_keeps_its_chain(tmp_path: Path) -> None:
-    table = {
-        "uranus": [Triple("William Herschel", "discovered", "Uranus")],
-        "herschel": [Triple("William Herschel", "was born in", "Hanover")],
-    }
-    documents = [Document(id=id_, text=id_, title=id_, is_passage=True) for id_ in table]
-    IndexBuilder(folder=tmp_path, embedder=WordEmbedder(), extractor=TableExtractor(table)).build(documents)
-    chain = (table["uranus"][0], table["herschel"][0])
-    index = open_index(tmp_path, embedder=WordEmbedder())
-    hits = [Hit("herschel", 1.0, (chain,))]
-    (shown,) = SearchResults(context_of(index).source, "Where was the discoverer of Uranus born?", "", hits)
-    assert shown.chains == (chain,)

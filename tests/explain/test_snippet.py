@@ -58,54 +58,42 @@ def test_the_fact_that_led_there_counts_as_the_question_does() -> None:
     assert "Anna Bruhn" in shown(text, "Whose sister moved away?", Triple("Anna Bruhn", "kept", "lock"))
 
 
-def test_words_match_folded_and_stemmed_and_function_words_do_not() -> None:
-    found = snippet(Passage("p", "The cafés of Brno are closed."), "Which café in brno closes?")
-    assert highlighted(found) == ["cafés", "Brno", "closed"]
+def highlighted(found: Snippet) -> list[str]:
+    return [found.text[start:end] for start, end in found.highlights]
 
 
-@pytest.mark.parametrize(
-    ("question", "marked"),
-    [
-        ("How do I close it?", ["close"]),
-        ("Can you or I close the lid in mode A?", ["lid", "close", "mode"]),
-        ("What should we do about them?", ["should", "about"]),  # where there are no others
-    ],
-)
-def test_single_letters_and_function_words_are_not_marked(question: str, marked: list[str]) -> None:
-    text = "The lid (i.e. a cover) you should close in mode B; about 4 of us do so."
-    assert highlighted(snippet(Passage("p", text), question)) == marked
-
-
-def test_words_in_a_row_are_one_highlight() -> None:
-    found = snippet(Passage("p", "It was Irma Kroll who drew it."), "Irma Kroll")
-    assert highlighted(found) == ["Irma Kroll"]
-
-
-def test_scripts_without_spaces_are_matched_within_a_line() -> None:
-    found = snippet(
-        Passage("p", "今天天气很好。" * 60 + "防火墙在这里设置。" + "今天天气很好。" * 60), "如何设置防火墙"
-    )
-    assert "防火墙在这里设置。" in found.text
-    assert "防火墙" in highlighted(found)
+LID = "The lid (i.e. a cover) you should close in mode B; about 4 of us do so."
+GERMAN = {
+    "ascii": "Die Schulen der Stadt liegen neben den Parks, in denen die Kinder am Nachmittag spielen und lernen.",
+    "umlauts": "Die Häuser stehen neben den neuen Schulen, die der Bürgermeister im Herbst eröffnete.",
+}
+RUSSIAN = "Летом в Москве открылась большая выставка, на которую приехали гости из многих городов."
 
 
 @pytest.mark.parametrize(
     ("text", "question", "marked"),
     [
-        ("Die Häuser stehen neben den neuen Schulen, die der Bürgermeister im Herbst eröffnete.", "Schule", "Schulen"),
-        ("Летом в Москве открылась большая выставка, на которую приехали гости из многих городов.", "Москва", "Москве"),
-        ("她家里的猫咪很喜欢在阳光下睡觉。", "猫", "猫"),
+        ("The cafés of Brno are closed.", "Which café in brno closes?", ["cafés", "Brno", "closed"]),
+        ("It was Irma Kroll who drew it.", "Irma Kroll", ["Irma Kroll"]),
+        (LID, "How do I close it?", ["close"]),
+        (LID, "Can you or I close the lid in mode A?", ["lid", "close", "mode"]),
+        (LID, "What should we do about them?", ["should", "about"]),  # where there are no others
+        (GERMAN["umlauts"], "Schule", ["Schulen"]),
+        (RUSSIAN, "Москва", ["Москве"]),
+        ("她家里的猫咪很喜欢在阳光下睡觉。", "猫", ["猫"]),
     ],
 )
-def test_words_are_compared_as_in_the_language_of_the_passage(text: str, question: str, marked: str) -> None:
-    found = snippet(Passage("p", text), question, stemmer=stemmer_for(text))
-    assert highlighted(found) == [marked]
+def test_words_are_marked_folded_and_stemmed_in_the_passages_language_and_function_words_are_not(
+    text: str, question: str, marked: list[str]
+) -> None:
+    assert highlighted(snippet(Passage("p", text), question, stemmer=stemmer_for(text))) == marked
 
 
-GERMAN = {
-    "ascii": "Die Schulen der Stadt liegen neben den Parks, in denen die Kinder am Nachmittag spielen und lernen.",
-    "umlauts": "Die Häuser stehen neben den neuen Schulen, die der Bürgermeister im Herbst eröffnete.",
-}
+def test_scripts_without_spaces_are_matched_within_a_line() -> None:
+    weather = "今天天气很好。" * 60
+    found = snippet(Passage("p", f"{weather}防火墙在这里设置。{weather}"), "如何设置防火墙")
+    assert "防火墙在这里设置。" in found.text
+    assert "防火墙" in highlighted(found)
 
 
 def test_the_language_of_a_passage_is_the_one_it_was_indexed_with(
@@ -124,10 +112,6 @@ def test_the_language_of_a_passage_is_the_one_it_was_indexed_with(
         "passages"
     ]
     assert passage["snippet"]["highlights"] == [(4, 11)]
-
-
-def highlighted(found: Snippet) -> list[str]:
-    return [found.text[start:end] for start, end in found.highlights]
 
 
 def test_code_keeps_its_lines() -> None:
