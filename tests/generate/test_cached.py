@@ -13,7 +13,7 @@ from dependable import KEY, dependable
 from loopback_endpoint import Endpoint, chat_completion, serve
 
 from patience import SECONDS
-from triplebeam.errors import BadInputError, EndpointError, IndexFormatError
+from triplebeam.errors import BadInputError, IndexFormatError
 from triplebeam.generate.accounting import UNKNOWN_ORIGIN, follow_run
 from triplebeam.generate.completion_cache import Cached, CompletionStore, completion_key
 from triplebeam.generate.connect import Concurrent
@@ -82,21 +82,6 @@ def test_refresh_asks_again_and_keeps_the_new_reply(store: CompletionStore) -> N
         Cached(model=model, store=store).complete([PROMPT])
         assert Cached(model=model, store=store, refresh=True).complete([PROMPT])[0].text == "good"
         assert Cached(model=model, store=store).complete([PROMPT])[0].text == "good"
-
-
-def test_a_batch_that_dies_halfway_keeps_what_arrived(endpoint: Endpoint, store: CompletionStore) -> None:
-    prompts = [replace(PROMPT, user=str(number)) for number in range(6)]
-    endpoint.says_in_turn("a", "b", "c", 500)
-    with pytest.raises(EndpointError, match="HTTP 500"):
-        dependable(endpoint, store, concurrency=1).complete(prompts)
-    assert store.count() == 3
-    endpoint.requests.clear()
-    endpoint.says("later")
-    completions = dependable(endpoint, store, concurrency=1).complete(prompts)
-    assert [completion.text for completion in completions] == ["a", "b", "c", "later", "later", "later"]
-    assert len(endpoint.requests) == 3
-    usage = sum((completion.usage for completion in completions), Usage())
-    assert (usage.calls, usage.cached_calls) == (3, 3)
 
 
 def test_one_prompt_in_many_threads_is_asked_once(endpoint: Endpoint, store: CompletionStore) -> None:

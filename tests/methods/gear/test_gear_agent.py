@@ -106,10 +106,6 @@ class TestEndings:
         answer = self.run([facts(LIES), reply(answerable=True, answer=" ", why="x"), final("")], max_steps=1)
         assert (answer.ending, answer.missing) == ("the last step was reached", ("x",))
 
-    def test_where_the_passages_do_not_say_it_the_loops_answer_is_kept(self) -> None:
-        answer = self.run([facts(LIES), verdict(answer="Lake Michigan"), final("")])
-        assert (answer.text, answer.loop_text, answer.sentence) == ("Lake Michigan", "Lake Michigan", "")
-
     def test_facts_are_looked_up_in_the_passages_they_were_read_in(self) -> None:
         with Scripted([facts(LIES), verdict(answer="Lake Michigan"), final("Lake Michigan")]) as model:
             answer = GeAR(**over(model, Table({"q": ["film", "city"]}), Table({" ".join(LIES): ["film"]}))).answer("q")

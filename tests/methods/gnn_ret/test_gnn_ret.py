@@ -10,7 +10,7 @@ from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError
 from triplebeam.index.folder.passage_graph import PassageGraph, build_passage_graph, document_labels, triple_keywords
 from triplebeam.index.folder.snapshot import Snapshot
-from triplebeam.methods.gnn_ret.retrieve import GNNRet
+from triplebeam.methods.gnn_ret.retrieve import GNNRet, RecurrentGNNRet
 from triplebeam.methods.shared.reading import retrieve_within, within_tokens
 from triplebeam.passage import Passage
 from triplebeam.ranking import Hit, Ranking
@@ -145,3 +145,36 @@ def test_equal_scores_are_scaled_to_nothing() -> None:
     assert min_max(np.full(3, 2.5, np.float32)).tolist() == [0, 0, 0]
     assert min_max(np.zeros(0, np.float32)).tolist() == []
     assert min_max(np.array([2, 4, 3], np.float32)).tolist() == [0, 1, 0.5]
+
+
+LAKE = "On which lake is Milwaukee?"
+
+
+class TestRecurrence(RetrieverContract):
+    """RGNN-Ret's retriever: what a query hears of those before it."""
+
+    @pytest.fixture
+    def retriever(self, over_bm25: GNNRet) -> Retriever:
+        return RecurrentGNNRet(gnn_ret=over_bm25)
+
+    def test_alone_it_is_gnn_ret(self, over_bm25: GNNRet) -> None:
+        alone = RecurrentGNNRet(gnn_ret=over_bm25)
+        assert any(hit.chains for hit in alone.retrieve("Laughter drama")), "with GNN-Ret's reasons"
+        for query in ("Laughter drama", LAKE, "Laughter drama"):
+            assert alone.retrieve(query, 4) == over_bm25.retrieve(query, 4)
+
+    def test_the_same_query_again_is_the_same_step(self, over_bm25: GNNRet) -> None:
+        steps = RecurrentGNNRet(gnn_ret=over_bm25, beta=0.5).begin()
+        steps.retrieve("Laughter drama")
+        assert steps.retrieve(LAKE, 6).top(3) == steps.retrieve(LAKE, 3) == steps.retrieve(LAKE, 6).top(3)
+
+    def test_questions_do_not_hear_of_each_other(self, over_bm25: GNNRet) -> None:
+        recurrent = RecurrentGNNRet(gnn_ret=over_bm25, beta=0.5)
+        one, other = recurrent.begin(), recurrent.begin()
+        one.retrieve("Laughter drama")
+        assert other.retrieve(LAKE).ids == over_bm25.retrieve(LAKE).ids
+        assert one.retrieve(LAKE).ids != over_bm25.retrieve(LAKE).ids
+
+    def test_beta_is_a_share(self, over_bm25: GNNRet) -> None:
+        with pytest.raises(BadInputError, match=r"beta is 1\.5: it must lie between 0 and 1"):
+            RecurrentGNNRet(gnn_ret=over_bm25, beta=1.5)

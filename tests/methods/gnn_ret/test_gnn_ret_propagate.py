@@ -26,12 +26,7 @@ MESSAGES = {"min": min, "mean": fmean}
     kinds=st.sampled_from([("structural",), ("keyword",), ("links",), PAPER_KINDS, KINDS, ()]),
 )
 def test_agrees_with_the_paper(
-    data: st.DataObject,
-    nodes: int,
-    alpha: list[float],
-    relevant: int,
-    message: Message,
-    kinds: tuple[EdgeKind, ...],
+    data: st.DataObject, nodes: int, alpha: list[float], relevant: int, message: Message, kinds: tuple[EdgeKind, ...]
 ) -> None:
     edges: dict[EdgeKind, list[tuple[int, int]]] = {kind: data.draw(edge_lists(nodes)) for kind in KINDS}
     # Coarse, so that ties happen.

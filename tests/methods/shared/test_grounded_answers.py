@@ -1,15 +1,20 @@
-"""What an answer rests on: the passages of facts come first, and what is the model's own is marked so."""
+"""What an answer rests on: the passages of facts, the model's own words, and replies that end at their limit."""
 
+import json
 from typing import Any
 
 import pytest
 
 from scripted_loops import Table, final, path, reply
 from triplebeam.answer import Answer, Evidence
-from triplebeam.generate.language_model import Completion
+from triplebeam.generate.accounting import account
+from triplebeam.generate.language_model import Completion, Usage
 from triplebeam.methods.agent import Auto
+from triplebeam.methods.gear.reason import LLMReader
 from triplebeam.methods.read_once import ReadOnce
 from triplebeam.methods.shared.facts import Fact, evidence_first
+from triplebeam.methods.shared.question_answering import AlwaysAnswerer
+from triplebeam.passage import Passage
 from triplebeam.ranking import Hit, Ranking
 from triplebeam.testing.scripted import Scripted
 from triplebeam.triple import Triple
@@ -51,15 +56,18 @@ class TestTheModelsOwn:
             answer = SelfAsk(retriever=table(), model=model).answer("q")
         assert (answer.text, answer.outcome) == ("Cahn", "guess")
 
-    def test_what_the_reader_does_not_find_it_may_guess(self) -> None:
-        answer = read_once(GUESS)
-        assert (answer.text, answer.outcome) == ("Erie", "guess")
-        assert answer.missing == ("No document says where it lies.",)
-
-    def test_nothing_found_and_nothing_guessed(self) -> None:
-        answer = read_once(final(""))
-        assert (answer.text, answer.outcome) == ("", "not_in_documents")
-        assert answer.missing == ("No document answers the question.",)
+    @pytest.mark.parametrize(
+        ("said", "text", "outcome", "missing"),
+        [
+            (GUESS, "Erie", "guess", "No document says where it lies."),
+            (final(""), "", "not_in_documents", "No document answers the question."),
+        ],
+    )
+    def test_what_the_reader_does_not_find_it_may_guess(
+        self, said: Completion, text: str, outcome: str, missing: str
+    ) -> None:
+        answer = read_once(said)
+        assert (answer.text, answer.outcome, answer.missing) == (text, outcome, (missing,))
 
     def test_everyday_knowledge_of_the_reader_is_evidence(self) -> None:
         said = reply(sentence="S.", found=True, answer="USA", from_memory=[["Wisconsin", "is in", "USA"]], others=None)
@@ -72,3 +80,49 @@ class TestTheModelsOwn:
             agent = ReadOnce(retriever=table(), model=model)
             answer = Auto(first=agent, then=agent).answer("q")
         assert (answer.text, answer.outcome, len(answer.steps)) == ("Michigan", "answered", 2)
+
+
+PASSAGES = {"a": Passage(id="a", title="Uranus", text="William Herschel discovered Uranus.")}
+FACT = '["William Herschel", "discovered", "Uranus"]'
+REASONING = "The passage says that the passage says that the passage says"
+
+
+def cut(text: str) -> Completion:
+    return Completion(text=text, usage=Usage(calls=1), finish_reason="length")
+
+
+@pytest.mark.parametrize("end", ["", ",", ', ["William', ', ["William Herschel", "discovered"', f", {FACT}"])
+def test_facts_before_the_cut_are_read_and_the_cut_is_noted(end: str) -> None:
+    with Scripted([cut(f'{{"facts": [{FACT}, {FACT}{end}')]) as model, account() as spent:
+        facts = LLMReader(model=model, passages=PASSAGES).read("Who discovered Uranus?", ["a"])
+    assert {fact.triple for fact in facts} == {Triple("William Herschel", "discovered", "Uranus")}
+    assert "was cut off at its limit of tokens" in spent.problems[0]
+
+
+@pytest.mark.parametrize("text", ["", '{"facts"', '{"facts": ', "Let me think"])
+def test_nothing_is_made_of_a_reply_that_says_nothing_before_the_cut(text: str) -> None:
+    with Scripted([cut(text)]) as model, account() as spent:
+        reader = LLMReader(model=model, passages=PASSAGES)
+        assert list(reader.read("Who discovered Uranus?", ["a"])) == []
+    assert spent.problems
+
+
+def test_a_reader_whose_reasoning_does_not_end_is_asked_for_the_answer_alone() -> None:
+    replies = [cut(json.dumps({"reasoning": REASONING})[:-2]), '{"answer": "William Herschel"}']
+    with Scripted(replies) as model, account() as spent:
+        read = AlwaysAnswerer(model=model, passages=PASSAGES).answer("Who discovered Uranus?", ["a"])
+    assert (read.text, read.counts) == ("William Herschel", True)
+    assert PASSAGES["a"].text in model.prompts[1].user
+    assert "without the reasoning" in model.prompts[1].user
+    assert len(spent.problems) == 1
+
+
+def test_without_passages_the_reader_is_not_shown_an_empty_list_of_them() -> None:
+    with Scripted(['{"reasoning": ".", "answer": "Herschel"}'] * 2) as model:
+        answerer = AlwaysAnswerer(model=model, passages=PASSAGES)
+        answerer.answer("Who discovered Uranus?", [])
+        answerer.answer("Who discovered Uranus?", ["a"])
+    alone, with_passages = (prompt.user for prompt in model.prompts)
+    assert alone == "Question: Who discovered Uranus?"
+    assert with_passages.startswith("Passages:\n[1] Uranus\n")
+    assert with_passages.endswith("\n\nQuestion: Who discovered Uranus?")

@@ -151,12 +151,6 @@ class TestEnding:
             loop.take(lambda: Step(number=loop.number, query=answerer.answer("one", []).text, so_far=found))
             return loop.conclude(lambda: answerer.answer("q", []))
 
-    def test_calls_of_steps_and_of_the_last_answer_are_added_up(self) -> None:
-        answer = self.loop(final("a"), final("b"))
-        assert (answer.text, answer.sentence, answer.ending) == ("b", "It is b.", "it ended")
-        assert [step.usage.calls for step in answer.steps] == [1]
-        assert answer.usage.calls == 2
-
     def test_the_loops_own_answer_counts_where_nothing_is_read(self) -> None:
         answer = self.loop(final("a"), final(""), answer="own")
         assert (answer.text, answer.sentence, answer.loop_text) == ("own", "", "own")
@@ -190,8 +184,3 @@ class TestEnding:
     def test_an_answer_of_the_loop_counts_though_the_last_reply_cannot_be_used(self) -> None:
         answer = self.loop(final("a"), BAD, BAD, answer="own")
         assert (answer.text, answer.failure) == ("own", "")
-
-    def test_problems_are_reported_where_they_came_up(self) -> None:
-        answer = self.loop(BAD, BAD, BAD, BAD)
-        assert len(answer.steps[0].problems) == 1
-        assert answer.ending.startswith("it ended; ")
