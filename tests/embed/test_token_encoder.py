@@ -138,15 +138,3 @@ def test_weights_that_are_cut_off_are_told(make_folder: Callable[..., Path]) -> 
 def test_a_folder_is_called_by_its_full_path(make_folder: Callable[..., Path], tmp_path: Path) -> None:
     folder = make_folder()
     assert load_token_encoder(str(folder), tmp_path).name == str(folder.resolve())
-
-
-@pytest.mark.slow
-def test_minilms_tokens_average_to_its_sentence(minilm_folder: Path) -> None:
-    from triplebeam.embed.onnx_embedder import OnnxEmbedder
-
-    text = "Lake Michigan is one of the Great Lakes"
-    encoder = OnnxTokenEncoder.from_folder(minilm_folder, name="minilm")
-    vectors = encoder.encode([text]).vectors
-    assert (encoder.label, vectors.shape) == ("late_interaction(minilm)", (8, 384))
-    (sentence,) = OnnxEmbedder(minilm_folder).embed([text])
-    assert float(vectors.mean(axis=0) @ sentence) > 0.6

@@ -9,7 +9,7 @@ import pytest
 from loopback_endpoint import Endpoint, chat_completion
 
 from triplebeam.errors import EndpointError
-from triplebeam.generate.language_model import Prompt, PromptRefusedError, TokenLogProbability, Usage
+from triplebeam.generate.language_model import Prompt, TokenLogProbability, Usage
 from triplebeam.generate.openai_compatible import OpenAICompatible, completion_from, request_for
 from triplebeam.generate.parse import strip_thoughts
 
@@ -67,17 +67,6 @@ def test_a_schema_is_sent_as_a_strict_response_format(endpoint: Endpoint) -> Non
     model_at(endpoint).complete([replace(PROMPT, schema=SCHEMA)])
     json_schema = {"name": "gear_read", "schema": SCHEMA, "strict": True}
     assert endpoint.requests[0]["response_format"] == {"type": "json_schema", "json_schema": json_schema}
-
-
-@pytest.mark.parametrize(
-    ("status", "advice"), [(401, "check the API key"), (404, "model's name and the base URL"), (429, "quota")]
-)
-def test_a_refusal_says_what_to_check_and_is_not_repeated(endpoint: Endpoint, status: int, advice: str) -> None:
-    endpoint.refuses(status)
-    with pytest.raises(EndpointError, match=f"^http://127.*HTTP {status} .*{advice}") as caught:
-        model_at(endpoint).complete([PROMPT])
-    assert not isinstance(caught.value, PromptRefusedError)
-    assert len(endpoint.requests) == 1
 
 
 def test_an_endpoint_that_is_not_there(endpoint: Endpoint, unused_port: int) -> None:

@@ -5,7 +5,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tables import read_table
-from triplebeam.answer import Span
 from triplebeam.passage import Passage
 from triplebeam.support import fault_of, find_support, support_among
 from triplebeam.triple import Triple
@@ -73,22 +72,6 @@ def test_the_first_passage_with_support_is_taken() -> None:
     assert span is not None
     assert span.passage_id == "canberra"
     assert support_among(fact, []) is None
-
-
-def test_faults_are_named() -> None:
-    page, fact = passage("Marie Curie"), Triple("Marie Curie", "born in", "Warsaw")
-
-    def fault(start: int, end: int, fact: Triple = fact, text: str | None = None) -> str:
-        claimed = page.text[start:end] if text is None else text
-        found = fault_of(fact, Span(passage_id=page.id, start=start, end=end, text=claimed), page)
-        assert found
-        return found
-
-    assert "not what the answer quotes" in fault(0, 11, text="Marya Curie")
-    assert "not what the answer quotes" in fault(0, 10_000)
-    assert "do not hold 'Warsaw'" in fault(0, 11)
-    assert "do not hold 'Rome'" in fault(0, 30, Triple("Marie Curie", "born in", "Rome"))
-    assert "do not say 'died in'" in fault(0, 30, Triple("Marie Curie", "died in", "Warsaw"))
 
 
 VOCABULARY = "Ada Lovelace wrote was born in by not director of London 1815 . , ( ) he The film ’s – ß"

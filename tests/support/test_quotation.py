@@ -70,6 +70,8 @@ def test_a_fact_needs_a_quotation_that_states_it() -> None:
     span = locate_fact(BUILT, built.casefold(), MILL)
     assert span == Span(passage_id="mill", start=start, end=end, text=built)
     assert fault_of(BUILT, span, MILL) is None
+    beyond = Span(passage_id="mill", start=0, end=len(TEXT) + 1, text=TEXT)
+    assert fault_of(BUILT, beyond, MILL) == "the passage's text is not what the answer quotes"
     for quotation in ("she said", "Eva Holm demolished the church"):
         assert locate_fact(BUILT, quotation, MILL) is None
     turned = Triple(BUILT.object, "built", BUILT.subject)
