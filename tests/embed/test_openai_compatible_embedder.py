@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from generate.loopback_endpoint import Endpoint, serve
-from triplebeam.embed import load_embedder
 from triplebeam.embed.cached import CachedEmbedder
 from triplebeam.embed.embedder import Kind
 from triplebeam.embed.openai_compatible import OpenAICompatibleEmbedder
@@ -74,9 +73,10 @@ def test_dimensions_are_asked_for_and_need_no_request_to_be_known(endpoint: Endp
 )
 def test_a_bad_reply_is_one_clear_sentence(endpoint: Endpoint, reply: tuple[int, Any], said: str) -> None:
     endpoint.answer = lambda _: reply
+    short = embedder(endpoint, dimensions=2)
     with pytest.raises(EndpointError, match=said) as caught:
-        embedder(endpoint, dimensions=2).embed(["a"])
-    assert KEY not in str(caught.value)
+        short.embed(["a"])
+    assert KEY not in f"{caught.value} {short!r}"
     assert caught.value.__cause__ is None
 
 
@@ -91,28 +91,10 @@ def test_a_fault_that_may_pass_is_tried_again_and_reported(
     ]
 
 
-def test_an_endpoint_that_is_not_there_is_named() -> None:
-    absent = OpenAICompatibleEmbedder("small", base_url="http://user:pw@127.0.0.1:9/v1", api_key=KEY, max_retries=0)
-    with pytest.raises(EndpointError, match=r"http://127\.0\.0\.1:9/v1 cannot be reached"):
-        absent.embed(["a"])
-    assert KEY not in repr(absent)
-
-
-def test_openai_itself_needs_a_key() -> None:
-    with pytest.raises(EndpointError, match="OPENAI_API_KEY"):
-        OpenAICompatibleEmbedder("small").embed(["a"])
-
-
 @pytest.mark.parametrize("settings", [{"base_url": "localhost:1"}, {"base_url": "http://localhost", "batch": 0}])
 def test_settings_that_cannot_work_are_refused(settings: dict[str, Any]) -> None:
     with pytest.raises(BadInputError):
         OpenAICompatibleEmbedder("small", **settings)
-
-
-def test_the_door_knows_endpoints(endpoint: Endpoint, tmp_path: Any) -> None:
-    loaded = load_embedder("openai:small", tmp_path, base_url=endpoint.base_url, api_key=KEY)
-    assert loaded.name == "openai:small"
-    assert loaded.embed(["a"]).shape == (1, 2)
 
 
 class Counting:

@@ -19,7 +19,7 @@ from patience import SECONDS
 from trials import FULL
 from triplebeam.errors import EndpointError
 from triplebeam.generate.completion_cache import CompletionStore
-from triplebeam.generate.connect import Concurrent
+from triplebeam.generate.connect import Concurrent, connect
 from triplebeam.generate.language_model import Completion, Prompt, PromptRefusedError
 from triplebeam.system.work import sleep
 from triplebeam.testing.scripted import Scripted
@@ -213,11 +213,12 @@ def test_only_what_was_on_its_way_is_asked_for_again(endpoint: Endpoint, tmp_pat
         process.kill()
         process.wait()
         killed.set()
-    subprocess.run(command, check=True)
-    assert len(set(asked)) == COUNT
     with CompletionStore(cache) as store:
-        assert store.count() == COUNT
-    repeated = len(asked) - COUNT
-    assert repeated <= AT_ONCE * KILLS, "more than was on its way"
-    subprocess.run(command, check=True)
-    assert len(asked) - COUNT == repeated, "and none of it afterwards"
+        model = connect("m", base_url=endpoint.base_url, concurrency=AT_ONCE, cache=store)
+        questions = [Prompt(system="s", user=f"question {number}") for number in range(COUNT)]
+        model.complete(questions)
+        assert len(set(asked)) == store.count() == COUNT
+        repeated = len(asked) - COUNT
+        assert repeated <= AT_ONCE * KILLS, "more than was on its way"
+        model.complete(questions)
+        assert len(asked) - COUNT == repeated, "and none of it afterwards"

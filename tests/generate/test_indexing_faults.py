@@ -87,22 +87,6 @@ def test_an_endpoint_that_dies_halfway(endpoint: Endpoint, build: Callable[[], B
     assert len(till.paid) == len(WORLD)
 
 
-def test_faults_that_pass_leave_no_trace(endpoint: Endpoint, build: Callable[[], BuildReport], tmp_path: Path) -> None:
-    faults = iter([429, 0, 500, -1])
-    lock = threading.Lock()
-
-    def answer(request: dict[str, Any]) -> tuple[int, dict[str, Any]]:
-        with lock:
-            return next(faults, 200), extraction_of(request)
-
-    endpoint.answer = till = Till(answer)
-    endpoint.headers["Retry-After"] = "0.01"
-    report = build()
-    assert (report.passages_extracted, report.failures) == (len(WORLD), [])
-    assert sorted(till.paid) == sorted(WORLD)
-    check_whole(tmp_path)
-
-
 def test_a_passage_that_fails_is_recorded_and_the_others_are_indexed(
     endpoint: Endpoint, build: Callable[[], BuildReport], tmp_path: Path
 ) -> None:

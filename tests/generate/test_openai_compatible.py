@@ -69,12 +69,6 @@ def test_a_schema_is_sent_as_a_strict_response_format(endpoint: Endpoint) -> Non
     assert endpoint.requests[0]["response_format"] == {"type": "json_schema", "json_schema": json_schema}
 
 
-def test_an_endpoint_that_is_not_there(endpoint: Endpoint, unused_port: int) -> None:
-    model = OpenAICompatible("m", f"http://user:password@127.0.0.1:{unused_port}/v1?token=t")
-    with pytest.raises(EndpointError, match=rf"^http://127.0.0.1:{unused_port}/v1 cannot be reached \(.+\)"):
-        model.complete([PROMPT])
-
-
 @pytest.mark.parametrize(
     "body",
     ["<html>hello</html>", "{}", '{"choices": []}', '{"error": "upstream", "choices": null}', "[" * 200_000],

@@ -172,8 +172,9 @@ def test_a_refusal_says_what_to_check_and_is_not_retried(
 
 def test_a_server_that_was_never_there_is_reported_at_once(unused_port: int) -> None:
     pauses = Pauses()
-    with pytest.raises(EndpointError, match="cannot be reached"):
-        retrying(Endpoint(f"http://127.0.0.1:{unused_port}/v1"), sleep=pauses).complete([PROMPT])
+    away = Endpoint(f"http://user:password@127.0.0.1:{unused_port}/v1?token=t")
+    with pytest.raises(EndpointError, match=rf"^http://127.0.0.1:{unused_port}/v1 cannot be reached \(.+\)"):
+        retrying(away, sleep=pauses).complete([PROMPT])
     assert pauses.seconds == []
 
 

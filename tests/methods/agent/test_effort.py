@@ -8,13 +8,11 @@ from scripted_facts import DIRECTED, LIES, LIVED, agent, facts, verdict
 from scripted_loops import PASSAGES, Table, final
 from triplebeam.answer import Answer
 from triplebeam.generate.accounting import Accounted
-from triplebeam.generate.language_model import Completion, LanguageModel, Prompt, Usage
 from triplebeam.methods.agent import Auto, EvidenceAgent, SingleStep
 from triplebeam.methods.agent.read import QuotingReader
 from triplebeam.methods.gear import SyncGE
 from triplebeam.methods.gear.beam_search import Pooled
 from triplebeam.methods.read_once import ReadOnce
-from triplebeam.ranking import Ranking
 from triplebeam.testing.scripted import Scripted
 
 QUESTION = "When did the director of Laughter in Hell die?"
@@ -47,22 +45,6 @@ def test_the_step_is_the_retrieval_within_a_number_or_a_budget(limits: dict[str,
     assert (answer.ranking.ids, shown) == (RANKED[:found], RANKED[:read])
 
 
-def test_what_the_retriever_spends_is_the_steps() -> None:
-    class Reads:
-        def __init__(self, model: LanguageModel) -> None:
-            self.model = model
-
-        def retrieve(self, query: str, k: int = 10) -> Ranking:
-            self.model.complete([Prompt(system="", user=query)])
-            return Ranking()
-
-    with Scripted([Completion(text="anything", usage=Usage(calls=1, tokens_in=7)), final("")]) as model:
-        accounted = Accounted(model)
-        answer = ReadOnce(retriever=Reads(accounted), model=accounted, passages=PASSAGES).answer(QUESTION)
-    assert [step.usage.tokens_in for step in answer.steps] == [7]
-    assert (answer.text, answer.usage.calls) == ("", 2)
-
-
 class TestEffort:
     def single(self, world: Any, words: Any, model: Scripted) -> SingleStep:
         accounted = Accounted(model)
@@ -80,7 +62,7 @@ class TestEffort:
         assert answer.text == "25 August 1963"
         assert answer.usage.calls == 2
         assert "director" in answer.ranking.ids, "the walk from the fact that was read"
-        assert [step.so_far for step in answer.steps] == [answer.ranking]
+        assert [(step.so_far, step.usage.calls) for step in answer.steps] == [(answer.ranking, 1)]
 
     def test_the_second_agent_works_only_when_it_must(self, world: Any, words: Any) -> None:
         class Never(EvidenceAgent):
