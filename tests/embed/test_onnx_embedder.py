@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from triplebeam.embed import load_embedder, onnx_embedder
+from triplebeam.embed.embedder import Embedder
 from triplebeam.embed.onnx_embedder import OnnxEmbedder
 from triplebeam.errors import BadInputError, ModelMissingError
 from triplebeam.system.work import WorkCancelledError, cancel_on
@@ -211,20 +212,18 @@ ALIKE = ["A man is eating food.", "Someone is having a meal.", "The stock market
 
 
 @pytest.mark.slow
-def test_minilm_knows_what_is_alike(minilm_folder: Path) -> None:
-    embedder = load_embedder("minilm", minilm_folder.parent)
-    vectors = embedder.embed(ALIKE)
+def test_minilm_knows_what_is_alike(minilm: Embedder) -> None:
+    vectors = minilm.embed(ALIKE)
     alike = vectors @ vectors.T
     assert of_unit_length(vectors)
     assert alike[0, 1] > 0.5
     assert alike[0, 2] < 0.15
-    assert (embedder.name, embedder.dimension) == ("minilm", 384)
-    assert embedder.fingerprint.startswith("53aa51172d142c89")
+    assert (minilm.name, minilm.dimension) == ("minilm", 384)
+    assert minilm.fingerprint.startswith("53aa51172d142c89")
 
 
 @pytest.mark.slow
-def test_granite_knows_what_is_alike_in_both_precisions(granite_folder: Path) -> None:
-    home = granite_folder.parent
+def test_granite_knows_what_is_alike_in_both_precisions(home: Path) -> None:
     embedder, exact = load_embedder("granite", home, precision="int8"), load_embedder("granite", home)
     vectors = embedder.embed(ALIKE)
     assert of_unit_length(vectors)
@@ -237,10 +236,8 @@ def test_granite_knows_what_is_alike_in_both_precisions(granite_folder: Path) ->
 
 @pytest.mark.slow
 @pytest.mark.data
-def test_minilm_gives_the_vectors_of_sentence_transformers(minilm_folder: Path) -> None:
-    if "TRIPLEBEAM_DATA" not in os.environ:
-        pytest.skip("TRIPLEBEAM_DATA is not set: the reference vectors are there")
-    path = Path(os.environ["TRIPLEBEAM_DATA"], "reference", "minilm.jsonl.gz")
-    reference = [json.loads(line) for line in gzip.decompress(path.read_bytes()).splitlines()]
-    vectors = OnnxEmbedder(minilm_folder).embed([line["text"] for line in reference])
+def test_minilm_gives_the_vectors_of_sentence_transformers(minilm: Embedder, data: Path) -> None:
+    lines = gzip.decompress((data / "reference" / "minilm.jsonl.gz").read_bytes()).splitlines()
+    reference = [json.loads(line) for line in lines]
+    vectors = minilm.embed([line["text"] for line in reference])
     assert np.abs(vectors - np.array([line["vector"] for line in reference])).max() < 1e-5

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from dependable import KEY, dependable
-from loopback_endpoint import Endpoint, chat_completion, serve
+from loopback_endpoint import Endpoint, chat_completion
 
 from patience import SECONDS
 from triplebeam.errors import BadInputError, IndexFormatError
@@ -102,36 +102,28 @@ def test_no_secret_is_kept(endpoint: Endpoint, store: CompletionStore, tmp_path:
         assert endpoint.base_url.encode() not in content
 
 
-def _ask_from_another_process(path: Path, base_url: str, numbers: list[int], ready: Any) -> None:
-    ready.wait(SECONDS)
+def ask_together(path: Path, base_url: str, numbers: list[int], both: Any) -> None:
+    both.wait(SECONDS)
     with CompletionStore(path) as store:
         prompts = [replace(PROMPT, user=str(number)) for number in numbers]
         dependable(Endpoint(base_url), store, concurrency=4).complete(prompts)
 
 
 @pytest.mark.slow
-def test_processes_share_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+def test_processes_share_a_file(endpoint: Endpoint, tmp_path: Path) -> None:
+    endpoint.answer = lambda request: (200, chat_completion("reply " + request["messages"][-1]["content"]))
     path, context = tmp_path / "new" / "completions.sqlite", multiprocessing.get_context("spawn")
-    ready = context.Event()
-    with serve() as endpoint:
-        endpoint.answer = lambda request: (200, chat_completion("reply " + request["messages"][-1]["content"]))
-        halves = [list(range(25)), list(range(15, 40))]
-        processes = [
-            context.Process(target=_ask_from_another_process, args=(path, endpoint.base_url, numbers, ready))
-            for numbers in halves
-        ]
-        for process in processes:
-            process.start()
-        ready.set()
-        for process in processes:
-            process.join(2 * SECONDS)
-        assert [process.exitcode for process in processes] == [0, 0]
-        endpoint.refuses(500)
-        with CompletionStore(path) as store:
-            assert store.count() == 40
-            everything = [replace(PROMPT, user=str(number)) for number in range(40)]
-            texts = [completion.text for completion in dependable(endpoint, store).complete(everything)]
+    both = context.Barrier(2)
+    other = context.Process(target=ask_together, args=(path, endpoint.base_url, list(range(15, 40)), both))
+    other.start()
+    ask_together(path, endpoint.base_url, list(range(25)), both)
+    other.join(2 * SECONDS)
+    assert other.exitcode == 0
+    endpoint.refuses(500)
+    with CompletionStore(path) as store:
+        assert store.count() == 40
+        everything = [replace(PROMPT, user=str(number)) for number in range(40)]
+        texts = [completion.text for completion in dependable(endpoint, store).complete(everything)]
     assert texts == [f"reply {number}" for number in range(40)]
 
 
