@@ -79,9 +79,9 @@ def say(answer: str | None, used: object = ()) -> str:
 
 
 class TestSubAnswers:
-    def ask(self, model: Scripted, attempt: int = 0) -> tuple[SubAnswer, Confidence]:
+    def ask(self, model: Scripted) -> tuple[SubAnswer, Confidence]:
         answers = SubAnswers(model=model, by_probability=PROBABILITY, by_agreement=AGREEMENT, samples=5)
-        return answers.answer("q", [], "(none)", "who?", attempt)
+        return answers.answer("q", [], "(none)", "who?", 0)
 
     def test_one_call_where_there_are_log_probabilities(self) -> None:
         text = say("Cahn")
@@ -100,11 +100,6 @@ class TestSubAnswers:
         assert str(confidence) == "agreement of 5 samples 0.60"
         assert confidence.thresholds is AGREEMENT
         assert [prompt.sample for prompt in model.prompts] == [0, 1, 2, 3, 4]
-
-    def test_another_attempt_takes_other_samples(self) -> None:
-        with Scripted([say("Cahn")] * 5) as model:
-            self.ask(model, attempt=2)
-        assert [prompt.sample for prompt in model.prompts] == [10, 11, 12, 13, 14]
 
     def test_a_reply_that_cannot_be_used_agrees_with_nothing(self) -> None:
         bad = Completion(text="Cahn", usage=Usage(calls=1))

@@ -11,7 +11,6 @@ from oracles import gear_agent
 from scripted_facts import DIRECTED, LIES, LIVED, QUESTION, STARRED, facts, over
 from scripted_loops import BAD, PASSAGES, Gone, Table, final, read_by, reply
 from trials import examples
-from triplebeam.answer import Answer
 from triplebeam.generate.language_model import Completion
 from triplebeam.methods.gear import GeAR, PassageLink
 from triplebeam.methods.gear.reason import Verdict
@@ -95,23 +94,18 @@ class TestContract(AgentContract):
         assert [fact.triple for fact in done.answer.evidence] == [Triple(*t) for t in (DIRECTED, STARRED, LIVED, LIES)]
 
 
-class TestEndings:
-    """Every way out is taken, and named."""
+def test_an_answer_without_words_is_none() -> None:
+    with Scripted([facts(LIES), reply(answerable=True, answer=" ", why="x"), final("")]) as model:
+        answer = GeAR(**over(model, Table({"q": ["film"]}), Table(LINKED)), max_steps=1).answer("q")
+    assert (answer.ending, answer.missing) == ("the last step was reached", ("x",))
 
-    def run(self, replies: list[Completion], **parameters: Any) -> Answer:
-        with Scripted(replies) as model:
-            return GeAR(**over(model, Table({"q": ["film"]}), Table(LINKED)), **parameters).answer("q")
 
-    def test_an_answer_without_words_is_none(self) -> None:
-        answer = self.run([facts(LIES), reply(answerable=True, answer=" ", why="x"), final("")], max_steps=1)
-        assert (answer.ending, answer.missing) == ("the last step was reached", ("x",))
-
-    def test_facts_are_looked_up_in_the_passages_they_were_read_in(self) -> None:
-        with Scripted([facts(LIES), verdict(answer="Lake Michigan"), final("Lake Michigan")]) as model:
-            answer = GeAR(**over(model, Table({"q": ["film", "city"]}), Table({" ".join(LIES): ["film"]}))).answer("q")
-        assert model.prompts[0].template == "gear/read"
-        assert [fact.span and fact.span.passage_id for fact in answer.evidence] == ["city"]
-        assert answer.ranking.ids == ["film", "city"], "Eq. 9 all the same"
+def test_facts_are_looked_up_in_the_passages_they_were_read_in() -> None:
+    with Scripted([facts(LIES), verdict(answer="Lake Michigan"), final("Lake Michigan")]) as model:
+        answer = GeAR(**over(model, Table({"q": ["film", "city"]}), Table({" ".join(LIES): ["film"]}))).answer("q")
+    assert model.prompts[0].template == "gear/read"
+    assert [fact.span and fact.span.passage_id for fact in answer.evidence] == ["city"]
+    assert answer.ranking.ids == ["film", "city"], "Eq. 9 all the same"
 
 
 FACTS = [f"s{n} p o" for n in range(6)]
