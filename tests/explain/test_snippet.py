@@ -1,5 +1,6 @@
-"""The part of a passage that is shown: around what matches, wherever that is."""
+"""The part of a passage that is shown: around what matches, wherever that is; of nearly the same texts only one."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -8,12 +9,15 @@ from hypothesis import strategies as st
 
 from small_world import WordEmbedder
 from triplebeam.answer import Answer
-from triplebeam.assemble import Index, context_of
+from triplebeam.assemble import Index, context_of, open_index
 from triplebeam.explain.explanation import find_stemmers
+from triplebeam.explain.passages import first_alike
 from triplebeam.explain.snippet import WIDTH, Snippet, fill_paragraphs, snippet, split_blocks
-from triplebeam.passage import Passage
+from triplebeam.index.build.build import IndexBuilder
+from triplebeam.passage import Document, Passage
 from triplebeam.ranking import Ranking
 from triplebeam.serve.answer_shapes import answer_json
+from triplebeam.serve.cli.search import show_passages
 from triplebeam.text import terms as words
 from triplebeam.text.terms import stemmer_for
 from triplebeam.triple import Triple
@@ -158,3 +162,51 @@ def test_blocks_hold_every_letter_and_filling_moves_none(text: str) -> None:
     assert "".join(inside.split()) == "".join(text.split())
     assert fill_paragraphs(text).split() == text.split()
     assert len(fill_paragraphs(text)) == len(text)
+
+
+NOTE = "Quorum queues have initial support in this release. See the guide for details and for known limits of quorums."
+
+
+@pytest.mark.parametrize(
+    ("texts", "alike"),
+    [
+        ([NOTE, NOTE.upper().replace(".", " !"), "Something else."], [None, 0, None]),
+        (["Other.", NOTE, NOTE, NOTE], [None, None, 1, 1]),
+        ([f"{NOTE} But classic queues are faster for most uses.", NOTE], [None, None]),
+        (["Yes", "yes.", "no", ""], [None, 0, None, None]),
+        ([], []),
+    ],
+)
+def test_texts_are_alike_if_nine_tenths_of_their_runs_of_words_are(texts: list[str], alike: list[int | None]) -> None:
+    assert first_alike(texts) == alike
+
+
+@pytest.fixture(scope="module")
+def notes(tmp_path_factory: pytest.TempPathFactory) -> Index:
+    folder: Path = tmp_path_factory.mktemp("notes") / "my.index"
+    texts = {f"release-{number}": NOTE for number in range(3)} | {"guide": "A guide to quorum queues and streams."}
+    documents = [Document(id=id_, title=id_, text=text, is_passage=True) for id_, text in texts.items()]
+    IndexBuilder(folder=folder, embedder=WordEmbedder()).build(documents)
+    return open_index(folder, embedder=WordEmbedder())
+
+
+def show(index: Index, capsys: pytest.CaptureFixture[str], *, as_json: bool) -> str:
+    results = index.search("quorum queues initial support", method="bm25", k=4)
+    show_passages(index, results, explain=False, as_json=as_json)
+    return capsys.readouterr().out
+
+
+def test_people_see_one_of_them_and_how_many_more_there_are(notes: Index, capsys: pytest.CaptureFixture[str]) -> None:
+    shown = show(notes, capsys, as_json=False)
+    assert shown.count("initial support") == 1
+    assert "and 2 more like it" in shown
+    assert " 4. guide" in shown
+
+
+def test_programs_see_all_of_them(notes: Index, capsys: pytest.CaptureFixture[str]) -> None:
+    passages = json.loads(show(notes, capsys, as_json=True))["passages"]
+    first, *others, guide = passages
+    assert [each.get("like") for each in others] == [first["id"]] * 2
+    assert "like" not in first
+    assert "like" not in guide
+    assert len(notes.search("quorum queues initial support", method="bm25", k=4)) == 4

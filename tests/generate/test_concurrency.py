@@ -154,19 +154,6 @@ def test_ctrl_c_ends_the_pause_before_a_next_try(endpoint: Endpoint) -> None:
     assert len(endpoint.requests) == 2
 
 
-def test_one_prompt_needs_no_thread() -> None:
-    threads = []
-
-    class Notes(Faulty):
-        def complete(self, prompts: Sequence[Prompt]) -> list[Completion]:
-            threads.append(threading.current_thread())
-            return super().complete(prompts)
-
-    Concurrent(model=Notes({})).complete(PROMPTS[:1])
-    assert threads == [threading.current_thread()]
-    assert Concurrent(model=Notes({})).complete([]) == []
-
-
 COUNT, AT_ONCE, KILLS = 40, 4, 5 if FULL else 2
 SCRIPT = """
 import sys

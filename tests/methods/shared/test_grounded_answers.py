@@ -138,28 +138,9 @@ QUESTION = "When did the director of Laughter in Hell die?"
 NONSENSE = Completion(text="I am a helpful assistant.")
 
 
-class Repeating:
-    """Replies with the same words to every prompt."""
-
-    name = "repeating"
-
-    def __init__(self, said: Completion) -> None:
-        self.said = said
-
-    def complete(self, prompts: Sequence[Prompt]) -> list[Completion]:
-        return [self.said] * len(prompts)
-
-
-class Refusing(Repeating):
-    """Accepts no prompt."""
-
-    def complete(self, prompts: Sequence[Prompt]) -> list[Completion]:
-        raise PromptRefusedError("http://m answered HTTP 400: shorten the passage.")
-
-
 @pytest.mark.parametrize("agent", list_agents())
 def test_every_agent_says_that_its_model_failed(world: Snapshot, words: Embedder, agent: str) -> None:
-    index = open_index(world.folder, embedder=words, model=Repeating(NONSENSE))
+    index = open_index(world.folder, embedder=words, model=Scripted({"": NONSENSE}))
     answer = index.agent(agent).answer(QUESTION)
     assert (answer.outcome, answer.text, answer.missing) == ("model_failed", "", ())
     assert answer.failure == (
@@ -179,16 +160,20 @@ def test_every_agent_says_that_its_model_failed(world: Snapshot, words: Embedder
     ],
 )
 def test_whatever_cannot_be_used_is_named(world: Snapshot, words: Embedder, said: Completion, cause: str) -> None:
-    answer = open_index(world.folder, embedder=words, model=Repeating(said)).agent("auto").answer(QUESTION)
+    answer = open_index(world.folder, embedder=words, model=Scripted({"": said})).agent("auto").answer(QUESTION)
     assert answer.outcome == "model_failed"
     assert cause in answer.failure
 
 
 def test_prompts_that_are_all_refused_are_a_failure(world: Snapshot, words: Embedder) -> None:
-    answer = open_index(world.folder, embedder=words, model=Refusing(NONSENSE)).agent("auto").answer(QUESTION)
+    class Refusing(Scripted):
+        def complete(self, prompts: Sequence[Prompt]) -> list[Completion]:
+            raise PromptRefusedError("http://m answered HTTP 400: shorten the passage.")
+
+    answer = open_index(world.folder, embedder=words, model=Refusing([])).agent("auto").answer(QUESTION)
     assert (answer.outcome, answer.failure) == ("model_failed", "http://m answered HTTP 400: shorten the passage.")
 
 
 def test_a_model_that_finds_nothing_has_not_failed(world: Snapshot, words: Embedder) -> None:
-    answer = open_index(world.folder, embedder=words, model=Repeating(final(""))).agent("read").answer(QUESTION)
+    answer = open_index(world.folder, embedder=words, model=Scripted({"": final("")})).agent("read").answer(QUESTION)
     assert (answer.outcome, answer.failure) == ("not_in_documents", "")
