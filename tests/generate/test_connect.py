@@ -26,15 +26,9 @@ def test_a_connection_retries_limits_counts_and_remembers(endpoint: Endpoint, tm
     )
     heard = list[str]()
     with CompletionStore(tmp_path / "completions.sqlite") as cache:
-        model = connect(
-            "m",
-            base_url=endpoint.base_url,
-            api_key=KEY,
-            requests_per_minute=1000,
-            tokens_per_minute=100_000,
-            cache=cache,
-            notify=heard.append,
-        )
+        limits = {"requests_per_minute": 1000, "tokens_per_minute": 100_000}
+        settings: dict[str, Any] = {"base_url": endpoint.base_url, "api_key": KEY, "cache": cache, **limits}
+        model = connect("m", notify=heard.append, **settings)
         first, again = model.complete(PROMPTS), model.complete(PROMPTS)
     assert [completion.text for completion in first] == [completion.text for completion in again] == list("0123")
     assert len(endpoint.requests) == 5

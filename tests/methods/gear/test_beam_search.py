@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pytest
@@ -66,16 +67,11 @@ def test_agrees_with_the_paper(
     graph: dict[int, list[int]], data: st.DataObject, width: int, length: int, neighbours: int, gamma: float, seed: int
 ) -> None:
     initial = data.draw(st.lists(st.sampled_from(sorted(graph)), unique=True, max_size=6))
-    scorer = TableScorer(seed)
+    scorer: Any = TableScorer(seed)
     expected = diverse_triple_beam_search(initial, width, length, gamma, scorer.of, lambda t: graph[t][:neighbours])
-    search = DiverseTripleBeamSearch(
-        triples=GraphOfNumbers(graph),  # type: ignore[arg-type]
-        scorer=scorer,  # type: ignore[arg-type]
-        width=width,
-        length=length,
-        neighbours=neighbours,
-        diversity=gamma,
-    )
+    triples: Any = GraphOfNumbers(graph)
+    limits = {"width": width, "length": length, "neighbours": neighbours, "diversity": gamma}
+    search = DiverseTripleBeamSearch(triples=triples, scorer=scorer, **limits)
     beams = search.search(np.zeros(1, np.float32), np.array(initial, np.int64))
     assert [tuple(chain) for chain in beams.chains.tolist()] == [chain for _, chain in expected]
     assert beams.scores == pytest.approx([score for score, _ in expected])

@@ -157,16 +157,10 @@ def test_agrees_with_equations_4_to_9(data: st.DataObject, n_max: int, gist_read
             return ReadAnswer()
 
     table, links = Table(retrieved), Table(linked)
-    answer = GeAR(
-        retriever=table,
-        model=Gone(),
-        reader=ours,
-        reasoner=ScriptedReasoner(),  # type: ignore[arg-type]
-        passage_link=PassageLink(passages=links, triples=links),
-        answerer=NoAnswer(),
-        max_steps=n_max,
-        read=gist_reads,
-    ).answer("0")
+    parts: dict[str, Any] = {"reader": ours, "reasoner": ScriptedReasoner(), "answerer": NoAnswer()}
+    link = PassageLink(passages=links, triples=links)
+    agent = GeAR(retriever=table, model=Gone(), passage_link=link, max_steps=n_max, read=gist_reads, **parts)
+    answer = agent.answer("0")
     assert table.asked == queries
     assert ours.calls == theirs.calls
     assert [str(fact) for step in answer.steps for fact in read_by(step)] == G

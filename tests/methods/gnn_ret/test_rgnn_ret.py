@@ -122,13 +122,8 @@ def problems(draw: st.DrawFn) -> dict[str, Any]:
 @given(problem=problems())
 def test_the_agent_agrees_with_its_oracle(problem: dict[str, Any]) -> None:
     drawn, nodes = Drawn(problem["distances"]), len(problem["distances"]["begin"])
-    gnn_ret = GNNRet(
-        base=drawn,
-        graph=graph_of(nodes, [], problem["edges"]),
-        passages=drawn,  # type: ignore[arg-type]
-        alpha=problem["alpha"],
-        relevant=problem["relevant"],
-    )
+    over: dict[str, Any] = {"base": drawn, "passages": drawn, "graph": graph_of(nodes, [], problem["edges"])}
+    gnn_ret = GNNRet(alpha=problem["alpha"], relevant=problem["relevant"], **over)
     recurrent = RecurrentGNNRet(gnn_ret=gnn_ret, beta=problem["beta"])
     tokens = problem["retrieved"] * estimate_tokens(drawn["p00"].searchable)
     ours = agent(Told(problem["enough"]), recurrent, drawn, tokens=tokens, max_steps=problem["max_steps"])

@@ -5,6 +5,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 from unittest import mock
 
 import pytest
@@ -53,16 +54,10 @@ def test_agrees_with_the_transcription(
 ) -> None:
     """So does the walk by pushing over a large graph, where everything is worth a look."""
     linked = data.draw(st.lists(st.sampled_from(drawn.entities), min_size=1, max_size=3))
-    method = HippoRAG(
-        query_entities=Named(*linked),
-        graph=replace(drawn.graph(), large=large),
-        embedder=OneHot(),
-        passages=drawn,  # type: ignore[arg-type]
-        fallback=Nothing(),
-        damping=damping,
-        node_specificity=specificity,
-        tolerance=1e-9,
-    )
+    walk = {"damping": damping, "node_specificity": specificity, "tolerance": 1e-9}
+    graph = replace(drawn.graph(), large=large)
+    over: dict[str, Any] = {"graph": graph, "embedder": OneHot(), "passages": drawn, "fallback": Nothing()}
+    method = HippoRAG(query_entities=Named(*linked), **over, **walk)
     expected = hipporag(drawn.triples, drawn.synonyms, linked, damping, specificity)
     with mock.patch("triplebeam.methods.hipporag.hipporag._MIN_RESIDUAL", 1e-12):
         found = {hit.passage_id: hit.score for hit in method.retrieve("?", 100)}

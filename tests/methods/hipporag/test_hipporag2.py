@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 from unittest import mock
 
 import numpy as np
@@ -26,15 +27,9 @@ from triplebeam.testing.scripted import Scripted
 from triplebeam.triple import Triple
 
 
-def over_drawn(drawn: Drawn, *, large: bool = False, **parameters: object) -> HippoRAG2:
-    return HippoRAG2(
-        graph=replace(drawn.graph(), large=0 if large else MIN_LARGE_GRAPH),
-        triples=drawn,  # type: ignore[arg-type]
-        passages=drawn,  # type: ignore[arg-type]
-        embedder=OneHot(),
-        base=drawn,
-        **parameters,  # type: ignore[arg-type]
-    )
+def over_drawn(drawn: Any, *, large: bool = False, **parameters: Any) -> HippoRAG2:
+    graph = replace(drawn.graph(), large=0 if large else MIN_LARGE_GRAPH)
+    return HippoRAG2(graph=graph, triples=drawn, passages=drawn, embedder=OneHot(), base=drawn, **parameters)
 
 
 @settings(max_examples=examples(80), deadline=None)
@@ -54,15 +49,8 @@ def test_agrees_with_the_transcription(
     """
     if not pushed and large:
         drawn = replace(drawn, dense=dict.fromkeys(drawn.dense, 0.5))
-    method = over_drawn(
-        drawn,
-        large=large,
-        seed_triples=seed_triples,
-        seed_entities=100,
-        damping=damping,
-        passage_weight=weight,
-        tolerance=1e-9,
-    )
+    walk = {"damping": damping, "passage_weight": weight, "tolerance": 1e-9}
+    method = over_drawn(drawn, large=large, seed_triples=seed_triples, seed_entities=100, **walk)
     best = sorted(range(len(drawn.triples)), key=lambda t: -drawn.similarity[t])[:seed_triples]
     seeds = {triple: drawn.similarity[triple] for triple in best}
     expected = hipporag2(drawn.passages, drawn.triples, drawn.synonyms, seeds, drawn.dense, damping, weight)
