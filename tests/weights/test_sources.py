@@ -42,12 +42,6 @@ class Handler(BaseHTTPRequestHandler):
         """Keep the test's output clean."""
 
 
-@pytest.fixture
-def address() -> Iterator[str]:
-    with run(ThreadingHTTPServer(("127.0.0.1", 0), Handler)) as port:
-        yield f"http://127.0.0.1:{port}"
-
-
 def point_at(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
     from huggingface_hub import constants
 
@@ -55,21 +49,25 @@ def point_at(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(constants, "HUGGINGFACE_CO_URL_TEMPLATE", address + "/{repo_id}/resolve/{revision}/{filename}")
 
 
-def test_files_are_listed_and_brought(address: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    point_at(address, monkeypatch)
+@pytest.fixture
+def hub(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    with run(ThreadingHTTPServer(("127.0.0.1", 0), Handler)) as port:
+        point_at(f"http://127.0.0.1:{port}", monkeypatch)
+        yield
+
+
+def test_files_are_listed_and_brought(hub: None, tmp_path: Path) -> None:
     sources.check_reachable(REPOSITORY)
     assert sources.sizes(REPOSITORY) == {name: len(data) for name, data in FILES.items()}
     sources.download(REPOSITORY, "onnx/model.onnx", tmp_path)
     assert (tmp_path / "onnx" / "model.onnx").read_bytes() == FILES["onnx/model.onnx"]
 
 
-def test_a_repository_that_is_not_there_is_named(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    point_at(address, monkeypatch)
+def test_a_repository_that_is_not_there_is_named_and_no_hub_is_found_out_at_once(
+    hub: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with pytest.raises(ModelMissingError, match="someone/else"):
         sources.check_reachable("someone/else")
-
-
-def test_no_hub_is_found_out_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     point_at("http://127.0.0.1:9", monkeypatch)
     with pytest.raises(ModelMissingError, match="the model hub did not return someone/toy"):
         sources.check_reachable(REPOSITORY)

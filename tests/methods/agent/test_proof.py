@@ -1,18 +1,20 @@
-"""Answers that show their proof on any kind of document: dates, speakers, parts, premises; and weak models."""
+"""Answers that show their proof on any kind of document: dates, speakers, parts, premises; weak models; verdicts."""
 
+from collections import defaultdict
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from scripted_facts import agent, verdict
+from scripted_facts import agent
+from scripted_facts import verdict as judge
 from scripted_loops import BAD, Table, final, reply
 from triplebeam.answer import Answer, AnswerPart, Evidence, Span
-from triplebeam.explain.verdict import remarks
+from triplebeam.explain.verdict import remarks, verdict
 from triplebeam.generate.language_model import Completion
 from triplebeam.methods.shared.reading import choose_within
 from triplebeam.passage import Passage
-from triplebeam.ranking import Ranking
 from triplebeam.support.claim import split_statement
 from triplebeam.testing.scripted import Scripted
 from triplebeam.triple import Triple
@@ -21,13 +23,6 @@ CHAT = Passage("chat", "Mira: I went to the pottery class.\nTom: I bought a kiln
 NEWS = Passage("news", "The mill was sold.", "Mill", metadata={"source": "The Age", "published_at": "2023-10-22"})
 OLD = Passage("old", "The mill was not for sale.", "Mill", metadata={"published_at": "2021-01-02"}, section="Trade")
 PASSAGES: Mapping[str, Passage] = {each.id: each for each in (CHAT, NEWS, OLD)}
-
-
-class Nothing(Table):
-    """Finds no passages."""
-
-    def retrieve(self, query: str, k: int = 10) -> Ranking:
-        return Ranking()
 
 
 def note_facts(*rows: tuple[str, int, str]) -> Completion:
@@ -46,11 +41,11 @@ def ask(
 ) -> tuple[Answer, Scripted]:
     with Scripted([*replies]) as model:
         table = Table(finds or {"q": ["chat", "news", "old"]})
-        return agent(model, table, Nothing({}), passages=PASSAGES, **parameters).answer("q"), model
+        return agent(model, table, Table(defaultdict(list)), passages=PASSAGES, **parameters).answer("q"), model
 
 
 def test_passages_and_facts_are_shown_with_section_source_date_and_speaker() -> None:
-    _, model = ask(note_facts(WENT, SOLD, KEPT), verdict("x", used=[1]), final("x"))
+    _, model = ask(note_facts(WENT, SOLD, KEPT), judge("x", used=[1]), final("x"))
     reading, reasoning, answering = (prompt.user for prompt in model.prompts)
     for shown in (reading, answering):
         assert "[2] Mill\n(source: The Age; published_at: 2023-10-22)\nThe mill was sold." in shown
@@ -60,12 +55,12 @@ def test_passages_and_facts_are_shown_with_section_source_date_and_speaker() -> 
 
 
 def test_each_part_of_an_answer_needs_a_fact() -> None:
-    both = verdict("the pottery class; a kiln", used=[1, 2])
+    both = judge("the pottery class; a kiln", used=[1, 2])
     answer, _ = ask(note_facts(WENT, BOUGHT), both, final("the pottery class; a kiln"))
     assert answer.parts == (AnswerPart("the pottery class", (1,), True), AnswerPart("a kiln", (2,), True))
     assert (answer.supported, remarks(answer)) == (True, [])
     assert [(fact.date, fact.speaker) for fact in answer.evidence] == [("2024-05-03", "Mira"), ("2024-05-03", "Tom")]
-    half, _ = ask(note_facts(WENT), verdict("the pottery class; a kiln", used=[1]), final("the pottery class; a kiln"))
+    half, _ = ask(note_facts(WENT), judge("the pottery class; a kiln", used=[1]), final("the pottery class; a kiln"))
     assert not half.supported
     assert remarks(half) == ["No fact states this part: a kiln."]
 
@@ -73,14 +68,14 @@ def test_each_part_of_an_answer_needs_a_fact() -> None:
 def test_a_false_premise_is_an_outcome_of_its_own() -> None:
     said = "The mill was not for sale."
     answer, _ = ask(
-        note_facts(KEPT), verdict(used=[1], premise=said), reply(sentence=said, found=False, answer="", premise=said)
+        note_facts(KEPT), judge(used=[1], premise=said), reply(sentence=said, found=False, answer="", premise=said)
     )
     assert (answer.outcome, answer.premise, answer.text, answer.supported) == ("false_premise", said, "", True)
     assert answer.ending == "the facts contradict what the question takes for granted"
 
 
 def test_contradicting_facts_are_shown_with_their_dates() -> None:
-    answer, _ = ask(note_facts(SOLD, KEPT), verdict("sold", used=[1], contradicting=[2]), final("sold"))
+    answer, _ = ask(note_facts(SOLD, KEPT), judge("sold", used=[1], contradicting=[2]), final("sold"))
     assert answer.supported
     assert answer.as_of == "2023-10-22"
     assert remarks(answer) == [
@@ -91,7 +86,7 @@ def test_contradicting_facts_are_shown_with_their_dates() -> None:
 
 def test_a_list_goes_on_while_a_step_brings_new_items() -> None:
     finds = {"q": ["chat"], "r": ["news"], "s": ["old"]}
-    first, second = (verdict("the pottery class", used=[1], more=True, query=query) for query in "rs")
+    first, second = (judge("the pottery class", used=[1], more=True, query=query) for query in "rs")
     sold = note_facts(("The mill was sold.", 1, SOLD[2]))
     answer, _ = ask(note_facts(WENT), first, sold, second, final("the pottery class"), finds=finds)
     assert (len(answer.steps), answer.may_be_incomplete) == (2, True)
@@ -102,18 +97,18 @@ INVENTED = [(f"Ann founded town {n}.", 1, "words that no passage has anywhere") 
 
 
 def test_a_weak_model_reads_the_search_once_instead() -> None:
-    answer, model = ask(note_facts(*INVENTED), verdict("town 1", used=[2]), final("a kiln"))
+    answer, model = ask(note_facts(*INVENTED), judge("town 1", used=[2]), final("a kiln"))
     assert answer.text == "a kiln"
     assert answer.ranking.ids == ["chat", "news", "old"]
     assert answer.ending.endswith("so the answer is read from the search for the question alone")
     assert "Facts that were noted" not in model.prompts[-1].user
-    kept, _ = ask(note_facts(*INVENTED), verdict("town 1", used=[2]), final("a kiln"), fall_back=False)
+    kept, _ = ask(note_facts(*INVENTED), judge("town 1", used=[2]), final("a kiln"), fall_back=False)
     assert "search for the question alone" not in kept.ending
 
 
 def test_words_of_the_passage_that_do_not_state_a_fact_are_no_sign_of_a_weak_model() -> None:
     doubted = [(f"Ann founded town {n}.", 1, "I bought a kiln.") for n in range(3)]
-    answer, model = ask(note_facts(*doubted), verdict("town 1", used=[2]), final("town 1"))
+    answer, model = ask(note_facts(*doubted), judge("town 1", used=[2]), final("town 1"))
     assert "said by Tom" in model.prompts[1].user
     assert (answer.text, answer.supported, len(answer.evidence)) == ("town 1", False, 1)
 
@@ -172,3 +167,28 @@ def test_a_step_reads_what_fits_and_nothing_twice() -> None:
 def test_a_sentence_without_a_triple_is_split_into_one() -> None:
     assert split_statement("Mira went to the pottery class.") == Triple("Mira", "went to the", "pottery class")
     assert str(split_statement("Rain.")) == "Rain. is so"
+
+
+TRIPLE = Triple("Hollywood", "is in", "California")
+QUOTED = Evidence(triple=TRIPLE, span=Span(passage_id="a", start=0, end=9, text="Hollywood"))
+UNQUOTED = Evidence(triple=TRIPLE)
+KNOWN = Evidence(triple=TRIPLE, from_memory=True)
+ANSWER = Answer(question="Where?", text="California", evidence=(QUOTED,))
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        (ANSWER, "Every fact is quoted from your documents."),
+        (replace(ANSWER, text=""), "Not in your documents."),
+        (replace(ANSWER, text="", failure="The model's reply is empty: ask again."), "The model's reply is empty"),
+        (replace(ANSWER, outcome="guess"), "This is a guess: your documents do not say it."),
+        (replace(ANSWER, evidence=()), "No fact was quoted for it"),
+        (replace(ANSWER, text="Texas"), "The facts found do not state this answer"),
+        (replace(ANSWER, loop_text="Nevada"), "The facts found do not state this answer"),
+        (replace(ANSWER, evidence=(QUOTED, UNQUOTED, KNOWN)), "Not every fact was found in a passage"),
+        (replace(ANSWER, evidence=(QUOTED, KNOWN)), "Part of it is the model's own knowledge; the rest is quoted"),
+    ],
+)
+def test_the_sentence_for_an_answer(answer: Answer, said: str) -> None:
+    assert verdict(answer).startswith(said)

@@ -3,6 +3,7 @@
 import json
 import math
 import re
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -10,14 +11,7 @@ from hypothesis import strategies as st
 
 from triplebeam.generate.accounting import account
 from triplebeam.generate.language_model import Completion, TokenLogProbability, Usage
-from triplebeam.methods.ge_reasoning.sub_answer import (
-    Confidence,
-    SubAnswer,
-    SubAnswers,
-    Thresholds,
-    agreement,
-    find_smallest_probability,
-)
+from triplebeam.methods.ge_reasoning.sub_answer import SubAnswers, Thresholds, agreement, find_smallest_probability
 from triplebeam.testing.scripted import Scripted
 
 PROBABILITY, AGREEMENT = Thresholds(0.5, 0.5), Thresholds(0.8, 0.6)
@@ -79,7 +73,7 @@ def say(answer: str | None, used: object = ()) -> str:
 
 
 class TestSubAnswers:
-    def ask(self, model: Scripted) -> tuple[SubAnswer, Confidence]:
+    def ask(self, model: Scripted) -> Any:
         answers = SubAnswers(model=model, by_probability=PROBABILITY, by_agreement=AGREEMENT, samples=5)
         return answers.answer("q", [], "(none)", "who?", 0)
 

@@ -1,5 +1,6 @@
 """Graph expansion: what only the graph finds, what is left alone where there is none, and links back to the index."""
 
+from collections import defaultdict
 from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 
 from oracles.breadth_first import passages_breadth_first
 from oracles.reciprocal_rank_fusion import rrf
+from scripted_loops import Table
 from triplebeam.embed.embedder import Embedder
 from triplebeam.index.build.build import IndexBuilder
 from triplebeam.index.folder.snapshot import Snapshot
@@ -20,7 +22,7 @@ from triplebeam.methods.gear.beam_search import Beams, DiverseTripleBeamSearch
 from triplebeam.methods.gear.expand import PassageLink, passages_along, triple_link
 from triplebeam.methods.shared.facts import Fact
 from triplebeam.passage import Document
-from triplebeam.ranking import Hit, Ranking
+from triplebeam.ranking import Ranking
 from triplebeam.retrieve.bases import BM25, Dense, Hybrid, reciprocal_rank_fusion
 from triplebeam.text.names import entity_key
 from triplebeam.triple import Triple
@@ -31,14 +33,9 @@ FILM_TO_DIRECTOR = (
 )
 
 
-class Fixed:
-    """A user's own retriever: always the same passages."""
-
-    def __init__(self, *passage_ids: str) -> None:
-        self._ranking = Ranking(Hit(id_, 1 / rank) for rank, id_ in enumerate(passage_ids, start=1))
-
-    def retrieve(self, query: str, k: int = 10) -> Ranking:
-        return self._ranking.top(k)
+def fix_ranking(*passage_ids: str) -> Table:
+    """Make a user's own retriever, which always finds the same passages."""
+    return Table(defaultdict(lambda: passage_ids))
 
 
 class Reads:
@@ -61,7 +58,7 @@ def exact(world: Snapshot, words: Embedder) -> Exact:
 
 
 def test_a_passage_one_hop_away_is_found_only_through_the_graph(world: Snapshot, exact: Exact) -> None:
-    base = Fixed("film")
+    base = fix_ranking("film")
     found = NaiveGE(base=base, triples=world.triples, scorer=exact).retrieve("film died on 25 August 1963")
     assert base.retrieve("").ids == ["film"]
     assert {"director", "actor"} <= set(found.ids)
@@ -102,13 +99,13 @@ def test_without_triples_the_base_stays_in_order(tmp_path: Path, words: Embedder
 
 
 def test_a_base_that_finds_nothing_gives_nothing(world: Snapshot, exact: Exact) -> None:
-    assert NaiveGE(base=Fixed(), triples=world.triples, scorer=exact).retrieve("anything") == Ranking()
+    assert NaiveGE(base=fix_ranking(), triples=world.triples, scorer=exact).retrieve("anything") == Ranking()
 
 
 def test_the_reader_says_where_the_walk_starts(world: Snapshot, exact: Exact) -> None:
     """Eq. 1, 2: the nearest stored triple, though the base's passages hold others."""
     reader = Reads(Triple("Pat Brien", "resided in", "Milwaukee"))
-    sync = SyncGE(base=Fixed("film"), triples=world.triples, scorer=exact, reader=reader)
+    sync = SyncGE(base=fix_ranking("film"), triples=world.triples, scorer=exact, reader=reader)
     ranking = sync.retrieve("Where is the city?")
     assert reader.asked == [("Where is the city?", ["film"])]
     chains = [chain for hit in ranking for chain in hit.chains]
@@ -117,7 +114,7 @@ def test_the_reader_says_where_the_walk_starts(world: Snapshot, exact: Exact) ->
 
 
 def test_a_reader_that_finds_nothing_leaves_the_base_as_it_is(world: Snapshot, exact: Exact) -> None:
-    base = Fixed("film", "other", "lake")
+    base = fix_ranking("film", "other", "lake")
     ranking = SyncGE(base=base, triples=world.triples, scorer=exact, reader=Reads()).retrieve("anything")
     assert ranking.ids == base.retrieve("").ids
     assert not any(hit.chains for hit in ranking)

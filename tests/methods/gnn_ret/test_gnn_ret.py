@@ -208,11 +208,8 @@ def test_a_budget_asks_for_more_until_it_is_full() -> None:
             asked.append(k)
             return Ranking(Hit(f"{row:03d}", 1.0) for row in range(k))
 
-    class Texts:
-        def __getitem__(self, passage_id: str) -> Passage:
-            return Passage(passage_id, "word")
-
-    assert len(retrieve_within(Counting(), QUERY, Texts(), 50, lambda text: 1)) == 50
+    texts = {f"{row:03d}": Passage(f"{row:03d}", "word") for row in range(64)}
+    assert len(retrieve_within(Counting(), QUERY, texts, 50, lambda text: 1)) == 50
     assert asked == [16, 32, 64]
 
 

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from drawn_graphs import Drawn, OneHot, drawn_graphs
 from oracles.hipporag import hipporag
+from scripted_loops import Anywhere
 from trials import examples
 from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError
@@ -22,7 +23,6 @@ from triplebeam.index.folder.entity_graph import MIN_LARGE_GRAPH
 from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.methods.hipporag.hipporag import HippoRAG
 from triplebeam.methods.hipporag.query_entities import GivenQueryEntities, LLMQueryEntities, VerbatimEntities
-from triplebeam.ranking import Hit, Ranking
 from triplebeam.testing.scripted import Scripted
 
 
@@ -34,11 +34,6 @@ class Named:
 
     def entities(self, query: str) -> Sequence[str]:
         return self._names
-
-
-class Nothing:
-    def retrieve(self, query: str, k: int = 10) -> Ranking:
-        return Ranking([Hit("fallen back", 1.0)])
 
 
 @settings(max_examples=examples(80), deadline=None)
@@ -56,7 +51,7 @@ def test_agrees_with_the_transcription(
     linked = data.draw(st.lists(st.sampled_from(drawn.entities), min_size=1, max_size=3))
     walk = {"damping": damping, "node_specificity": specificity, "tolerance": 1e-9}
     graph = replace(drawn.graph(), large=large)
-    over: dict[str, Any] = {"graph": graph, "embedder": OneHot(), "passages": drawn, "fallback": Nothing()}
+    over: dict[str, Any] = {"graph": graph, "embedder": OneHot(), "passages": drawn, "fallback": Anywhere()}
     method = HippoRAG(query_entities=Named(*linked), **over, **walk)
     expected = hipporag(drawn.triples, drawn.synonyms, linked, damping, specificity)
     with mock.patch("triplebeam.methods.hipporag.hipporag._MIN_RESIDUAL", 1e-12):
