@@ -89,19 +89,17 @@ def test_what_is_longer_than_the_model_takes_is_cut(make_folder: MakeFolder) -> 
     assert not np.allclose(vectors[0], vectors[2], atol=1e-2)
 
 
-def test_prompts_of_the_folder_go_in_front(make_folder: MakeFolder) -> None:
+def test_prompts_of_the_folder_or_of_e5_go_in_front(
+    make_folder: MakeFolder, tmp_path_factory: pytest.TempPathFactory
+) -> None:
     prompts = {"prompts": {"query": "query : ", "document": ""}}
     embedder = OnnxEmbedder(make_folder(config_sentence_transformers=prompts))
     assert np.allclose(embedder.embed(["river"], "query"), embedder.embed(["query : river"]), atol=1e-6)
     assert not np.allclose(embedder.embed(["river"], "query"), embedder.embed(["river"]), atol=1e-2)
-
-
-def test_e5_has_its_prompts_though_its_folder_names_none(
-    make_folder: MakeFolder, tmp_path_factory: pytest.TempPathFactory
-) -> None:
     named = tmp_path_factory.mktemp("home") / "intfloat--multilingual-e5-small"
-    plain, e5 = OnnxEmbedder(make_folder()), OnnxEmbedder(copytree(make_folder(), named))
-    assert np.array_equal(e5.embed(["river"], "query"), plain.embed(["query: river"]))
+    folder = make_folder(config_sentence_transformers={})
+    plain, e5 = OnnxEmbedder(folder), OnnxEmbedder(copytree(folder, named))
+    assert np.array_equal(e5.embed(["river"], "query"), plain.embed(["query: river"])), "though its folder names none"
     assert np.array_equal(e5.embed(["river"]), plain.embed(["passage: river"]))
 
 

@@ -131,16 +131,11 @@ def test_thinking_tokens_that_are_only_counted_are_noticed(endpoint: Endpoint) -
 
 def test_a_bad_reply_does_not_sink_a_batch(endpoint: Endpoint) -> None:
     def answer(request: Mapping[str, Any]) -> tuple[int, dict[str, Any]]:
-        corrected = len(request["messages"]) > 2
-        match request["messages"][1]["content"]:
-            case "repaired":
-                return 200, chat_completion(GOOD_TOO if corrected else WRONG)
-            case "hopeless":
-                return 200, chat_completion(WRONG)
-            case "refused":
-                return 400, {"error": {"message": "the context length is exceeded"}}
-            case _:
-                return 200, chat_completion(GOOD)
+        user, is_corrected = request["messages"][1]["content"], len(request["messages"]) > 2
+        if user == "refused":
+            return 400, {"error": {"message": "the context length is exceeded"}}
+        said = {"repaired": GOOD_TOO if is_corrected else WRONG, "hopeless": WRONG}
+        return 200, chat_completion(said.get(user, GOOD))
 
     endpoint.answer = answer
     users = ["fine", "repaired", "refused", "hopeless", "fine too"]

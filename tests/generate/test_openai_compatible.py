@@ -55,13 +55,6 @@ def test_seeds_share_no_samples() -> None:
     assert request_for("m", replace(PROMPT, seed=40))["seed"] == 40
 
 
-def test_log_probabilities_are_asked_for_and_read(endpoint: Endpoint) -> None:
-    endpoint.says("Oslo", logprobs={"content": [{"token": "Oslo", "logprob": -0.25, "bytes": None}]})
-    [completion] = model_at(endpoint).complete([replace(PROMPT, log_probabilities=True)])
-    assert endpoint.requests[0]["logprobs"] is True
-    assert completion.log_probabilities == (TokenLogProbability("Oslo", -0.25),)
-
-
 def test_a_schema_is_sent_as_a_strict_response_format(endpoint: Endpoint) -> None:
     endpoint.says("{}")
     model_at(endpoint).complete([replace(PROMPT, schema=SCHEMA)])
@@ -134,14 +127,12 @@ def test_thoughts_are_left_out(text: str, said: str, thought: bool) -> None:
     assert (completion.text, completion.thought) == (said, thought)
 
 
-def test_log_probabilities_are_those_of_the_reply() -> None:
-    tokens = ["<thi", "nk>", "hm", "</think>", "Os", "lo"]
-    content = [{"token": token, "logprob": -float(number)} for number, token in enumerate(tokens)]
-    body = json.dumps(chat_completion("".join(tokens), logprobs={"content": content}))
-    assert completion_from(body, SCORED).log_probabilities == (
-        TokenLogProbability("Os", -4.0),
-        TokenLogProbability("lo", -5.0),
-    )
+@pytest.mark.parametrize("thought", [[], ["<thi", "nk>", "hm", "</think>"]])
+def test_log_probabilities_are_those_of_the_reply(thought: list[str]) -> None:
+    content = [{"token": token, "logprob": -0.5} for token in [*thought, "Os", "lo"]]
+    body = json.dumps(chat_completion("".join([*thought, "Oslo"]), logprobs={"content": content}))
+    expected = tuple(TokenLogProbability(token, -0.5) for token in ("Os", "lo"))
+    assert completion_from(body, SCORED).log_probabilities == expected
 
 
 @pytest.mark.parametrize("logprobs", [None, {}, {"content": None}, {"content": []}])

@@ -89,13 +89,14 @@ class Down:
         raise TransientError("It is down.", self.retry_after)
 
 
-def test_pauses_double_up_to_the_longest_and_differ() -> None:
-    pauses: list[float] = []
+def test_pauses_double_up_to_the_longest_differ_and_are_reported() -> None:
+    pauses, heard = list[float](), list[str]()
+    patient = {"attempts": 8, "first_pause": 1, "longest_pause": 16}
     with pytest.raises(EndpointError, match="Tried 8 times"):
-        Retrying(model=Down(), attempts=8, first_pause=1, longest_pause=16, sleep=pauses.append).complete([PROMPT])
-    assert len(pauses) == 7
-    for seconds, longest in zip(pauses, [1, 2, 4, 8, 16, 16, 16], strict=True):
+        Retrying(model=Down(), sleep=pauses.append, notify=heard.append, **patient).complete([PROMPT])
+    for seconds, said, longest in zip(pauses, heard, [1, 2, 4, 8, 16, 16, 16], strict=True):
         assert longest / 2 <= seconds <= longest
+        assert said.startswith(f"It is down. Retrying in {seconds:.0f} s")
     assert len(set(pauses)) == 7
 
 
@@ -128,14 +129,6 @@ def test_a_try_that_could_end_after_the_longest_time_does_not_begin(
     with pytest.raises(EndpointError, match=rf"\(Tried {tries} time"):
         replace(layer, clock=lambda: now, sleep=sleep, first_pause=0.001).complete([PROMPT])
     assert now <= max(900, 1.5 * timeout)
-
-
-def test_a_retry_is_reported() -> None:
-    heard: list[str] = []
-    with pytest.raises(EndpointError):
-        Retrying(model=Down(retry_after=20), attempts=2, sleep=lambda _: None, notify=heard.append).complete([PROMPT])
-    assert len(heard) == 1
-    assert heard[0].startswith("It is down. Retrying in 20 s")
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
-from typing import Any
+from typing import Any, TypeAlias
 
 import pytest
 
@@ -21,6 +21,7 @@ from triplebeam.testing.scripted import Scripted
 from triplebeam.triple import Triple
 
 FILM, LAKE = "Who starred in Laughter in Hell?", "On which lake lies Milwaukee?"
+Finds: TypeAlias = Mapping[str, Sequence[str]]
 LINKED = {" ".join(fact): ["other", "film"] for fact in (DIRECTED, STARRED, LIVED, LIES)}
 UNLINKED = dict.fromkeys(LINKED, ())
 ON_THE_LAKE = "Milwaukee lies in Wisconsin on Lake Michigan."
@@ -28,11 +29,7 @@ READ_FILM = cited((DIRECTED, 1, "a drama film directed by Edward Cahn"))
 
 
 def ask(
-    replies: Sequence[Completion],
-    finds: Mapping[str, Sequence[str]],
-    links: Mapping[str, Sequence[str]] = UNLINKED,
-    question: str = "q",
-    **parameters: Any,
+    replies: Sequence[Completion], finds: Finds, links: Finds = UNLINKED, question: str = "q", **parameters: Any
 ) -> Driven:
     """Ask the agent over tables; every reply has to be asked for."""
     table = Table(finds)
