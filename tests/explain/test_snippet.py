@@ -112,9 +112,8 @@ def test_the_language_of_a_passage_is_the_one_it_was_indexed_with(
     assert shown.remark == ""
     assert index.search("Quarz", method="hybrid").remark
     answer = Answer(question="Schule", text="", ranking=Ranking.from_scores({"ascii": 1.0}))
-    [passage] = answer_json(answer, index.passages, stemmers=find_stemmers(context_of(index).source, ["ascii"]))[
-        "passages"
-    ]
+    stemmers = find_stemmers(context_of(index).source, ["ascii"])
+    [passage] = answer_json(answer, index.passages, stemmers=stemmers)["passages"]
     assert passage["snippet"]["highlights"] == [(4, 11)]
 
 

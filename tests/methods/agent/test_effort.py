@@ -48,12 +48,9 @@ def test_the_step_is_the_retrieval_within_a_number_or_a_budget(limits: dict[str,
 class TestEffort:
     def single(self, world: Any, words: Any, model: Scripted) -> SingleStep:
         accounted = Accounted(model)
-        sync = SyncGE(
-            base=Table({QUESTION: ["film"]}),
-            triples=world.triples,
-            scorer=Pooled(triples=world.triples, embedder=words),
-            reader=QuotingReader(model=accounted, passages=PASSAGES),
-        )
+        scorer = Pooled(triples=world.triples, embedder=words)
+        reader = QuotingReader(model=accounted, passages=PASSAGES)
+        sync = SyncGE(base=Table({QUESTION: ["film"]}), triples=world.triples, scorer=scorer, reader=reader)
         return SingleStep(retriever=sync, model=accounted)
 
     def test_one_step_takes_two_calls(self, world: Any, words: Any) -> None:
