@@ -49,7 +49,8 @@ def test_rows_are_of_unit_length_and_in_the_order_of_the_texts(endpoint: Endpoin
 
 def test_dimensions_are_asked_for_and_need_no_request_to_be_known(endpoint: Endpoint) -> None:
     short = embedder(endpoint, dimensions=2)
-    assert (short.dimension, short.fingerprint, endpoint.requests) == (2, "small/2", [])
+    assert (short.name, short.dimension, short.fingerprint) == ("openai:small", 2, "small/2")
+    assert endpoint.requests == []
     short.embed(["a"])
     assert endpoint.requests[0]["dimensions"] == 2
     assert short.embed([]).shape == (0, 2)
@@ -118,6 +119,7 @@ def test_a_query_is_encoded_once_and_a_passage_each_time() -> None:
     embedder = CachedEmbedder(inner)
     first = embedder.embed(["who?", "when?", "who?"], "query")
     assert np.array_equal(first[1:2], embedder.embed(["when?"], "query"))
+    assert (embedder.name, embedder.fingerprint) == ("counting", "1")
     for _ in range(2):
         embedder.embed(["who?"])
     assert inner.asked == [("who?", "query"), ("when?", "query"), ("who?", "passage"), ("who?", "passage")]

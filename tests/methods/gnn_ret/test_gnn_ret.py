@@ -181,6 +181,8 @@ def test_what_cannot_be_is_refused(gnn_ret: GNNRet, graph: PassageGraph) -> None
     for wrong, message in (({"alpha": (2.0,)}, "alpha must be between"), ({"relevant": 0}, "relevant is 0")):
         with pytest.raises(BadInputError, match=message):
             replace(gnn_ret, **wrong)
+    with pytest.raises(BadInputError, match=r"beta is 1\.5: it must lie between 0 and 1"):
+        RecurrentGNNRet(gnn_ret=gnn_ret, beta=1.5)
     nothing = np.zeros(0, np.int64)
     with pytest.raises(BadInputError, match="1 passages and the index 6"):
         replace(gnn_ret, graph=build_passage_graph(["a"], [0], nothing, nothing))
@@ -246,7 +248,3 @@ class TestRecurrence(RetrieverContract):
         one.retrieve("Laughter drama")
         assert other.retrieve(LAKE).ids == over_bm25.retrieve(LAKE).ids
         assert one.retrieve(LAKE).ids != over_bm25.retrieve(LAKE).ids
-
-    def test_beta_is_a_share(self, over_bm25: GNNRet) -> None:
-        with pytest.raises(BadInputError, match=r"beta is 1\.5: it must lie between 0 and 1"):
-            RecurrentGNNRet(gnn_ret=over_bm25, beta=1.5)
