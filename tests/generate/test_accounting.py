@@ -1,5 +1,7 @@
 """Accounts: who pays for what, at which price, and where problems are noted."""
 
+from collections.abc import Sequence
+
 import pytest
 
 from triplebeam.demo import Recorded, Recording
@@ -23,16 +25,14 @@ def test_calls_count_towards_every_open_account() -> None:
 
 
 def test_what_arrived_is_charged_though_another_prompt_fails() -> None:
-    class Picky:
-        name = "picky"
-
-        def complete(self, prompts: list[Prompt]) -> list[Completion]:
+    class Picky(Scripted):
+        def complete(self, prompts: Sequence[Prompt]) -> list[Completion]:
             if any(each.user == "bad" for each in prompts):
                 raise PromptRefusedError("too long")
-            return [Completion(text="x", usage=Usage(calls=1)) for _ in prompts]
+            return super().complete(prompts)
 
     with account() as bill:
-        good, bad = outcomes_of(Accounted(Picky()), [prompt("good"), prompt("bad")])
+        good, bad = outcomes_of(Accounted(Picky(["x"])), [prompt("good"), prompt("bad")])
     assert isinstance(good, Completion)
     assert isinstance(bad, PromptRefusedError)
     assert bill.usage.calls == 1

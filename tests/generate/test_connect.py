@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from loopback_endpoint import Endpoint, chat_completion
 
+from scripted_loops import Gone
 from triplebeam.errors import BadInputError, EndpointError
 from triplebeam.generate.completion_cache import CompletionStore
 from triplebeam.generate.connect import Bucket, Limited, Retrying, connect
@@ -122,12 +123,8 @@ def test_how_long_requests_wait(limit: str, amount: int, replies: list[Completio
 
 
 def test_a_request_that_fails_gives_its_tokens_back() -> None:
-    class Down(Scripted):
-        def complete(self, prompts: object) -> list[Completion]:
-            raise EndpointError("down")
-
     time = Time()
-    model = Limited(Down([]), tokens=Bucket(200, time), sleep=time.sleep)
+    model = Limited(Gone(), tokens=Bucket(200, time), sleep=time.sleep)
     for _ in range(5):
         with pytest.raises(EndpointError):
             model.complete([PROMPT])

@@ -1,7 +1,7 @@
 """What the model reads, and how its adapter is merged."""
 
 from pathlib import Path
-from typing import NamedTuple
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -64,15 +64,6 @@ def test_a_dash_that_was_lost_between_two_dates_is_read() -> None:
     assert "6 June 1950 – { 5 October 2015 } )" in died.words
 
 
-class Scores(NamedTuple):
-    """A reader that has a score for each fact."""
-
-    of: dict[str, float]
-
-    def score(self, claim: Claim) -> float:
-        return self.of[claim.fact]
-
-
 @pytest.mark.parametrize(
     ("predicate", "forward", "backward", "stated"),
     read_table(__file__, "test_words_that_rather_state_the_reverse_do_not_state_a_fact"),
@@ -81,7 +72,8 @@ def test_words_that_rather_state_the_reverse_do_not_state_a_fact(
     predicate: str, forward: float, backward: float, stated: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     scores = {f"[ A ] {predicate} {{ B }}": forward, f"[ B ] {predicate} {{ A }}": backward}
-    monkeypatch.setattr("triplebeam.support.entailment.reader", lambda: Scores(scores))
+    reader = SimpleNamespace(score=lambda claim: scores[claim.fact])
+    monkeypatch.setattr("triplebeam.support.entailment.reader", lambda: reader)
     made = Claim(Triple("A", predicate, "B"), "T : [ A ] and { B } .", "T : Before. [ A ] and { B } .")
     assert states.__wrapped__(made) is stated
     assert made.swapped == Claim(Triple("B", predicate, "A"), "T : { A } and [ B ] .", "T : Before. { A } and [ B ] .")
