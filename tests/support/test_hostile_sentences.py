@@ -16,13 +16,13 @@ OWNS = Triple("Ilse Brandt", "owns", "the Lantern Mill")
 FACTS = {"born": BORN, "won": WON, "owns": OWNS}
 
 
-def after_another(sentence: str) -> Passage:
+def write_passage(sentence: str) -> Passage:
     return Passage("p", f"The valley lies in the north. {sentence}", "Ilse Brandt")
 
 
 @pytest.mark.parametrize(("kind", "fact", "sentence"), read_table(__file__, "HOSTILE"))
 def test_a_sentence_that_does_not_assert_a_fact_is_no_support(kind: str, fact: str, sentence: str) -> None:
-    triple, passage = FACTS[fact], after_another(sentence)
+    triple, passage = FACTS[fact], write_passage(sentence)
     assert locate_fact(triple, sentence, passage, f"{triple}.") is None, kind
     assert locate_fact(triple, sentence, passage) is None, kind
 
@@ -36,7 +36,7 @@ def test_a_sentence_that_does_not_assert_a_fact_is_no_support(kind: str, fact: s
     ],
 )
 def test_a_sentence_that_asserts_it_is(triple: Triple, sentence: str) -> None:
-    assert locate_fact(triple, sentence, after_another(sentence), f"{triple}.")
+    assert locate_fact(triple, sentence, write_passage(sentence), f"{triple}.")
 
 
 CHAT = Passage(
@@ -107,7 +107,7 @@ def test_what_is_said_in_other_words_is_found(kind: str, passage: str, statement
 
 @pytest.mark.parametrize(("kind", "passage", "statement", "quotation"), read_table(__file__, "UNSAID"))
 def test_what_is_nearly_said_is_not_said(kind: str, passage: str | None, statement: str, quotation: str) -> None:
-    source = PASSAGES[passage] if passage else after_another(quotation)
+    source = PASSAGES[passage] if passage else write_passage(quotation)
     assert locate_fact(split_statement(statement), quotation, source, statement) is None, kind
 
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from oracles.breadth_first import passages_breadth_first
+from oracles.gear_agent import passages_breadth_first
 from oracles.reciprocal_rank_fusion import rrf
 from scripted_loops import Table
 from triplebeam.embed.embedder import Embedder

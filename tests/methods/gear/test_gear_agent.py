@@ -7,7 +7,8 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from oracles import gear_agent
+from oracles.gear_agent import gear
+from oracles.reciprocal_rank_fusion import rrf
 from scripted_facts import DIRECTED, LIES, LIVED, QUESTION, STARRED, facts, over
 from scripted_loops import BAD, PASSAGES, Gone, Table, final, read_by, reply
 from trials import examples
@@ -133,14 +134,14 @@ def test_agrees_with_equations_4_to_9(data: st.DataObject, n_max: int, gist_read
             return [Fact(Triple(*fact.split())) for fact in found]
 
     theirs, ours = ScriptedReader(), ScriptedReader()
-    queries, G, stopped, C = gear_agent.gear(  # noqa: N806
+    queries, G, stopped, C = gear(  # noqa: N806
         "0",
         n_max,
         lambda query: retrieved[query],
         theirs,
         lambda G, q: (len(theirs.calls) >= stops, "r"),  # noqa: N803
         lambda G, q, r: str(len(theirs.calls)),  # noqa: N803
-        lambda fact: gear_agent.rrf([linked[fact], linked[fact]]),
+        lambda fact: rrf([linked[fact], linked[fact]], 60),
         gist_reads,
     )
 

@@ -26,7 +26,7 @@ from triplebeam.methods.hipporag.query_entities import GivenQueryEntities, LLMQu
 from triplebeam.testing.scripted import Scripted
 
 
-def always_name(*names: str) -> Any:
+def name_always(*names: str) -> Any:
     return SimpleNamespace(entities=lambda query: names)
 
 
@@ -46,7 +46,7 @@ def test_agrees_with_the_transcription(
     walk = {"damping": damping, "node_specificity": specificity, "tolerance": 1e-9}
     graph = replace(drawn.graph(), large=large)
     over: dict[str, Any] = {"graph": graph, "embedder": OneHot(), "passages": drawn, "fallback": Anywhere()}
-    method = HippoRAG(query_entities=always_name(*linked), **over, **walk)
+    method = HippoRAG(query_entities=name_always(*linked), **over, **walk)
     expected = hipporag(drawn.triples, drawn.synonyms, linked, damping, specificity)
     with mock.patch("triplebeam.methods.hipporag.hipporag._MIN_RESIDUAL", 1e-12):
         found = {hit.passage_id: hit.score for hit in method.retrieve("?", 100)}
@@ -54,20 +54,20 @@ def test_agrees_with_the_transcription(
 
 
 def test_a_passage_two_steps_away_is_found(world: Snapshot, words: Embedder) -> None:
-    ranking = HippoRAG.over(world, words, always_name("Laughter in Hell")).retrieve("When did the director die?")
+    ranking = HippoRAG.over(world, words, name_always("Laughter in Hell")).retrieve("When did the director die?")
     assert ranking.ids[:2] == ["film", "actor"]
     assert "director" in ranking.ids, "joined through Edward Cahn"
     assert "other" not in ranking.ids, "it has no triples"
 
 
 def test_a_name_is_linked_to_the_nearest_entity_once(world: Snapshot, words: Embedder) -> None:
-    method = HippoRAG.over(world, words, always_name())
+    method = HippoRAG.over(world, words, name_always())
     seeds = method.link(["the lake Michigan", "Lake Michigan", "Edward Cahn Senior"])
     assert [world.entities.names[seed] for seed in seeds] == ["Lake Michigan", "Edward Cahn"]
 
 
 def test_without_entities_it_falls_back_and_says_so(world: Snapshot, words: Embedder) -> None:
-    method = HippoRAG.over(world, words, always_name())
+    method = HippoRAG.over(world, words, name_always())
     with account() as spent:
         ranking = method.retrieve("lake", 3)
     assert ranking == method.fallback.retrieve("lake", 3)
@@ -76,7 +76,7 @@ def test_without_entities_it_falls_back_and_says_so(world: Snapshot, words: Embe
 
 def test_a_synonym_threshold_below_what_is_stored_is_refused(world: Snapshot, words: Embedder) -> None:
     with pytest.raises(BadInputError, match=r"at least 0\.8, got 0\.5"):
-        HippoRAG.over(world, words, always_name("lake"), synonym_threshold=0.5).retrieve("lake")
+        HippoRAG.over(world, words, name_always("lake"), synonym_threshold=0.5).retrieve("lake")
 
 
 class TestLLM:

@@ -80,18 +80,18 @@ def test_hits_say_how_seed_triples_lead_to_them(world: Snapshot, words: Embedder
 
 
 class TestFilter:
-    def keep(self, *positions: int) -> Any:
+    def make_filter(self, *positions: int) -> Any:
         return SimpleNamespace(keep=lambda query, triples: positions)
 
     def test_only_what_it_keeps_is_a_seed(self, world: Snapshot, words: Embedder) -> None:
         query = "Milwaukee lies on Lake Michigan"
-        found = HippoRAG2.over(world, words, triple_filter=self.keep(1)).retrieve(query)
+        found = HippoRAG2.over(world, words, triple_filter=self.make_filter(1)).retrieve(query)
         beginnings = {chain[0] for hit in found for chain in hit.chains}
         assert beginnings == {world.triples.triple(world.triples.search(words.embed([query])[0], 2)[0][1])}
 
     def test_where_it_leaves_nothing_the_base_is_the_fallback(self, world: Snapshot, words: Embedder) -> None:
         for base in (Dense.over_passages(world, words), BM25.over_passages(world)):
-            method = HippoRAG2.over(world, words, base=base, triple_filter=self.keep())
+            method = HippoRAG2.over(world, words, base=base, triple_filter=self.make_filter())
             with account() as spent:
                 assert method.retrieve("lake", 3) == base.retrieve("lake", 3)
         assert spent.problems == ["no triple matches 'lake': falls back to the base"]
@@ -113,13 +113,13 @@ class TestFilter:
             LLMTripleFilter(model=Scripted(["?", "?"])).keep("What is a?", self.TRIPLES)
 
 
-def without_scores(base: Retriever) -> Any:
+def hide_scores(base: Retriever) -> Any:
     return SimpleNamespace(retrieve=base.retrieve)
 
 
 class TestBase:
     def test_a_whole_list_is_as_good_as_scores(self, world: Snapshot, words: Embedder) -> None:
-        listing = without_scores(Dense.over_passages(world, words))
+        listing = hide_scores(Dense.over_passages(world, words))
         by_scores, by_list = HippoRAG2.over(world, words), HippoRAG2.over(world, words, base=listing)
         for query in ("lake", "Who directed the film?"):
             one, two = by_scores.retrieve(query), by_list.retrieve(query)
@@ -129,7 +129,7 @@ class TestBase:
     def test_a_base_that_finds_nothing_resets_nothing(self, world: Snapshot, words: Embedder) -> None:
         bm25 = BM25.over_passages(world)
         assert not bm25.retrieve("volcano")
-        for base in (bm25, without_scores(bm25)):
+        for base in (bm25, hide_scores(bm25)):
             found = HippoRAG2.over(world, words, base=base).retrieve("volcano")
             nothing_but_triples = HippoRAG2.over(world, words, passage_weight=0.0).retrieve("volcano")
             assert found == nothing_but_triples
@@ -137,7 +137,7 @@ class TestBase:
     def test_its_list_resets_the_passages(self, world: Snapshot, words: Embedder) -> None:
         bm25 = BM25.over_passages(world)
         assert bm25.retrieve("books", 5).ids == ["other"]
-        for base, base_k in ((bm25, None), (bm25, 1), (without_scores(bm25), None)):
+        for base, base_k in ((bm25, None), (bm25, 1), (hide_scores(bm25), None)):
             method = HippoRAG2.over(world, words, base=base, base_k=base_k, passage_weight=100.0)
             assert method.retrieve("books").ids[0] == "other"
         assert "other" not in HippoRAG2.over(world, words, base=bm25, base_k=1).retrieve("lake").ids
