@@ -19,6 +19,7 @@ from triplebeam.triple import Chain, Triple
 MENTIONS = Triple("The transport", "mentions", "batch_max")
 DESCRIBED = Triple("batch_max", "is described in", "Batches › Batching")
 LINKS = Triple("The transport", "links to", "Other")
+BATCHING = "Batching\n\nbatch_max | How many at once."
 
 
 class NamingExtractor:
@@ -34,12 +35,7 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Index:
     folder: Path = tmp_path_factory.mktemp("manual") / "manual.index"
     documents = [
         Document(id="lmtp", title="The transport — for LMTP", text="Raise batch_max here.", links=(Link(3, "other"),)),
-        Document(
-            id="batching",
-            title="Batches",
-            text="Batching\n\nbatch_max | How many at once.",
-            headings=(Heading(0, 2, "Batching"),),
-        ),
+        Document(id="batching", title="Batches", text=BATCHING, headings=(Heading(0, 2, "Batching"),)),
         Document(id="other", title="Other", text="Something else."),
     ]
     IndexBuilder(folder=folder, embedder=WordEmbedder(), extractor=NamingExtractor()).build(documents)

@@ -52,9 +52,8 @@ def build(endpoint: Endpoint, store: CompletionStore, tmp_path: Path) -> Callabl
 
     def run() -> BuildReport:
         extractor = LLMExtractor(dependable(endpoint, store, attempts=5), batch_size=3)
-        return IndexBuilder(folder=tmp_path / "index", embedder=WordEmbedder(), extractor=extractor).build(
-            world_documents()
-        )
+        builder = IndexBuilder(folder=tmp_path / "index", embedder=WordEmbedder(), extractor=extractor)
+        return builder.build(world_documents())
 
     return run
 

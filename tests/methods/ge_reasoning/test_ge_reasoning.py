@@ -181,15 +181,12 @@ class Fickle:
 
     def _reply(self, prompt: Prompt) -> Completion:
         chance = hashlib.blake2b(f"{prompt.user}{prompt.seed}{prompt.sample}".encode(), digest_size=1).digest()[0]
-        match prompt.template.removeprefix("ge_reasoning/"):
-            case "question_graph":
-                return graph(CHAIN, "#3")
-            case "sub_question":
-                return asks(prompt.user)
-            case "sub_answer":
-                return reply(sentence="", answer="abc"[chance % 3], used=[])
-            case _:
-                return final("abc"[chance % 3])
+        said = {
+            "ge_reasoning/question_graph": graph(CHAIN, "#3"),
+            "ge_reasoning/sub_question": asks(prompt.user),
+            "ge_reasoning/sub_answer": reply(sentence="", answer="abc"[chance % 3], used=[]),
+        }
+        return said.get(prompt.template, final("abc"[chance % 3]))
 
 
 def test_a_seed_and_a_cache_make_it_deterministic(tmp_path: Path) -> None:
