@@ -2,10 +2,7 @@
 
 from typing import Any
 
-import pytest
-
 from scripted_loops import PASSAGES, Table, path, read_by, reply
-from triplebeam.answer import Answer
 from triplebeam.generate.accounting import Accounted
 from triplebeam.generate.language_model import Completion, LanguageModel
 from triplebeam.testing.scripted import Scripted
@@ -36,46 +33,38 @@ def agent(model: LanguageModel, **parameters: Any) -> ERACoT:
     return ERACoT(retriever=Table(TABLE), model=Accounted(model), passages=PASSAGES, **parameters)
 
 
-class TestFiveStages:
-    @pytest.fixture
-    def done(self) -> tuple[Scripted, Answer]:
-        replies = [
-            entities("Laughter in Hell", "Edward Cahn"),
-            relations(DIRECTED, DIED),
-            relations(OUTLIVED, WROTE, DIRECTED),
-            scores((2, 5.9), (1, 6)),
-            path("25 August 1963", "Cahn directed it. Cahn died then."),
-        ]
-        with Scripted(replies) as model:
-            return model, agent(model).answer(QUESTION)
+def test_five_stages_each_shown_what_came_before() -> None:
+    replies = [
+        entities("Laughter in Hell", "Edward Cahn"),
+        relations(DIRECTED, DIED),
+        relations(OUTLIVED, WROTE, DIRECTED),
+        scores((2, 5.9), (1, 6)),
+        path("25 August 1963", "Cahn directed it. Cahn died then."),
+    ]
+    with Scripted(replies) as model:
+        answer = agent(model).answer(QUESTION)
+    users = [prompt.user for prompt in model.prompts]
+    assert all("He died on 25 August 1963" in user for user in users)
+    assert not any("Pat Brien starred" in user for user in users)
+    named = "Entities: Laughter in Hell (person), Edward Cahn (person)"
+    assert [named in user for user in users] == [False, True, True, False, True]
+    stated = "1. Laughter in Hell directed by Edward Cahn\n2. Edward Cahn died on 25 August 1963"
+    assert [stated in user for user in users] == [False, False, True, True, True]
+    inferred = "1. Laughter in Hell older than 25 August 1963\n2. Edward Cahn wrote Laughter in Hell"
+    assert users[3].endswith(f"Inferred relations:\n{inferred}"), "what is stated already is not inferred"
+    kept = f"{stated}\n3. Laughter in Hell older than 25 August 1963\n\nQuestion"
+    assert kept in users[4], "6 stays, 5.9 does not"
+    systems = [prompt.system for prompt in model.prompts]
+    assert ["Guernica" in system for system in systems] == [False] * 4 + [True], "examples stand before the answer"
+    assert "at most 5 for any two entities" in systems[2]
+    assert all(prompt.temperature == 0.0 for prompt in model.prompts)
 
-    def test_every_stage_is_shown_what_came_before(self, done: tuple[Scripted, Answer]) -> None:
-        first, second, third, fourth, fifth = (prompt.user for prompt in done[0].prompts)
-        assert all("He died on 25 August 1963" in user for user in (first, second, third, fourth, fifth))
-        assert not any("Pat Brien starred" in user for user in (first, second, third, fourth, fifth))
-        named = "Entities: Laughter in Hell (person), Edward Cahn (person)"
-        assert [named in user for user in (first, second, third, fourth, fifth)] == [False, True, True, False, True]
-        stated = "1. Laughter in Hell directed by Edward Cahn\n2. Edward Cahn died on 25 August 1963"
-        assert stated in third
-        assert stated in fourth
-        inferred = "1. Laughter in Hell older than 25 August 1963\n2. Edward Cahn wrote Laughter in Hell"
-        assert fourth.endswith(f"Inferred relations:\n{inferred}"), "what is stated already is not inferred"
-        assert f"{stated}\n3. Laughter in Hell older than 25 August 1963\n\nQuestion" in fifth, "6 stays, 5.9 does not"
-
-    def test_the_answer_and_its_one_step(self, done: tuple[Scripted, Answer]) -> None:
-        _, answer = done
-        [step] = answer.steps
-        assert (answer.text, answer.sentence) == ("25 August 1963", "Cahn directed it. Cahn died then.")
-        assert read_by(step) == (Triple(*DIRECTED), Triple(*DIED), Triple(*OUTLIVED))
-        assert step.thought == "Entities: Laughter in Hell (person), Edward Cahn (person)"
-        assert answer.ranking.ids == ["film", "director"]
-        assert (step.usage.calls, answer.usage.calls) == (4, 5)
-        assert answer.ending == "the reasoning came to an answer"
-
-    def test_examples_stand_before_the_answer_alone(self, done: tuple[Scripted, Answer]) -> None:
-        assert [prompt.system.count("Guernica") > 0 for prompt in done[0].prompts] == [False] * 4 + [True]
-        assert all(prompt.temperature == 0.0 for prompt in done[0].prompts)
-        assert "at most 5 for any two entities" in done[0].prompts[2].system
+    [step] = answer.steps
+    assert (answer.text, answer.sentence) == ("25 August 1963", "Cahn directed it. Cahn died then.")
+    assert (read_by(step), step.thought) == ((Triple(*DIRECTED), Triple(*DIED), Triple(*OUTLIVED)), named)
+    assert answer.ranking.ids == ["film", "director"]
+    assert (step.usage.calls, answer.usage.calls) == (4, 5)
+    assert answer.ending == "the reasoning came to an answer"
 
 
 def test_entities_and_stated_relations_that_most_samples_name() -> None:
@@ -93,12 +82,8 @@ def test_entities_and_stated_relations_that_most_samples_name() -> None:
         answer = agent(model, samples=3).answer(QUESTION)
     assert answer.steps[0].thought == "Entities: Edward Cahn (person), Laughter in Hell (person)"
     assert read_by(answer.steps[0]) == (Triple(*DIRECTED), Triple(*DIED))
-    assert [(prompt.sample, prompt.temperature) for prompt in model.prompts[:4]] == [
-        (0, 0.7),
-        (1, 0.7),
-        (2, 0.7),
-        (0, 0.7),
-    ]
+    sampled = [(prompt.sample, prompt.temperature) for prompt in model.prompts[:4]]
+    assert sampled == [(0, 0.7), (1, 0.7), (2, 0.7), (0, 0.7)]
 
 
 def test_a_pair_has_so_many_inferred_relations_and_no_more() -> None:

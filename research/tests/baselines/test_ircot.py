@@ -1,21 +1,17 @@
 """IRCoT through loops that a scripted model drives."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
 
 from scripted_loops import BAD, PASSAGES, Table, final, reply
-from small_world import TRIPLES
 from triplebeam.answer import Answer
 from triplebeam.generate.accounting import Accounted
-from triplebeam.generate.language_model import Completion, LanguageModel, Prompt
-from triplebeam.methods.shared.question_answering import QuestionAnswerer
-from triplebeam.ranking import Hit, Ranking
+from triplebeam.generate.language_model import Completion, LanguageModel
 from triplebeam.retrieve.retriever import Retriever
 from triplebeam.testing.contracts.agents import AgentContract, Ending
 from triplebeam.testing.scripted import Scripted
-from triplebeam.triple import Triple
 from triplebeam_research.baselines.ircot import IRCoT
 
 
@@ -79,91 +75,46 @@ class TestContract(AgentContract):
         assert self.drive_whole().answer.ranking[0].score == pytest.approx(1 / 62 + 1 / 61)
 
 
-class Graph:
-    """A fake graph method: the passages whose titles a query names, then those whose triples name one of them."""
-
-    def __init__(self, triples: Mapping[str, Sequence[Triple]]) -> None:
-        self.triples = triples
-
-    def retrieve(self, query: str, k: int = 10) -> Ranking:
-        named = {id_: passage.title for id_, passage in PASSAGES.items() if passage.title in query}
-        beside = [id_ for id_, facts in self.triples.items() if any({*fact} & {*named.values()} for fact in facts)]
-        ids = dict.fromkeys([*named, *beside])
-        return Ranking(Hit(id_, -rank) for rank, id_ in enumerate(ids)).top(k)
+def run(replies: list[Completion], finds: Mapping[str, list[str]], **parameters: Any) -> tuple[Answer, Scripted, Table]:
+    table = Table(finds)
+    with Scripted(replies) as model:
+        return agent(table, model, **parameters).answer("q"), model, table
 
 
-class Thinker:
-    """Says what the passages it is shown let it say, one sentence at a time, and no more."""
-
-    name = "thinker"
-    sentences: Mapping[str, str] = {"film": DIRECTED, "actor": LIVED, "city": "So the answer is: Lake Michigan."}
-
-    def complete(self, prompts: Sequence[Prompt]) -> list[Completion]:
-        return [sentence(self._next(prompt.user)) for prompt in prompts]
-
-    def _next(self, shown: str) -> str:
-        unsaid = [said for id_, said in self.sentences.items() if PASSAGES[id_].text in shown and said not in shown]
-        return unsaid[0] if unsaid else ""
+@pytest.mark.parametrize("said", ["", "  ", None, "So the answer is:", "So the answer is: ..."])
+def test_a_sentence_without_words_ends_it(said: str | None) -> None:
+    answer, _, table = run([sentence(said), final("")], {"q": ["film"]})
+    assert (answer.ending, answer.loop_text, table.asked) == ("the model gave no further sentence", "", ["q"])
 
 
-class TestOverAGraph:
-    """The same loop over another kind of retriever, with a model that knows nothing but what it is shown."""
-
-    def run(self, triples: Mapping[str, Sequence[Triple]]) -> Answer:
-        answerer = QuestionAnswerer(model=Scripted([final("")]), passages=PASSAGES)
-        return IRCoT(retriever=Graph(triples), model=Thinker(), answerer=answerer, passages=PASSAGES).answer(QUESTION)
-
-    def test_the_third_step_finds_the_last_passage(self) -> None:
-        answer = self.run(TRIPLES)
-        assert [step.query for step in answer.steps] == [QUESTION, DIRECTED, LIVED]
-        assert ["city" in step.so_far.ids for step in answer.steps] == [False, False, True]
-        assert answer.text == "Lake Michigan"
-
-    def test_without_the_first_find_there_is_no_second_query(self) -> None:
-        answer = self.run({id_: facts for id_, facts in TRIPLES.items() if id_ != "film"})
-        assert [step.query for step in answer.steps] == [QUESTION]
-        assert answer.steps[0].so_far.ids == ["director"]
+def test_what_runs_ahead_of_the_evidence_is_discarded() -> None:
+    said = [sentence(f"{DIRECTED} So the answer is: 1."), sentence("So the answer is: 2"), final("")]
+    answer, _, table = run(said, {"q": ["film"], DIRECTED: ["actor"]})
+    assert (table.asked, answer.loop_text) == (["q", DIRECTED], "2")
 
 
-class TestEndings:
-    """Every way out is taken, and named."""
-
-    def run(self, replies: list[Completion], **parameters: Any) -> tuple[Answer, Table]:
-        table = Table({"q": ["film"], "R is S.": ["film", "city"], "S is T.": ["city"]})
-        with Scripted(replies) as model:
-            return agent(table, model, **parameters).answer("q"), table
-
-    @pytest.mark.parametrize("said", ["", "  ", None, "So the answer is:", "So the answer is: ..."])
-    def test_a_sentence_without_words(self, said: str | None) -> None:
-        answer, table = self.run([sentence(said), final("")])
-        assert (answer.ending, answer.loop_text, table.asked) == ("the model gave no further sentence", "", ["q"])
-
-    def test_what_runs_ahead_of_the_evidence_is_discarded(self) -> None:
-        table = Table({"q": ["film"], DIRECTED: ["actor"]})
-        with Scripted(
-            [sentence(f"{DIRECTED} So the answer is: 1."), sentence("So the answer is: 2"), final("")]
-        ) as model:
-            answer = agent(table, model).answer("q")
-        assert (table.asked, answer.loop_text) == (["q", DIRECTED], "2")
-
-    def test_where_the_passages_do_not_say_it_the_reasonings_answer_is_kept(self) -> None:
-        answer, _ = self.run([sentence("Sentence: So the answer is Lake Michigan."), final("")])
-        assert answer.text == "Lake Michigan"
-        answer, _ = self.run([sentence("Hence the answer is: Dr. Cahn of the U.S."), final("")])
-        assert (answer.text, answer.sentence) == ("Dr. Cahn of the U.S", "")
+@pytest.mark.parametrize(
+    ("said", "text"),
+    [
+        ("Sentence: So the answer is Lake Michigan.", "Lake Michigan"),
+        ("Hence the answer is: Dr. Cahn of the U.S.", "Dr. Cahn of the U.S"),
+    ],
+)
+def test_where_the_passages_do_not_say_it_the_reasonings_answer_is_kept(said: str, text: str) -> None:
+    answer, *_ = run([sentence(said), final("")], {"q": ["film"]})
+    assert (answer.text, answer.sentence) == (text, "")
 
 
-class TestLimits:
-    def test_a_late_find_enters_a_full_collection(self) -> None:
-        table = Table({"q": ["film", "director", "other"], "A.": ["film", "actor", "lake"], "B.": ["city", "film"]})
-        with Scripted([sentence("A."), sentence("B."), sentence("So the answer is: x"), final("x")]) as model:
-            answer = agent(table, model, collected=3).answer("q")
-        assert answer.ranking.ids == ["film", "city", "actor"]
-        assert "Milwaukee lies in Wisconsin" in model.prompts[2].user
+def test_a_late_find_enters_a_full_collection() -> None:
+    finds = {"q": ["film", "director", "other"], "A.": ["film", "actor", "lake"], "B.": ["city", "film"]}
+    said = [sentence("A."), sentence("B."), sentence("So the answer is: x"), final("x")]
+    answer, model, _ = run(said, finds, collected=3)
+    assert answer.ranking.ids == ["film", "city", "actor"]
+    assert "Milwaukee lies in Wisconsin" in model.prompts[2].user
 
-    def test_passages_a_step_and_for_the_answer(self) -> None:
-        table = Table({"q": ["film", "director", "other", "actor"]})
-        with Scripted([sentence(""), final("x")]) as model:
-            answer = agent(table, model, retrieved=3, answered_from=1).answer("q")
-        assert answer.ranking.ids == ["film", "director", "other"]
-        assert "Edward Cahn was a film director" not in model.prompts[1].user
+
+def test_passages_a_step_and_for_the_answer() -> None:
+    finds = {"q": ["film", "director", "other", "actor"]}
+    answer, model, _ = run([sentence(""), final("x")], finds, retrieved=3, answered_from=1)
+    assert answer.ranking.ids == ["film", "director", "other"]
+    assert "Edward Cahn was a film director" not in model.prompts[1].user

@@ -6,10 +6,8 @@ from typing import Any
 import pytest
 
 from scripted_loops import BAD, PASSAGES, Table, final, reply
-from triplebeam.answer import Answer
 from triplebeam.generate.accounting import Accounted
 from triplebeam.generate.language_model import Completion, LanguageModel
-from triplebeam.ranking import Ranking
 from triplebeam.retrieve.retriever import Retriever
 from triplebeam.testing.contracts.agents import AgentContract, Ending
 from triplebeam.testing.scripted import Scripted
@@ -82,22 +80,18 @@ class TestContract(AgentContract):
         assert done.steps[1].query == f"{done.steps[0].thought} {QUESTION}"
 
 
-class TestEndings:
-    """Every way out is taken, and named."""
+@pytest.mark.parametrize("nothing", ["", " ", None])
+def test_nothing_is_generated(nothing: str | None) -> None:
+    table = Table({"q": ["film"]})
+    with Scripted([generation(nothing), final("x")]) as model:
+        answer = agent(table, model).answer("q")
+    assert (answer.ending, answer.text, table.asked) == ("the model generated nothing", "x", ["q"])
 
-    def run(self, replies: list[Completion], **parameters: Any) -> tuple[Answer, Table]:
-        table = Table({"q": ["film"], "A. q": ["actor"], "B. q": ["city"]})
-        with Scripted(replies) as model:
-            return agent(table, model, **parameters).answer("q"), table
 
-    def test_its_own_answer_may_stand(self) -> None:
-        answer, _ = self.run([generation("A.", "x"), generation("A.", "y")], own_answer=True)
-        assert (answer.text, answer.loop_text) == ("y", "y")
-
-    @pytest.mark.parametrize("nothing", ["", " ", None])
-    def test_nothing_is_generated(self, nothing: str | None) -> None:
-        answer, table = self.run([generation(nothing), final("x")])
-        assert (answer.ending, answer.text, table.asked) == ("the model generated nothing", "x", ["q"])
+def test_its_own_answer_may_stand() -> None:
+    with Scripted([generation("A.", "x"), generation("A.", "y")]) as model:
+        answer = agent(Table({"q": ["film"], "A. q": ["actor"]}), model, own_answer=True).answer("q")
+    assert (answer.text, answer.loop_text) == ("y", "y")
 
 
 def test_more_are_ranked_than_read() -> None:
@@ -105,21 +99,3 @@ def test_more_are_ranked_than_read() -> None:
         answer = agent(Table({"q": ["film", "director", "actor"]}), model, retrieved=2, read=1).answer("q")
     assert answer.ranking.ids == ["film", "director"]
     assert "Edward Cahn was a film director" not in model.prompts[0].user
-
-
-def test_a_retriever_that_remembers_is_begun_once_a_question() -> None:
-    """Appendix G of GNN-Ret: ITER-RETGEN over the recurrent retriever."""
-    begun: list[Table] = []
-
-    class Remembering:
-        def begin(self) -> Retriever:
-            begun.append(Table({"q": ["film"], "A. q": ["actor"]}))
-            return begun[-1]
-
-        def retrieve(self, query: str, k: int = 10) -> Ranking:
-            raise AssertionError("the question's own retriever is to be asked")
-
-    for _ in range(2):
-        with Scripted([generation("A."), generation("A."), final("x")]) as model:
-            agent(Remembering(), model).answer("q")
-    assert [table.asked for table in begun] == [["q", "A. q"]] * 2

@@ -9,11 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from scripted_loops import BAD, PASSAGES, Gone, Table, driven, final, reply
+from scripted_loops import BAD, PASSAGES, Table, driven, final, reply
 from small_graphs import edge_lists, graph_of
 from trials import examples
-from triplebeam.answer import Answer
-from triplebeam.errors import EndpointError
 from triplebeam.generate.accounting import Accounted
 from triplebeam.generate.language_model import Completion, LanguageModel
 from triplebeam.index.folder.snapshot import Snapshot
@@ -27,6 +25,7 @@ from triplebeam_research.baselines.kgp import KGP
 
 QUESTION = "On which lake lies the city where the actor of the drama by Edward Cahn lived?"
 ACTOR, CITY, LAKE = "Somebody starred in Laughter in Hell.", "Milwaukee lies somewhere.", "Lake Michigan is a lake."
+NO_PATH, ENOUGH = "no path leads to another passage", "as many passages were collected as wanted"
 EDGES = [("film", "director"), ("film", "actor"), ("actor", "city"), ("city", "lake")]
 SCORES = {
     QUESTION: {"film": 0.5, "director": 0.4},
@@ -74,7 +73,7 @@ class TestContract(AgentContract):
     finds = MappingProxyType({QUESTION: ["film"]})
     queries = (QUESTION, ACTOR, CITY, LAKE)
     replies = (evidence(ACTOR), evidence(CITY), evidence(LAKE), final("Michigan"))
-    last, text, loop_text, ending = "lake", "Michigan", "", "no path leads to another passage"
+    last, text, loop_text, ending = "lake", "Michigan", "", NO_PATH
     so_far = (["film"], ["actor", "film"], ["actor", "city", "film"], ["actor", "city", "lake", "film"])
     calls = (0, 1, 1, 1)  # the seeds cost no call
     parameters = MappingProxyType({"branches": 1})
@@ -87,8 +86,8 @@ class TestContract(AgentContract):
         parameters={"max_steps": 2, "branches": 1},
     )
     when_it_repeats_itself = when_it_may_repeat_itself = None  # only the seeds are searched for
-    when_nothing_is_found = Ending(replies=[final("")], ending="no path leads to another passage", finds=[])
-    when_replies_are_unusable = Ending(replies=[BAD] * 4, ending="no path leads to another passage;", problems=[0, 1])
+    when_nothing_is_found = Ending(replies=[final("")], ending=NO_PATH, finds=[])
+    when_replies_are_unusable = Ending(replies=[BAD] * 4, ending=f"{NO_PATH};", problems=[0, 1])
 
     @pytest.fixture(autouse=True)
     def over(self, world: Snapshot) -> None:
@@ -101,48 +100,34 @@ class TestContract(AgentContract):
         return reply(evidence=words, found=True, answer=words, sentence=words)
 
 
-class TestTheQueue:
-    def test_first_in_first_out(self, world: Snapshot) -> None:
-        """Both seeds go on before a path of two passages does; what was collected is not collected again."""
-        table = Table({QUESTION: ["city", "film"]})
-        with Scripted([evidence(LAKE), evidence(ACTOR), final("x")]) as model:
-            steps, answer = driven(agent(world, model, table), QUESTION)
-        assert [step.ranking.ids for step in steps] == [["city", "film"], ["lake", "actor"], ["director"]]
-        assert answer.ending == "no path leads to another passage"
-
-    def test_a_path_whose_neighbours_are_collected_asks_nothing(self, world: Snapshot) -> None:
-        table = Table({QUESTION: ["film", "director", "actor", "city", "lake"]})
-        with Scripted([final("x")]) as model:
-            steps, answer = driven(agent(world, model, table), QUESTION)
-        assert (len(steps), answer.ending) == (1, "no path leads to another passage")
-
-    def test_only_edges_that_are_asked_for(self, world: Snapshot) -> None:
-        with Scripted([final("x")]) as model:
-            answer = agent(world, model, Table({QUESTION: ["film"]}), edges=("structural",)).answer(QUESTION)
-        assert answer.ranking.ids == ["film"]
-
-
-class TestEndings:
-    """Every way out is taken, and named."""
-
-    def run(self, world: Snapshot, replies: list[Completion], **parameters: Any) -> Answer:
-        with Scripted(replies) as model:
-            return agent(world, model, Table({QUESTION: ["film"]}), **parameters).answer(QUESTION)
-
-    def test_enough_are_collected(self, world: Snapshot) -> None:
-        answer = self.run(world, [evidence(ACTOR), final("x")], collected=2)
-        assert (answer.ending, answer.ranking.ids) == ("as many passages were collected as wanted", ["actor", "film"])
-        assert self.run(world, [final("x")], collected=1).ending == "as many passages were collected as wanted"
-
-    @pytest.mark.parametrize("nothing", ["", " ", None])
-    def test_a_path_that_needs_nothing_is_left(self, world: Snapshot, nothing: str | None) -> None:
-        answer = self.run(world, [evidence(nothing), final("x")])
-        assert (answer.ending, answer.ranking.ids) == ("no path leads to another passage", ["film"])
-        assert [(step.query, len(step.ranking)) for step in answer.steps] == [(QUESTION, 1), ("", 0)]
-
-    def test_an_endpoint_that_is_gone_is_an_error(self, world: Snapshot) -> None:
-        with pytest.raises(EndpointError, match="does not answer"):
-            agent(world, Gone(), Table({QUESTION: ["film"]})).answer(QUESTION)
+@pytest.mark.parametrize(
+    ("seeds", "replies", "parameters", "found", "ending"),
+    [
+        # Both seeds go on before a path of two passages does; what was collected is not collected again.
+        (["city", "film"], [LAKE, ACTOR], {}, [["city", "film"], ["lake", "actor"], ["director"]], NO_PATH),
+        # A path whose neighbours are collected asks nothing.
+        ([*PASSAGES][:5], [], {}, [[*PASSAGES][:5]], NO_PATH),
+        (["film"], [], {"edges": ("structural",)}, [["film"]], NO_PATH),
+        (["film"], [ACTOR], {"collected": 2}, [["film"], ["actor"]], ENOUGH),
+        (["film"], [], {"collected": 1}, [["film"]], ENOUGH),
+        (["film"], [""], {}, [["film"], []], NO_PATH),
+        (["film"], [" "], {}, [["film"], []], NO_PATH),
+        (["film"], [None], {}, [["film"], []], NO_PATH),
+    ],
+)
+def test_what_each_step_collects_and_why_the_last_is_the_last(
+    world: Snapshot,
+    seeds: list[str],
+    replies: list[str | None],
+    parameters: dict[str, Any],
+    found: list[list[str]],
+    ending: str,
+) -> None:
+    with Scripted([*map(evidence, replies), final("x")]) as model:
+        steps, answer = driven(agent(world, model, Table({QUESTION: seeds}), **parameters), QUESTION)
+    assert ([step.ranking.ids for step in steps], answer.ending) == (found, ending)
+    assert set(answer.ranking.ids) == {id_ for ids in found for id_ in ids}
+    assert all(step.query == "" for step in steps if not step.ranking)
 
 
 class Rows:

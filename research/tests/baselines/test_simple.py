@@ -7,7 +7,6 @@ import pytest
 
 from triplebeam.errors import BadInputError
 from triplebeam.generate.accounting import Accounted
-from triplebeam.methods.agent import Auto
 from triplebeam.retrieve.retriever import Retriever
 from triplebeam.testing.scripted import Scripted
 from triplebeam_research.baselines.simple import ClosedBook, FixedRanking
@@ -25,7 +24,6 @@ def test_the_question_alone_is_asked() -> None:
     assert (answer.text, answer.sentence) == ("Edward Cahn", "As far as I know.")
     assert (answer.steps, len(answer.ranking), answer.usage.calls) == ((), 0, 1)
     assert answer.ending == "no passages were asked for"
-    assert not answer.supported
     [prompt] = model.prompts
     assert (prompt.template, prompt.user) == ("closed_book", f"Question: {QUESTION}")
     assert "at most six words" in prompt.system
@@ -42,13 +40,6 @@ def test_a_reply_that_cannot_be_used_is_reported() -> None:
         answer = ClosedBook(model=Accounted(model)).answer(QUESTION)
     assert (answer.text, answer.usage.calls) == ("", 2)
     assert answer.ending.startswith("no passages were asked for; "), answer.ending
-
-
-def test_a_second_agent_may_follow_it() -> None:
-    with Scripted([reply("", found=False), reply("Cahn")]) as model:
-        alone = ClosedBook(model=Accounted(model))
-        answer = Auto(first=alone, then=alone).answer(QUESTION)
-    assert (answer.text, answer.steps, answer.usage.calls) == ("Cahn", (), 2)
 
 
 GIVEN: Retriever = FixedRanking({"Who?": ["z", "a", "m"], "Nobody?": []})

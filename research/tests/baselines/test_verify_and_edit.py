@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from scripted_loops import PASSAGES, Driven, Table, driven, path, reply
+from scripted_loops import PASSAGES, Table, driven, path, reply
 from triplebeam.generate.accounting import Accounted
 from triplebeam.generate.language_model import Completion, LanguageModel
 from triplebeam.testing.scripted import Scripted
@@ -38,70 +38,49 @@ def agent(model: LanguageModel, table: Table, **parameters: Any) -> VerifyAndEdi
 UNSURE = [path("Ontario"), path("Lake Erie", WRONG), path("Huron"), path("erie lake"), path("Lake Erie")]
 
 
-class TestPathsAgree:
-    @pytest.mark.parametrize("answers", [["A", "A", "A", "B", "C"], ["B", "A", "a", "", "A."]])
-    def test_three_of_five_are_enough(self, answers: list[str]) -> None:
-        with Scripted([path(answer) for answer in answers]) as model:
-            answer = agent(model, Table({})).answer(QUESTION)
-        assert (answer.text, answer.steps, len(answer.ranking)) == ("A", (), 0)
-        assert (answer.ending, answer.usage.calls) == ("3 of 5 paths agreed", 5)
-
-    def test_nobody_has_anything_to_say(self) -> None:
-        with Scripted(["no"] * 10) as model:
-            answer = agent(model, Table({})).answer(QUESTION)
-        assert (answer.text, answer.usage.calls) == ("", 10)
-        assert answer.ending.startswith("the reasoning came to no answer; The model's reply")
+@pytest.mark.parametrize("answers", [["A", "A", "A", "B", "C"], ["B", "A", "a", "", "A."]])
+def test_three_of_five_are_enough(answers: list[str]) -> None:
+    with Scripted([path(answer) for answer in answers]) as model:
+        answer = agent(model, Table({})).answer(QUESTION)
+    assert (answer.text, answer.steps, len(answer.ranking)) == ("A", (), 0)
+    assert (answer.ending, answer.usage.calls) == ("3 of 5 paths agreed", 5)
 
 
-class TestThreeSteps:
+def test_nobody_has_anything_to_say() -> None:
+    with Scripted(["no"] * 10) as model:
+        answer = agent(model, Table({})).answer(QUESTION)
+    assert (answer.text, answer.usage.calls) == ("", 10)
+    assert answer.ending.startswith("the reasoning came to no answer; The model's reply")
+
+
+def test_three_steps() -> None:
     """The winning path's three sentences are checked; the last check finds the last passage."""
+    queries = [WHICH, WHERE, LAKE]
+    table = Table({WHICH: ["film", "director"], WHERE: ["actor", "film"], LAKE: ["lake", "city", "other"]})
+    kept = ["Edward Cahn directed Laughter in Hell.", "Pat Brien lived in Milwaukee.", THIRD]
+    edits = [edit_to(sentence) for sentence in (*kept[:2], "")]
+    checks = [each for query, edit in zip(queries, edits, strict=True) for each in (ask_for(query), edit)]
+    with Scripted([*UNSURE, *checks, final("Lake Michigan")]) as model:
+        _, answer = driven(agent(model, table), QUESTION)
+    assert table.asked == [step.query for step in answer.steps] == queries
+    assert ["city" in step.so_far.ids for step in answer.steps] == [False, False, True]
+    assert answer.steps[2].ranking.ids == ["lake", "city"]
+    assert answer.ranking == answer.steps[-1].so_far
 
-    @pytest.fixture
-    def done(self) -> Driven:
-        table = Table({WHICH: ["film", "director"], WHERE: ["actor", "film"], LAKE: ["lake", "city", "other"]})
-        replies = [
-            *UNSURE,
-            ask_for(WHICH),
-            edit_to("Edward Cahn directed Laughter in Hell."),
-            ask_for(WHERE),
-            edit_to("Pat Brien lived in Milwaukee."),
-            ask_for(LAKE),
-            edit_to(""),
-            final("Lake Michigan"),
-        ]
-        with Scripted(replies) as model:
-            return Driven(model, table, *driven(agent(model, table), QUESTION))
+    asked = [prompt.user for prompt in model.prompts[5:11:2]]
+    assert [user.split("Sentence: ")[1] for user in asked] == [FIRST, SECOND, THIRD]
+    assert all(f"Question: {QUESTION}" in user for user in asked)
+    read = [prompt.user for prompt in model.prompts[6:11:2]]
+    assert all(f"Question: {query}" in user for user, query in zip(read, queries, strict=True))
+    assert "Pat Brien starred" in read[1]
+    assert "Milwaukee lies in Wisconsin" in read[2]
 
-    def test_every_sentence_is_asked_for_and_the_last_step_finds_the_city(self, done: Driven) -> None:
-        _, table, _, answer = done
-        assert table.asked == [step.query for step in answer.steps] == [WHICH, WHERE, LAKE]
-        assert ["city" in step.so_far.ids for step in answer.steps] == [False, False, True]
-        assert answer.steps[2].ranking.ids == ["lake", "city"]
-        assert answer.ranking == answer.steps[-1].so_far
-
-    def test_each_verifying_question_comes_from_its_sentence(self, done: Driven) -> None:
-        users = [prompt.user for prompt in done.model.prompts[5:]]
-        assert [user.split("Sentence: ")[1] for user in users[0:6:2]] == [FIRST, SECOND, THIRD]
-        assert all(f"Question: {QUESTION}" in user for user in users[0:6:2])
-
-    def test_edits_are_read_from_what_was_found(self, done: Driven) -> None:
-        users = [prompt.user for prompt in done.model.prompts[6:11:2]]
-        assert all(f"Question: {query}" in user for user, query in zip(users, (WHICH, WHERE, LAKE), strict=True))
-        assert "Pat Brien starred" in users[1]
-        assert "Milwaukee lies in Wisconsin" in users[2]
-
-    def test_the_answer_follows_from_the_edited_reasoning(self, done: Driven) -> None:
-        model, *_, answer = done
-        kept = f"Edward Cahn directed Laughter in Hell. Pat Brien lived in Milwaukee. {THIRD}"
-        assert f"Reasoning: {kept}" in model.prompts[-1].user
-        assert model.prompts[-1].system.count("Example reasoning:") == 6
-        assert (answer.text, answer.sentence) == ("Lake Michigan", kept)
-        assert [step.thought for step in answer.steps] == [*kept.replace(". ", ".|").split("|")]
-        assert answer.ending == "2 of 5 paths agreed, and the reasoning was checked"
-
-    def test_all_calls_are_counted(self, done: Driven) -> None:
-        assert [step.usage.calls for step in done.answer.steps] == [2, 2, 2]
-        assert done.answer.usage.calls == 5 + 6 + 1
+    assert f"Reasoning: {' '.join(kept)}" in model.prompts[-1].user
+    assert model.prompts[-1].system.count("Example reasoning:") == 6
+    assert (answer.text, answer.sentence) == ("Lake Michigan", " ".join(kept))
+    assert [(step.thought, step.usage.calls) for step in answer.steps] == [(sentence, 2) for sentence in kept]
+    assert answer.ending == "2 of 5 paths agreed, and the reasoning was checked"
+    assert answer.usage.calls == 5 + 6 + 1
 
 
 def test_replies_that_cannot_be_used_are_reported_and_do_not_stop_it() -> None:
