@@ -28,6 +28,11 @@ from triplebeam_research.report import write_report
 
 Compare: TypeAlias = Callable[..., Evaluation]
 
+
+def say(answer: str) -> str:
+    return json.dumps({"found": True, "answer": answer, "sentence": "."})
+
+
 ROWS = [
     {"id": "death", "question": "When did the director of Laughter in Hell die?", "gold": ["film", "director"],
      "answers": ["25 August 1963"], "hops": 2},
@@ -93,8 +98,6 @@ def test_gold_by_file_and_phrase_gives_the_figures_of_gold_by_id(
     assert found.triples_of_gold == by_id.triples_of_gold
     assert [summary(found, run)["R@2"] for run in found.runs] == [summary(by_id, run)["R@2"] for run in by_id.runs]
     assert [question.gold for question in found.questions] == [question.gold for question in by_id.questions]
-    write_evaluation(tmp_path / "out", found)
-    assert (tmp_path / "out" / "qrels.txt").read_text().count("\n") == 3
 
 
 def test_a_second_time_nothing_is_computed(compare: Compare, words: Embedder) -> None:
@@ -113,43 +116,37 @@ def test_a_second_time_nothing_is_computed(compare: Compare, words: Embedder) ->
 
 
 def test_agents_bounds_and_seeds(compare: Compare) -> None:
-    reply = json.dumps({"found": True, "answer": "25 August 1963", "sentence": "He died then."})
-    model = Scripted([reply] * 12)
     methods = ("closed_book", "read:gold", "read:bm25")
-    evaluation = compare(*methods, model=model, seeds=[1, 2])
+    evaluation = compare(*methods, model=Scripted([say("25 August 1963")] * 12), seeds=[1, 2])
     assert [run.method for run in evaluation.runs] == [f"{each} (seed {seed})" for each in methods for seed in (1, 2)]
-    closed, gold = evaluation.runs[0], evaluation.runs[2]
-    assert closed.results[0].answer == "25 August 1963"
-    assert closed.results[0].passage_ids == ()
-    assert gold.results[0].passage_ids == ("film", "director")
+    closed, gold = evaluation.runs[0].results[0], evaluation.runs[2].results[0]
+    assert (closed.answer, closed.passage_ids) == ("25 August 1963", ())
+    assert gold.passage_ids == ("film", "director")
 
 
-def test_answers_are_judged_where_asked_for(compare: Compare) -> None:
-    reply = json.dumps({"found": True, "answer": "in August 1963", "sentence": "."})
-    model = Scripted([reply, reply, json.dumps({"correct": True}), json.dumps({"correct": False})])
-    evaluation = compare("closed_book", judge=True, model=model)
+def test_answers_are_judged_where_asked_for_and_verdicts_are_in_the_report(compare: Compare) -> None:
+    model = Scripted([*[say("in August 1963")] * 2, *map(json.dumps, ({"correct": True}, {"correct": False}))])
+    evaluation = compare("closed_book", "bm25", judge=True, model=model)
     assert [result.judged for result in evaluation.runs[0].results] == [1.0, 0.0]
     assert evaluation.facts["judge"].endswith("the model under test")
+    report = write_report(replace(evaluation, advice="Do I need a graph? No.")).text
+    assert "| Judged |" in report
+    assert "Do I need a graph? No." in report
 
 
 def test_another_model_may_judge(compare: Compare) -> None:
-    reply = json.dumps({"found": True, "answer": "in August 1963", "sentence": "."})
-    with Scripted([reply, reply]) as model, Scripted([json.dumps({"correct": True})] * 2, name="judge") as judge:
+    with Scripted([say("1963")] * 2) as model, Scripted([json.dumps({"correct": True})] * 2, name="judge") as judge:
         evaluation = compare("closed_book", judge=True, model=model, judged_by=judge)
     assert [result.judged for result in evaluation.runs[0].results] == [1.0, 1.0]
     assert evaluation.facts["judge"] == "judge"
 
 
-def test_the_judge_has_settings_of_its_own(world: Snapshot, words: Embedder, tmp_path: Path) -> None:
-    def opened(settings: Settings) -> tuple[ExperimentEvaluator, OpenedCorpus]:
-        return ExperimentEvaluator(settings=settings), OpenedCorpus(
-            Context(world, settings, words), CountingEmbedder(words)
-        )
-
-    evaluator, corpus = opened(Settings(home=tmp_path, model="small", judge_model="large"))
-    assert (corpus.context.model.name, evaluator.judge_of(corpus).name) == ("small", "large")
-    evaluator, corpus = opened(Settings(home=tmp_path, model="small"))
-    assert evaluator.judge_of(corpus) is corpus.context.model
+@pytest.mark.parametrize("judge", ["large", None])
+def test_the_judge_has_settings_of_its_own(world: Snapshot, words: Embedder, tmp_path: Path, judge: str | None) -> None:
+    settings = Settings(home=tmp_path, model="small", judge_model=judge)
+    corpus = OpenedCorpus(Context(world, settings, words), CountingEmbedder(words))
+    assert corpus.context.model.name == "small"
+    assert ExperimentEvaluator(settings=settings).judge_of(corpus).name == (judge or "small")
 
 
 def test_a_given_run_is_compared_with_ours_on_the_questions_it_holds(compare: Compare, tmp_path: Path) -> None:
@@ -169,8 +166,6 @@ def test_a_given_run_is_compared_with_ours_on_the_questions_it_holds(compare: Co
         ("hipporag[entities=given]", "--query-entities"),
         ("hipporag[entities=verbatm]", "did you mean 'verbatim'"),
         ("hipporag2[filter=on]", "none, llm"),
-        ("hipporag2@triples", "searches passages"),
-        ("closed_book:bm25", "without passages"),
         ("agent[stop_when_stuck=maybe]", "not yes or no"),
         ("run:gone.trec", "gone.trec"),
     ],
@@ -198,26 +193,22 @@ def test_gold_is_known_in_an_evaluation_only(world: Snapshot, words: Embedder) -
         IndexReader(Context(world, Settings(), words)).retriever("gold")
 
 
-def test_the_bound_is_measured_and_is_no_method_to_recommend(compare: Compare) -> None:
-    evaluation = compare("gold", "bm25", "hipporag2")
-    assert [result.passage_ids for result in evaluation.runs[0].results] == [("film", "director"), ("lake",)]
-    assert [run.graph for run in evaluation.runs] == [None, False, True]
-
-
-def test_a_seed_is_for_what_is_sampled_and_counts_once(compare: Compare, tmp_path: Path) -> None:
+def test_a_seed_is_for_what_is_sampled_and_the_bound_is_no_method_to_recommend(
+    compare: Compare, tmp_path: Path
+) -> None:
     other = tmp_path / "theirs.trec"
     other.write_text("death Q0 film 1 0.9 x\nlake Q0 lake 1 0.9 x\n")
-    reply = json.dumps({"found": True, "answer": "1963", "sentence": "."})
-    evaluation = compare(
-        f"run:{other}", "hipporag[entities=verbatim]", "closed_book", model=Scripted([reply] * 4), seeds=[1, 2, 1]
-    )
-    assert [run.method for run in evaluation.runs] == [
-        "theirs (given)",
-        "hipporag[entities=verbatim]",
-        "closed_book (seed 1)",
-        "closed_book (seed 2)",
+    methods = (f"run:{other}", "gold", "bm25", "hipporag[entities=verbatim]", "closed_book")
+    evaluation = compare(*methods, model=Scripted([say("1963")] * 4), seeds=[1, 2, 1])
+    assert [(run.method, run.graph) for run in evaluation.runs] == [
+        ("theirs (given)", None),
+        ("gold", None),
+        ("bm25", False),
+        ("hipporag[entities=verbatim]", True),
+        ("closed_book (seed 1)", None),
+        ("closed_book (seed 2)", None),
     ]
-    assert [run.graph for run in evaluation.runs] == [None, True, None, None]
+    assert [result.passage_ids for result in evaluation.runs[1].results] == [("film", "director"), ("lake",)]
 
 
 @pytest.mark.parametrize(
@@ -257,15 +248,6 @@ def test_a_place_that_cannot_be_written_to_or_read_is_named(compare: Compare, qu
         write_evaluation(questions, evaluation)
     with pytest.raises(BadInputError, match=r"gone\.jsonl cannot be read"):
         compare("hipporag[entities=given]", query_entities=str(tmp_path / "gone.jsonl"))
-
-
-def test_verdicts_and_advice_are_in_the_report(compare: Compare) -> None:
-    reply = json.dumps({"found": True, "answer": "in 1963", "sentence": "."})
-    model = Scripted([reply, reply, json.dumps({"correct": True}), json.dumps({"correct": False})])
-    evaluation = compare("closed_book", "bm25", judge=True, model=model)
-    report = write_report(replace(evaluation, advice="Do I need a graph? No.")).text
-    assert "| Judged |" in report
-    assert "Do I need a graph? No." in report
 
 
 def test_a_table_shows_names_as_they_are_and_says_when_nothing_was_measured(

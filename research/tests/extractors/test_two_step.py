@@ -1,7 +1,4 @@
-"""Two calls a passage: what goes from the first into the second, and what a failure of either costs.
-
-Keywords asked of a model: beside another extractor's triples, and as edges between passages.
-"""
+"""Two calls a passage, what a failure of either costs, and keywords of a model beside another extractor's triples."""
 
 import json
 import re
@@ -90,24 +87,25 @@ def test_the_second_question_has_the_entities_of_the_first() -> None:
     assert second.user == f'{first.user}\n\nEntities:\n["Oslo", "Norway", "1814"]'
 
 
-def test_names_are_shown_as_they_are_written_and_can_be_sent() -> None:
-    with Scripted(['{"entities": ["Tromsø", "a\\ud800b"]}', triples()]) as model:
+@pytest.mark.parametrize(
+    ("listed", "shown"),
+    [
+        ('["Tromsø", "a\\ud800b"]', '["Tromsø", "a\ufffdb"]'),  # as they are written, and can be sent
+        ("[]", "[]"),  # asked for triples all the same
+    ],
+)
+def test_the_names_that_the_second_question_is_shown(listed: str, shown: str) -> None:
+    with Scripted([f'{{"entities": {listed}}}', triples(["water", "boils at", "100 °C"])]) as model:
         [extraction] = TwoStepExtractor(model).extract([OSLO])
-    assert extraction.entities == ("Tromsø", "a\ufffdb")
-    assert model.prompts[1].user.endswith('["Tromsø", "a\ufffdb"]')
-
-
-def test_a_passage_that_names_nothing_is_asked_for_triples_all_the_same() -> None:
-    with Scripted([entities(), triples(["water", "boils at", "100 °C"])]) as model:
-        [extraction] = TwoStepExtractor(model).extract([OSLO])
+    assert extraction.entities == tuple(json.loads(shown))
     assert extraction.triples == (Triple("water", "boils at", "100 °C"),)
-    assert model.prompts[1].user.endswith("Entities:\n[]")
+    assert model.prompts[1].user.endswith(f"Entities:\n{shown}")
 
 
-def test_the_name_tells_model_and_prompts() -> None:
-    extractor = TwoStepExtractor(Scripted([], name="toy"))
-    versions = f"{load('extract_entities').version}-{load('extract_triples').version}"
-    assert extractor.name == f"llm-two-step:toy:{versions}"
+def test_names_tell_model_and_prompts() -> None:
+    model, entities, triples = Scripted([], name="toy"), load("extract_entities"), load("extract_triples")
+    assert TwoStepExtractor(model).name == f"llm-two-step:toy:{entities.version}-{triples.version}"
+    assert WithKeywords(TableExtractor(TRIPLES), model).name == f"table:1+keywords:toy:{load('keywords').version}"
 
 
 def test_a_batch_is_asked_for_entities_and_then_for_triples() -> None:
@@ -118,18 +116,12 @@ def test_a_batch_is_asked_for_entities_and_then_for_triples() -> None:
         assert [extraction.passage_id for extraction in extractions] == ["p2", "p3"]
 
 
-def test_a_row_that_is_no_triple_is_put_aside_without_the_others() -> None:
-    with Scripted([entities("Oslo"), triples(["Oslo", "is in", "Norway"], ["a", "b"], ["a", None, "c"])]) as model:
-        [extraction] = TwoStepExtractor(model).extract([OSLO])
-    assert extraction.triples == (Triple("Oslo", "is in", "Norway"),)
-    assert extraction.rejected == (("a", "b"), ("a", "", "c"))
-
-
 def test_either_reply_is_corrected_once_and_all_calls_are_charged() -> None:
-    replies = ["no JSON", entities("Oslo"), "no JSON", triples(["Oslo", "is in", "Norway"])]
+    replies = ["no JSON", entities("Oslo"), "no JSON", triples(["Oslo", "is in", "Norway"], ["a", None, "c"])]
     with Scripted(replies) as model, account() as spent:
         [extraction] = TwoStepExtractor(Accounted(model)).extract([OSLO])
     assert extraction.triples == (Triple("Oslo", "is in", "Norway"),)
+    assert extraction.rejected == (("a", "", "c"),)
     assert [prompt.correction is not None for prompt in model.prompts] == [False, True, False, True]
     assert spent.usage.calls == 4
 
@@ -148,24 +140,14 @@ def test_a_passage_without_a_usable_list_is_not_asked_for_triples() -> None:
 def test_a_passage_the_endpoint_refuses_fails_alone(template: str) -> None:
     model = Fails(BOTH, template, "Lima", PromptRefusedError("too long"))
     extractions = list(TwoStepExtractor(model).extract([OSLO, LIMA, ROME]))
-    assert [(extraction.passage_id, extraction.failure) for extraction in extractions] == [
-        ("p1", None),
-        ("p2", "too long"),
-        ("p3", None),
-    ]
+    assert [each.passage_id for each in extractions] == ["p1", "p2", "p3"]
+    assert [each.failure for each in extractions] == [None, "too long", None]
 
 
-def test_an_endpoint_that_goes_down_keeps_what_was_done() -> None:
-    model = Fails(BOTH, "extract_entities", "Lima", EndpointError("down"))
-    extractions = TwoStepExtractor(model, batch_size=1).extract([OSLO, LIMA])
-    assert next(extractions).passage_id == "p1"
-    with pytest.raises(EndpointError, match="down"):
-        next(extractions)
-
-
-def test_what_arrived_in_a_batch_is_given_before_its_error() -> None:
-    model = Fails(BOTH, "extract_triples", "Lima", EndpointError("down"))
-    extractions = TwoStepExtractor(Concurrent(model=model, concurrency=1)).extract([OSLO, LIMA, ROME])
+@pytest.mark.parametrize(("template", "batch_size"), [("extract_entities", 1), ("extract_triples", 16)])
+def test_an_endpoint_that_goes_down_keeps_what_was_done_before_its_error(template: str, batch_size: int) -> None:
+    model = Concurrent(model=Fails(BOTH, template, "Lima", EndpointError("down")), concurrency=1)
+    extractions = TwoStepExtractor(model, batch_size=batch_size).extract([OSLO, LIMA, ROME])
     assert next(extractions).passage_id == "p1"
     with pytest.raises(EndpointError, match="down"):
         next(extractions)
@@ -188,12 +170,8 @@ FILM = Passage(id="film", title="Laughter in Hell", text="A drama film directed 
 CITY = Passage(id="city", title="Milwaukee", text="Milwaukee lies in Wisconsin.")
 
 
-def reply(*names: str) -> str:
-    return json.dumps({"entities": names})
-
-
 def test_triples_stay_and_keywords_take_the_place_of_entities() -> None:
-    with Scripted([reply("Laughter in Hell", " Edward L. Cahn", "Edward L. Cahn"), reply()]) as model:
+    with Scripted([entities("Laughter in Hell", " Edward L. Cahn", "Edward L. Cahn"), entities()]) as model:
         film, city = WithKeywords(TableExtractor(TRIPLES), model).extract([FILM, CITY])
     assert film.triples == tuple(TRIPLES["film"])
     assert film.entities == ("Laughter in Hell", "Edward L. Cahn")
@@ -201,13 +179,8 @@ def test_triples_stay_and_keywords_take_the_place_of_entities() -> None:
     assert model.prompts[0].user == "Passage:\nLaughter in Hell\nA drama film directed by Edward Cahn."
 
 
-def test_the_name_tells_both() -> None:
-    extractor = WithKeywords(TableExtractor(TRIPLES), Scripted([], name="toy"))
-    assert extractor.name == f"table:1+keywords:toy:{load('keywords').version}"
-
-
 def test_a_reply_that_is_no_use_fails_its_passage_alone() -> None:
-    with Scripted(["no", reply("Milwaukee"), "no again"]) as model:
+    with Scripted(["no", entities("Milwaukee"), "no again"]) as model:
         film, city = WithKeywords(TableExtractor(TRIPLES), model).extract([FILM, CITY])
     assert film.failure is not None
     assert city.entities == ("Milwaukee",)
@@ -220,7 +193,7 @@ def test_passages_that_share_a_keyword_are_joined(tmp_path: Path, words: Embedde
     """
     keywords = {"film": ["Water"], "director": ["Edward Cahn"], "lake": ["water"]}
     replies = [
-        reply(*keywords.get(document.id, [])) for document in sorted(world_documents(), key=lambda each: each.id)
+        entities(*keywords.get(document.id, [])) for document in sorted(world_documents(), key=lambda each: each.id)
     ]
     extractor = WithKeywords(TableExtractor(TRIPLES), Scripted(replies))
     IndexBuilder(folder=tmp_path / "i", embedder=words, extractor=extractor).build(world_documents())

@@ -14,7 +14,6 @@ from triplebeam.errors import BadInputError
 from triplebeam.index.build.build import IndexBuilder
 from triplebeam.index.folder.snapshot import Snapshot, view
 from triplebeam.passage import Document
-from triplebeam.ranking import Ranking
 from triplebeam.retrieve.bases import BM25, Dense, Hybrid
 from triplebeam.retrieve.retriever import Retriever
 from triplebeam.testing.contracts import RetrieverContract
@@ -76,10 +75,6 @@ def test_equal_passages_go_by_id(tmp_path: Path, words: Embedder) -> None:
         Document(id=id_, text="the same words", is_passage=True) for id_ in "dbca"
     )
     assert over(Snapshot.open(tmp_path), words).retrieve("same", 2).ids == ["a", "b"]
-
-
-def test_none_wanted_is_none_given(world: Snapshot, words: Embedder) -> None:
-    assert over(world, words).retrieve("lake", 0) == Ranking()
 
 
 def test_a_passage_is_encoded_once(world: Snapshot, words: Embedder) -> None:
