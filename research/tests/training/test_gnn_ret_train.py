@@ -1,7 +1,6 @@
 """Training on made-up problems, its stopping rules, and the file of weights.
 
-Eq. 3 and 5: losses against their transcription, derivatives against finite differences, the printed gradients
-against the printed equations.
+Eq. 3 and 5: losses against their transcription, derivatives against finite differences, printed gradients as printed.
 """
 
 from itertools import pairwise
@@ -22,7 +21,13 @@ from triplebeam.index.folder.passage_graph import PassageGraph
 from triplebeam.methods.gnn_ret.propagate import Message, MessagePassing
 from triplebeam.methods.gnn_ret.weights import GNN_RET, RGNN_RET, Gradient, TrainedOn, TrainingSettings, read_weights
 from triplebeam_research.training.descent import AT_BORDER, LAST_STEP, RISING_LOSS, SMALL_GRADIENT, train
-from triplebeam_research.training.objective import HingeObjective, TrainingStep, assign_labels, training_steps
+from triplebeam_research.training.objective import (
+    HingeObjective,
+    LossAndGradient,
+    TrainingStep,
+    assign_labels,
+    training_steps,
+)
 from triplebeam_research.training.printed import compute_printed_gradient
 from triplebeam_research.training.trainer import describe_training, write_weights
 
@@ -68,7 +73,7 @@ def test_steps_that_prepare_each_other_teach_to_remember() -> None:
     assert result.loss < result.losses[0]
 
 
-def test_layers_are_trained_each(star: PassageGraph) -> None:
+def test_layers_are_trained_each() -> None:
     chain = graph_of(10, [], [(0, 1), (1, 2)])
     distances = [0.1, 0.8, 0.9, 0.3, 0.35, 0.4, 0.45, 0.5, 0.55, 0.6]
     result = train(chain, [[step(distances, 1, 2)]], TrainingSettings(alpha=(0.9, 0.9), relevant=2, rate=0.1))
@@ -76,32 +81,24 @@ def test_layers_are_trained_each(star: PassageGraph) -> None:
     assert len(result.alpha) == 2
 
 
-def test_it_stops_when_the_loss_is_flat(star: PassageGraph) -> None:
+def test_it_stops_when_the_loss_is_flat_or_at_the_border(star: PassageGraph) -> None:
     result = train(star, [[step([0.1, 0.2, *[0.9] * 8], 1)]])
-    assert result.losses == (0.0,)
-    assert (result.alpha, result.ending) == ((0.1,), SMALL_GRADIENT)
-
-
-def test_it_stops_at_the_border(star: PassageGraph) -> None:
-    """Nothing is nearer than α = 0 allows, and the gradient is not small there."""
-    far = [0.5, 0.9, *[0.2] * 8]
-    result = train(star, [[step(far, 1)]], TrainingSettings(alpha=(0.4,), relevant=10))
-    assert result.alpha == (0.0,)
-    assert result.ending == AT_BORDER
+    assert (result.losses, result.alpha, result.ending) == ((0.0,), (0.1,), SMALL_GRADIENT)
+    # Nothing is nearer than α = 0 allows, and the gradient is not small there.
+    result = train(star, [[step([0.5, 0.9, *[0.2] * 8], 1)]], TrainingSettings(alpha=(0.4,), relevant=10))
+    assert (result.alpha, result.ending) == ((0.0,), AT_BORDER)
     assert len(result.losses) < 10
 
 
 def test_it_stops_when_the_loss_keeps_rising_and_gives_the_best_values(
     star: PassageGraph, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from triplebeam_research.training import objective
-
     heights = iter([0.5, 0.4, 0.3, 0.35, 0.36, 0.37, 0.38, 0.39, 0.2])
 
-    def rising(*arguments: object) -> objective.LossAndGradient:
-        return objective.LossAndGradient(next(heights), np.array([-0.05, 0.0]))
+    def rise(*arguments: object) -> LossAndGradient:
+        return LossAndGradient(next(heights), np.array([-0.05, 0.0]))
 
-    monkeypatch.setattr(objective.HingeObjective, "compute_exact", rising)
+    monkeypatch.setattr(HingeObjective, "compute_exact", rise)
     result = train(star, [[step(FAR_TARGET, 1)]])
     assert result.losses[-1] == 0.39
     assert result.ending == RISING_LOSS
@@ -117,13 +114,19 @@ def test_it_stops_at_the_last_step(star: PassageGraph) -> None:
     assert seen[-1] == ("train", 3, 3)
 
 
-def test_nothing_to_train_on_is_said(star: PassageGraph) -> None:
-    with pytest.raises(BadInputError, match="nothing to train on"):
-        train(star, [])
-    with pytest.raises(BadInputError, match="question 2 names no supporting passage"):
-        train(star, [[step(FAR_TARGET, 1)], [step(FAR_TARGET)]])
-    with pytest.raises(BadInputError, match="between 0 and 1"):
-        train(star, [[step(FAR_TARGET, 1)]], TrainingSettings(alpha=(1.5,)))
+@pytest.mark.parametrize(
+    ("steps", "alpha", "message"),
+    [
+        ([], 0.5, "nothing to train on"),
+        ([[step(FAR_TARGET, 1)], [step(FAR_TARGET)]], 0.5, "question 2 names no supporting passage"),
+        ([[step(FAR_TARGET, 1)]], 1.5, "between 0 and 1"),
+    ],
+)
+def test_nothing_to_train_on_is_said(
+    star: PassageGraph, steps: list[list[TrainingStep]], alpha: float, message: str
+) -> None:
+    with pytest.raises(BadInputError, match=message):
+        train(star, steps, TrainingSettings(alpha=(alpha,)))
 
 
 TRAINED_ON = TrainedOn(questions="train.jsonl", question_count=1, passage_count=10, embedder="words")
@@ -178,15 +181,8 @@ def objective(problem: Problem, threshold: float, message: Message = "min") -> H
 def loss(problem: Problem, values: NDArray[np.float64], threshold: float, message: Message = "min") -> float:
     *alpha, beta = values.tolist()
     return oracle.rgnn_loss(
-        problem.distances,
-        problem.neighbours,
-        problem.targets,
-        alpha,
-        beta,
-        problem.relevant,
-        problem.competitors,
-        threshold,
-        MESSAGES[message],
+        *(problem.distances, problem.neighbours, problem.targets, alpha, beta),
+        *(problem.relevant, problem.competitors, threshold, MESSAGES[message]),
     )
 
 
@@ -222,14 +218,8 @@ def test_printed_gradients_are_as_printed(problem: Problem, threshold: float) ->
     values = np.array([*problem.alpha, problem.beta])
     assert result.loss == pytest.approx(loss(problem, values, threshold))
     expected = oracle.printed_gradient(
-        problem.distances,
-        problem.neighbours,
-        problem.targets,
-        problem.alpha,
-        problem.beta,
-        problem.relevant,
-        problem.competitors,
-        threshold,
+        *(problem.distances, problem.neighbours, problem.targets, problem.alpha, problem.beta),
+        *(problem.relevant, problem.competitors, threshold),
     )
     assert result.gradient == pytest.approx(expected)
 
