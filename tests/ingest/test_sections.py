@@ -62,23 +62,10 @@ def test_lists_are_cut_between_items() -> None:
     assert [passage.text.count("- ") for passage in passages] == [2, 2, 1]
 
 
-_BLOCKS = st.sampled_from(
-    [
-        *(
-            "<h1>One</h1>",
-            "<h2>Two</h2>",
-            "<h3>Three</h3>",
-            "<p>Some words are here. And more.</p>",
-            f"<p>{words(50)}</p>",
-        ),
-        *(
-            "<dl><dt>term<dd>definition</dl>",
-            "<ul><li>a<li>b</ul>",
-            "<pre>x\n  y</pre>",
-            "<table><tr><td>1<td>2</table>",
-        ),
-    ]
-)
+_HEADINGS = ("<h1>One</h1>", "<h2>Two</h2>", "<h3>Three</h3>")
+_LISTS = ("<dl><dt>term<dd>definition</dl>", "<ul><li>a<li>b</ul>", "<table><tr><td>1<td>2</table>")
+_TEXTS = ("<p>Some words are here. And more.</p>", f"<p>{words(50)}</p>", "<pre>x\n  y</pre>")
+_BLOCKS = st.sampled_from([*_HEADINGS, *_LISTS, *_TEXTS])
 
 
 @given(st.lists(_BLOCKS, max_size=12).map("".join), st.integers(1, 60))

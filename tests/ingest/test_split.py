@@ -1,7 +1,6 @@
 """Passages: where they are cut and that nothing is lost."""
 
 import re
-import time
 
 import pytest
 from hypothesis import given
@@ -33,17 +32,9 @@ def test_a_passage_knows_where_it_comes_from() -> None:
     [
         (8, "One is here.\n\nTwo is here.\n\nThree is here.", ["One is here.\n\nTwo is here.", "Three is here."]),
         (4, "One is here.\r\n\r\nTwo is here.", ["One is here.", "Two is here."]),
-        (
-            10,
-            "Short one.\n\nA b c d. E f g h. I j k l.\n\nLast one.",
-            ["Short one.", "A b c d. E f g h.", "I j k l.", "Last one."],
-        ),
+        (10, "One.\n\nA b c d. E f g h. I j k l.\n\nLast.", ["One.", "A b c d. E f g h.", "I j k l.", "Last."]),
         (22, "A b c. D e f. G h i. J k l. M n o. P q r.", ["A b c. D e f. G h i.", "J k l. M n o. P q r."]),
-        (
-            8,
-            "First one is here.\n\nThe heading\n\nText is here.",
-            ["First one is here.", "The heading\n\nText is here."],
-        ),
+        (8, "One is here.\n\nThe heading\n\nText is here.", ["One is here.", "The heading\n\nText is here."]),
         (4, "Some text here.\n\nThe heading", ["Some text here.", "The heading"]),
         (4, "one two three four five six seven", ["one two three four", "five six seven"]),
         (7, "one two three\nfour five six\nseven eight", ["one two three\nfour five six", "seven eight"]),
@@ -70,21 +61,13 @@ def test_a_document_that_is_a_passage_stays_whole() -> None:
     assert [p.id for p in split(document, limit=4, force=True)] == ["42#0", "42#1"]
 
 
-@pytest.mark.parametrize("is_passage", [True, False])
-def test_no_text_gives_no_passage(is_passage: bool) -> None:
-    assert split(Document(id="d", text=" \n\n ", is_passage=is_passage)) == []
-
-
 def test_a_limit_of_nothing_is_refused() -> None:
     with pytest.raises(BadInputError, match="tokens per passage must be at least 1, got 0"):
         split(Document(id="d", text="a"), limit=0)
 
 
 _PIECES = st.sampled_from(
-    [
-        *("Dr. ", "word", " ", "\n", "\n\n", "\r\n", "\t", ". ", "! ", "U.S. ", "漢字。", "🙂", "e\u0301", '"', "7.5"),
-        *("x" * 90, "\x1f"),
-    ]
+    [*"\n\t\x1f🙂 ", "Dr. ", "word", "\n\n", "\r\n", ". ", "! ", "U.S. ", "漢字。", "e\u0301", '"', "7.5", "x" * 90]
 )
 
 
@@ -99,17 +82,3 @@ def test_passages_are_stretches_of_the_text_and_lose_only_white_space(text: str,
         assert is_passage or tokens(passage.text) <= limit
         last = passage.end
     assert not text[last:].strip()
-
-
-@pytest.mark.parametrize(
-    "unit", ["He went to St. Ives in 1999. ", "." * 10, "\n \n", '."', "word ", "汉字字字字字。", ". "]
-)
-def test_time_grows_with_the_length_and_no_faster(unit: str) -> None:
-    def seconds(length: int) -> float:
-        document = Document(id="d", text=unit * (length // len(unit)))
-        start = time.process_time()
-        split(document)
-        return time.process_time() - start
-
-    # A quadratic splitter would take 64 times as long; the constant covers what a clock cannot resolve.
-    assert seconds(80_000) < 24 * seconds(10_000) + 0.2
