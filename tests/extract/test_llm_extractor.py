@@ -36,49 +36,34 @@ class Fails(Scripted):
 
 
 def test_a_reply_becomes_triples_and_entities() -> None:
-    with Scripted(
-        [reply(["Oslo", " is the capital of ", "Norway"], entities=["Oslo", " Norway", "", "Oslo"])]
-    ) as model:
-        [extraction] = LLMExtractor(model).extract([OSLO])
+    row, names = ["Oslo", " is the capital of ", "Norway"], ["Oslo", " Norway", "", "Oslo"]
+    with Scripted([reply(row, entities=names)], name="toy") as model:
+        extractor: Extractor = LLMExtractor(model)
+        [extraction] = extractor.extract([OSLO])
     assert extraction == Extraction(
         passage_id="p1", triples=(Triple("Oslo", "is the capital of", "Norway"),), entities=("Oslo", "Norway")
     )
+    assert extractor.name == f"llm:toy:{load('extract').version}"
     [prompt] = model.prompts
     assert prompt.user == "Passage:\nOslo\nIt is the capital of Norway. It cost $5."
     assert (prompt.template, prompt.temperature) == ("extract", 0.0)
-
-
-def test_the_schema_asks_for_rows_of_three_and_nothing_else() -> None:
-    with Scripted([reply()]) as model:
-        list(LLMExtractor(model).extract([OSLO]))
-    schema = model.prompts[0].schema
+    schema = prompt.schema
     assert schema is not None
-    assert schema["additionalProperties"] is False
-    assert schema["required"] == ["entities", "triples"]
+    assert (schema["additionalProperties"], schema["required"]) == (False, ["entities", "triples"])
     assert "description" not in schema
     triples = schema["properties"]["triples"]  # type: ignore[index]
     assert triples["items"] == {"type": "array", "items": {"type": "string"}, "minItems": 3, "maxItems": 3}
 
 
-def test_the_name_tells_model_and_prompt() -> None:
-    extractor: Extractor = LLMExtractor(Scripted([], name="toy"))
-    assert extractor.name == f"llm:toy:{load('extract').version}"
-
-
-def test_an_object_with_the_three_parts_is_a_row_and_null_is_no_name() -> None:
-    row = {"object": "Norway", "subject": "Oslo", "predicate": "is the capital of"}
-    with Scripted([reply(row, entities=["Oslo", None])]) as model:
-        [extraction] = LLMExtractor(model).extract([OSLO])
-    assert extraction.triples == (Triple("Oslo", "is the capital of", "Norway"),)
-    assert extraction.entities == ("Oslo",)
-
-
 def test_a_row_that_is_no_triple_is_put_aside_without_the_others() -> None:
+    parts = {"object": "Norway", "subject": "Oslo", "predicate": "is the capital of"}
     good = ["Kon-Tiki expedition", "left in", 1947]
-    rows = [good, ["a", "b"], ["a", None, "c"], ["a", "b", ["c"]], {"subject": "a"}, "text"]
-    with Scripted([reply(*rows)]) as model:
+    rows = [good, parts, ["a", "b"], ["a", None, "c"], ["a", "b", ["c"]], {"subject": "a"}, "text"]
+    with Scripted([reply(*rows, entities=["Oslo", None])]) as model:
         [extraction] = LLMExtractor(model).extract([OSLO])
-    assert extraction.triples == (Triple("Kon-Tiki expedition", "left in", "1947"),)
+    oslo = Triple("Oslo", "is the capital of", "Norway")
+    assert extraction.triples == (Triple("Kon-Tiki expedition", "left in", "1947"), oslo)
+    assert extraction.entities == ("Oslo",), "null is no name"
     texts = ('["a", "b", ["c"]]', '{"subject": "a"}', '"text"')
     assert extraction.rejected == (("a", "b"), ("a", "", "c"), *((text,) for text in texts))
     assert extraction.failure is None

@@ -25,10 +25,7 @@ def test_a_quoted_title_loses_its_marks_and_is_remembered() -> None:
     text = make_plain('She wrote" Emma", and "Persuasion," too.')
     assert text.text == "She wrote Emma, and Persuasion, too."
     assert [text.text[start:end] for start, end in text.titles] == ["Emma", "Persuasion"]
-
-
-def test_what_someone_said_keeps_its_marks() -> None:
-    assert make_plain('He said "it is over".').titles == ()
+    assert make_plain('He said "it is over".').titles == (), "what someone said keeps its marks"
 
 
 def test_an_understood_bracket_is_taken_out_where_it_stood() -> None:
@@ -54,10 +51,7 @@ def test_stretches_that_are_remembered_lie_inside_the_text(text: str) -> None:
 def test_brackets_are_understood(content: str, facts: tuple[tuple[str, str], ...] | None) -> None:
     found = read_bracket(content)
     assert (None if found is None else tuple(found)) == facts
-
-
-def test_a_long_bracket_is_left_alone() -> None:
-    assert read_bracket("born 1809 " * 100) is None
+    assert read_bracket("born 1809 " * 100) is None, "a long one is left alone"
 
 
 @pytest.mark.parametrize(

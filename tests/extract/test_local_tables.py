@@ -27,14 +27,11 @@ def facts_of(tmp_path: Path, name: str, source: str) -> list[tuple[str, str, str
 
 
 def test_a_row_states_what_its_header_says_of_its_first_cell(tmp_path: Path) -> None:
-    kestrel = [
+    # Behind an empty cell it is not known which column a cell is of; "none" is no name.
+    assert facts_of(tmp_path, "pumps.md", PUMPS) == [
         ("Kestrel 3", "Pressure", "10 bar"),
         ("Kestrel 3", "Maker", "Vento Castings"),
         ("Kestrel 3", "Spare part", "88-1041"),
-    ]
-    # Behind an empty cell it is not known which column a cell is of; "none" is no name.
-    assert facts_of(tmp_path, "pumps.md", PUMPS) == [
-        *kestrel,
         ("Heron 2", "Pressure", "7 bar"),
         ("Heron 2", "Maker", "Brask Oy"),
     ]
@@ -43,10 +40,8 @@ def test_a_row_states_what_its_header_says_of_its_first_cell(tmp_path: Path) -> 
 def test_tables_of_web_pages_are_the_same(tmp_path: Path) -> None:
     rows = "<tr><th>Error<th>Meaning</tr><tr><td>E17<td>inlet blocked</tr><tr><td>E18<td>no power</tr>"
     page = f"<html><body><h1>Errors</h1><p>What the display says.</p><table>{rows}</table></body></html>"
-    assert facts_of(tmp_path, "errors.html", page) == [
-        ("E17", "Meaning", "inlet blocked"),
-        ("E18", "Meaning", "no power"),
-    ]
+    facts = [("E17", "Meaning", "inlet blocked"), ("E18", "Meaning", "no power")]
+    assert facts_of(tmp_path, "errors.html", page) == facts
 
 
 def test_rows_of_csv_files_are_facts_and_numbers_of_rows_are_none(tmp_path: Path) -> None:
@@ -70,6 +65,7 @@ def test_rows_of_csv_files_are_facts_and_numbers_of_rows_are_none(tmp_path: Path
         ("a cell is long", f"Pumps\n\nPump | Maker | Remark\nHeron 2 | yes | {'It is a good pump. ' * 5}"),
         ("code is between fences", "Do this:\n\n```\nls Disk | sort | Head\nls Tape | sort | Tail\n```"),
         ("a command has pipes", "Do this:\n\ncat my.log | sort | head -n 3\ncat Your.log | sort | Tail 4"),
+        ("lines with colons are rows in csv files only", "Alice: I am at Elm Bakery.\nBob: See you at Elm Bakery."),
         ("two columns have one name", "Pumps\n\nPump | Maker | Maker\nHeron 2 | Brask Oy | Turku Oy"),
     ],
 )
@@ -80,9 +76,7 @@ def test_what_is_no_table_of_facts_states_nothing(reason: str, text: str) -> Non
 def test_a_passage_that_begins_within_a_table_has_no_header() -> None:
     rows = "Harbour Dairy | Kestrel Pump | Turku\nElm Bakery | Heron Pump | Oulu"
     assert extract_tables(Passage("p", rows, position=1)) == []
-    assert (
-        extract_tables(Passage("p", rows, position=0)) != []
-    )  # the beginning of the file: the first row is the header
+    assert extract_tables(Passage("p", rows, position=0)), "at the beginning of the file the first row is the header"
 
 
 def test_a_csv_passage_that_begins_within_a_row_states_nothing_of_that_row() -> None:
@@ -91,10 +85,6 @@ def test_a_csv_passage_that_begins_within_a_row_states_nothing_of_that_row() -> 
     assert facts == [("Elm Bakery", "machine", "Heron 2")]
     alone = Passage("p", "city: Turku Harbour\nmaker: Brask Oy", position=3, metadata={"type": "csv"})
     assert extract_tables(alone) == []
-
-
-def test_lines_with_colons_are_rows_in_csv_files_only() -> None:
-    assert extract_tables(Passage("p", "Alice: I am at the bakery.\nBob: See you at Elm Bakery.")) == []
 
 
 def test_the_number_of_facts_is_bounded() -> None:
