@@ -36,6 +36,7 @@ QUESTIONS = [
     Question(id="1", question="Laughter in Hell", gold=("film", "director")),
     Question(id="2", question="Great Lakes", gold=("lake",)),
 ]
+CHAINS = "hybrid+naive_ge[scorer=exact,width=3]"
 RANKING = Ranking(Hit(id_, 1 / rank) for rank, id_ in enumerate("abc", start=1))
 
 
@@ -84,10 +85,8 @@ def test_a_retriever_is_warmed_and_asked_once_a_question() -> None:
     asked, seen = Asked(), []
     results = ask_all("mine", asked, QUESTIONS, progress=lambda *each: seen.append(each))
     assert asked.queries == ["Laughter in Hell ", "Laughter in Hell", "Great Lakes"]
-    assert [(result.question_id, result.passage_ids, result.answer) for result in results] == [
-        ("1", ("a", "b", "c"), None),
-        ("2", ("a", "b", "c"), None),
-    ]
+    assert [result.question_id for result in results] == ["1", "2"]
+    assert {(result.passage_ids, result.answer) for result in results} == {(("a", "b", "c"), None)}
     assert seen == [("mine", 1, 2), ("mine", 2, 2)]
 
 
@@ -132,12 +131,8 @@ def test_options_are_shown_to_the_model_and_not_searched_for() -> None:
     question = Question(id="1", question="Why did Pat Brien leave?", answers=options[:1], choices=options)
     table = Table({question.question: ["actor"], f"He was bored. {question.question}": ["actor"]})
     generations = [json.dumps({"reasoning": "He was bored.", "answer": "A"})] * 2
-    agents: dict[type[AnsweringAgent], list[str]] = {
-        ReadOnce: [],
-        IRCoT: ['{"sentence": ""}'],
-        IterRetGen: generations,
-    }
-    for agent, replies in agents.items():
+    agents: list[tuple[type[AnsweringAgent], list[str]]] = [(ReadOnce, []), (IRCoT, ['{"sentence": ""}'])]
+    for agent, replies in (*agents, (IterRetGen, generations)):
         with Scripted([*replies, '{"sentence": ".", "found": true, "answer": "A"}']) as model:
             (result,) = ask_all("agent", agent(model=model, retriever=table), [question])
         assert "A. He wanted to see the other side of the moon\nB. Fear" in model.prompts[-1].user
@@ -157,19 +152,18 @@ def test_interrupted_and_started_again_nothing_is_asked_twice(tmp_path: Path) ->
     assert [result.question_id for result in again] == ["1", "2"]
 
 
-@pytest.mark.parametrize(("method", "encodings"), [("bm25", 0), ("dense", 1), ("hybrid+naive_ge[scorer=pooled]", 1)])
-def test_a_question_is_encoded_once_and_counted(world: Snapshot, words: Embedder, method: str, encodings: int) -> None:
-    """Also the first, though the method was warmed, and though several of its parts ask for the same vector."""
+@pytest.mark.parametrize(
+    ("method", "encodings"),
+    [("bm25", [0]), ("dense", [1]), ("hybrid+naive_ge[scorer=pooled]", [1]), (CHAINS, range(2, 100))],
+)
+def test_a_question_is_encoded_once_and_counted(
+    world: Snapshot, words: Embedder, method: str, encodings: Sequence[int]
+) -> None:
+    """Also the first, though the method was warmed, and though several parts ask for the same vector; so are chains."""
     counting = CountingEmbedder(words)
     retriever = IndexReader(Context(world, Settings(), counting)).retriever(method)
     results = ask_all(method, retriever, QUESTIONS, encoded=lambda: counting.encoded)
-    assert [result.encodings for result in results] == [encodings, encodings]
-
-
-def test_chains_are_counted_too(world: Snapshot, words: Embedder) -> None:
-    counting = CountingEmbedder(words)
-    retriever = IndexReader(Context(world, Settings(), counting)).retriever("hybrid+naive_ge[scorer=exact,width=3]")
-    assert ask_all("exact", retriever, QUESTIONS, encoded=lambda: counting.encoded)[0].encodings > 1
+    assert all(result.encodings in encodings for result in results)
 
 
 class Meeting(TwoSteps):

@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from triplebeam.errors import BadInputError
-from triplebeam.evaluate.questions import Question, find_gold, read_questions
-from triplebeam.index.folder.snapshot import Snapshot
+from triplebeam.evaluate.questions import Question, read_questions
 
 ROW = {"id": "q1", "question": "Who directed it?", "gold": ["film", "director", "film"]}
 
@@ -29,11 +28,6 @@ def test_reads_lines_plain_and_gzipped(tmp_path: Path, name: str) -> None:
         Question(id="q1", question="Who directed it?", gold=("film", "director")),
         Question(id="3", question="No id?", gold=("lake",), answers=("Ann",), hops=2),
     ]
-
-
-def test_a_repeated_question_counts_once(tmp_path: Path) -> None:
-    path = write(tmp_path / "q.jsonl", ROW, ROW | {"id": "q2", "duplicate_of": "q1"})
-    assert [question.id for question in read_questions(path)] == ["q1"]
 
 
 @pytest.mark.parametrize(
@@ -60,6 +54,8 @@ def test_no_id_is_the_line_a_repeated_row_counts_once_and_a_mark_of_byte_order_d
     rows = [json.dumps({"id": None, "question": " Who? ", "gold": gold}) for gold in (["film"], ["lake"], ["film"])]
     (tmp_path / "q.jsonl").write_text("\n".join(rows), encoding="utf-8-sig")
     assert [(each.id, each.question) for each in read_questions(tmp_path / "q.jsonl")] == [("1", "Who?"), ("2", "Who?")]
+    path = write(tmp_path / "q.jsonl", ROW, ROW | {"id": "q2", "duplicate_of": "q1"})
+    assert [question.id for question in read_questions(path)] == ["q1"]
 
 
 @pytest.mark.parametrize(
@@ -75,11 +71,3 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path: Path, name: str, content:
         (tmp_path / name).write_bytes(content)
     with pytest.raises(BadInputError, match=name):
         read_questions(tmp_path / name)
-
-
-def test_a_gold_passage_that_is_not_indexed_is_named(world: Snapshot) -> None:
-    find_gold([Question(id="q1", question="?", gold=("film", "lake"))], world.passages)
-    with pytest.raises(BadInputError, match=r"'flim' of question 'q1' is not in the index \(did you mean 'film'\?\)"):
-        find_gold([Question(id="q1", question="?", gold=("flim",))], world.passages)
-    with pytest.raises(BadInputError, match="'nowhere' of question 'q1'"):
-        find_gold([Question(id="q1", question="?", gold=("film", "nowhere"))], world.passages)

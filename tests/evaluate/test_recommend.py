@@ -49,11 +49,6 @@ def test_no_where_plain_search_finds_it_all() -> None:
     assert str(said).startswith("No, you do not need a graph here: use bm25.")
 
 
-def test_no_where_the_graph_does_harm() -> None:
-    said = recommend(evaluation(hybrid=(90, 0.02), naive_ge=(70, 0.5)))
-    assert (said.need, said.use) == ("no", "hybrid")
-
-
 def test_cannot_tell_from_few_questions_and_says_how_many_would() -> None:
     few = recommend(evaluation(count=10, hybrid=(5, 0.02), naive_ge=(10, 0.5)))
     assert few.need == "cannot tell"
@@ -71,7 +66,9 @@ def test_of_graph_methods_that_are_as_good_the_fastest() -> None:
 
 def test_a_default_that_is_worse_than_plain_search_is_called_that() -> None:
     asked = evaluation(hybrid=(90, 0.02), naive_ge=(70, 0.5))
-    (said,) = [each for each in recommend(asked, default="hybrid+naive_ge").sentences if "default" in each]
+    harm = recommend(asked, default="hybrid+naive_ge")
+    assert (harm.need, harm.use) == ("no", "hybrid")
+    (said,) = [each for each in harm.sentences if "default" in each]
     assert said.startswith("The default, hybrid+naive_ge, is 20.0 points R@5 worse than hybrid on your questions (95 %")
     assert said.endswith("p < 0.001): use --method hybrid.")
     few = recommend(evaluation(count=20, hybrid=(12, 0.02), naive_ge=(10, 0.5)), default="hybrid+naive_ge")
@@ -82,13 +79,9 @@ def test_a_default_that_is_worse_than_plain_search_is_called_that() -> None:
     assert "default" not in str(recommend(asked, default="blend")), "it was not measured"
 
 
-def test_synthetic_questions_are_said_to_be() -> None:
-    said = recommend(evaluation(kind="synthetic", hybrid=(50, 0.02), naive_ge=(80, 0.5)))
+def test_synthetic_questions_are_said_to_be_and_agents_do_not_count() -> None:
+    said = recommend(evaluation(kind="synthetic", hybrid=(50, 0.02), naive_ge=(80, 0.5), agent=(100, 9.0)))
     assert "100 of the questions are synthetic" in str(said)
-
-
-def test_agents_do_not_count() -> None:
-    said = recommend(evaluation(hybrid=(50, 0.02), naive_ge=(80, 0.5), agent=(100, 9.0)))
     assert said.graph == "hybrid+naive_ge"
 
 

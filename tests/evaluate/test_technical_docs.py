@@ -15,22 +15,15 @@ def files(entry: Entry) -> set[str]:
 
 
 @pytest.mark.parametrize("name", ["aptitude", "borgbackup", "exim"])
-def test_half_of_the_questions_need_two_files(name: str) -> None:
+def test_half_of_the_questions_need_two_files_and_quotations_are_short(name: str) -> None:
     questions = read_questions(FOLDER / f"{name}.jsonl")
-    assert len(questions) == 22
     two = [question for question in questions if question.hops == 2]
-    assert len(two) == 11
+    assert (len(questions), len(two)) == (22, 11)
     for question in two:
         first, second = question.unresolved
         assert not files(first) & files(second), question.id
     assert all(len(question.unresolved) == question.hops for question in questions)
-
-
-@pytest.mark.parametrize("name", ["aptitude", "borgbackup", "exim"])
-def test_what_is_quoted_is_short(name: str) -> None:
-    places = [
-        each for question in read_questions(FOLDER / f"{name}.jsonl") for entry in question.unresolved for each in entry
-    ]
+    places = [each for question in questions for entry in question.unresolved for each in entry]
     assert all(isinstance(place, Place) and place.file and 2 < len(place.phrase.split()) < 20 for place in places)
 
 

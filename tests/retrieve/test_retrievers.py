@@ -5,11 +5,12 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from unittest.mock import Mock
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from triplebeam.assemble import Context, Index, IndexReader, open_index
+from triplebeam.assemble import Index, open_index
 from triplebeam.embed.embedder import Embedder
 from triplebeam.extract.triples_file import TriplesFile
 from triplebeam.index.build.build import IndexBuilder
@@ -47,28 +48,18 @@ def collection(corpus: dict[str, tuple[str, list[list[str]]]], embedder: Embedde
 
 @settings(max_examples=15, deadline=None)
 @given(corpora, phrases)
-def test_an_index_opened_again_answers_as_before(
-    words: Embedder, corpus: dict[str, tuple[str, list[list[str]]]], query: str
-) -> None:
-    with collection(corpus, words) as first:
-        second = open_index(first.location, embedder=words, settings=Settings())
-        for method in METHODS:
-            ranking = first.search(query, method=method)
-            assert ranking == second.search(query, method=method)
-            assert set(ranking.ids) <= set(corpus)
-
-
-@settings(max_examples=15, deadline=None)
-@given(corpora, phrases)
-def test_fewer_are_the_head_of_more(
+def test_an_index_opened_again_answers_as_before_and_fewer_are_the_head_of_more(
     words: Embedder, corpus: dict[str, tuple[str, list[list[str]]]], query: str
 ) -> None:
     """Up to the depth of the base; also where passages tie, since one rule settles every tie."""
-    with collection(corpus, words) as opened:
+    with collection(corpus, words) as first:
+        second = open_index(first.location, embedder=words, settings=Settings())
         for method in METHODS:
-            longest = opened.search(query, method=method, k=BASE_DEPTH)
+            longest = first.search(query, method=method, k=BASE_DEPTH)
+            assert longest == second.search(query, method=method, k=BASE_DEPTH)
+            assert set(longest.ids) <= set(corpus)
             for k in (1, 2, 3, 5, 8):
-                assert tuple(opened.search(query, method=method, k=k)) == longest[:k]
+                assert tuple(first.search(query, method=method, k=k)) == longest[:k]
 
 
 def test_ties_at_the_border_go_by_id_and_not_by_row(tmp_path: Path, words: Embedder) -> None:
@@ -86,19 +77,6 @@ def test_a_passage_has_the_score_of_its_best_triple(world: Snapshot, words: Embe
     assert len(ranking) == 5  # of nine triples; "other" has none
 
 
-def test_words_nobody_uses_find_nothing(world: Snapshot) -> None:
+def test_words_nobody_uses_find_nothing_and_where_none_is_wanted_nothing_is_searched(world: Snapshot) -> None:
     assert BM25.over_passages(world).retrieve("xylophone") == Ranking()
-
-
-def test_none_wanted_is_none_given() -> None:
-    def search(wanted: int) -> object:
-        raise AssertionError("nothing is to be searched")
-
-    assert rank_passages(search, lambda rows: [], 0) == Ranking()  # type: ignore[arg-type]
-
-
-def test_a_repr_names_the_experiment(world: Snapshot, words: Embedder) -> None:
-    opened = IndexReader(Context(world, Settings(), words))
-    text = repr(opened.retriever("hybrid[depth=7]+naive_ge[width=3]"))
-    assert text.startswith("NaiveGE(base=Hybrid(sparse=BM25(over='passages'), dense=Dense(over='passages'), depth=7")
-    assert "width=3" in text
+    assert rank_passages(Mock(side_effect=AssertionError), lambda rows: [], 0) == Ranking()
