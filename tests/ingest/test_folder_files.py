@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from made_files import write
 
 from triplebeam.errors import BadInputError, install_command
 from triplebeam.ingest import FolderFiles, SourceNames, folder_files, scan_sources, wait_for_changes
@@ -33,10 +34,6 @@ def test_a_file_keeps_its_first_name_when_its_folder_comes_later(docs: Path) -> 
     assert second(docs / "inner/b.md") == f"{docs.as_posix()}/inner/b.md"
 
 
-def test_this_folder_has_no_name_of_its_own(docs: Path) -> None:
-    assert SourceNames({}, [Path()])(Path("docs/a.md")) == "docs/a.md"
-
-
 def test_a_link_to_a_source_is_that_source(docs: Path) -> None:
     first = SourceNames({}, [Path("docs")])
     Path("link").symlink_to(docs)
@@ -50,8 +47,9 @@ def test_a_link_to_a_source_is_that_source(docs: Path) -> None:
     assert SourceNames(through.known, [docs])(docs / "a.md") == "link/a.md"
 
 
-def test_what_is_in_no_source_is_called_by_its_path(docs: Path) -> None:
-    assert SourceNames({})(Path("./docs//a.md")) == "docs/a.md"
+@pytest.mark.parametrize("sources", [[], [Path()]])
+def test_what_is_in_no_source_or_in_this_folder_is_called_by_its_path(docs: Path, sources: list[Path]) -> None:
+    assert SourceNames({}, sources)(Path("./docs//a.md")) == "docs/a.md"
 
 
 def test_two_folders_cannot_have_one_name(docs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -87,9 +85,8 @@ def test_a_change_counts_when_it_has_settled() -> None:
 
 
 def make(folder: Path, *names: str) -> Path:
-    folder.mkdir()
     for name in names:
-        (folder / name).touch()
+        write(folder / name, b"")
     return folder
 
 
@@ -125,9 +122,7 @@ def test_a_missing_extra_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 def test_a_folder_that_may_not_be_entered_is_a_sentence(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, named: str, said: str
 ) -> None:
-    closed, stat = tmp_path / "docs", os.stat
-    closed.mkdir()
-    (closed / "a.md").write_text("# A", encoding="utf-8")
+    closed, stat = make(tmp_path / "docs", "a.md"), os.stat
 
     def refuse(path: Any, **options: Any) -> os.stat_result:
         if str(path).startswith(f"{closed}{os.sep}"):
