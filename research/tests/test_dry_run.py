@@ -61,18 +61,16 @@ def test_seeds_judges_and_prices_count(planned: Planning) -> None:
     assert once.dollars
     assert once.dollars[0] == pytest.approx((once.least.tokens_in + 2 * once.least.tokens_out) / 1e6)
     assert planned("bm25")[0].dollars is None
+    with pytest.raises(BadInputError, match="there is no method 'bm52'"):
+        planned("closed_book", "bm52")
+    assert not list(planned.settings.home.glob("**/*.jsonl")), "nothing is kept"
+    assert not (planned.settings.home / "completions.sqlite").exists()
 
 
 def test_every_agent_can_be_planned(planned: Planning) -> None:
     rows = planned(*list_agents())
     assert [row.method for row in rows] == list(list_agents())
     assert all(0 < row.least.calls <= row.most.calls for row in rows)
-
-
-def test_nothing_is_kept(planned: Planning) -> None:
-    planned("closed_book")
-    assert not list(planned.settings.home.glob("**/*.jsonl"))
-    assert not (planned.settings.home / "completions.sqlite").exists()
 
 
 def test_the_questions_of_the_estimate_do_not_wait_for_each_other(
@@ -84,11 +82,6 @@ def test_the_questions_of_the_estimate_do_not_wait_for_each_other(
     )
     planned("bm25")
     assert used == [1, 1]
-
-
-def test_a_typo_is_found(planned: Planning) -> None:
-    with pytest.raises(BadInputError, match="there is no method 'bm52'"):
-        planned("closed_book", "bm52")
 
 
 def test_it_is_shown(planned: Planning, capsys: pytest.CaptureFixture[str]) -> None:

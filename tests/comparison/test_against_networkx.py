@@ -71,19 +71,13 @@ def test_single_precision_is_enough_for_the_default() -> None:
     assert walk.iterations == 9
 
 
-def test_without_damping_the_walker_stays() -> None:
-    walk = PersonalizedPageRank(weights=csr_array(np.ones((2, 2))), damping=0.0)
+def test_without_damping_the_walker_stays_and_what_has_no_sense_is_refused() -> None:
+    weights = csr_array(np.ones((2, 2)))
+    walk = PersonalizedPageRank(weights=weights, damping=0.0)
     np.testing.assert_allclose(walk.probabilities(as_resets(np.array([[3.0, 1.0]]))), [[0.75], [0.25]], rtol=1e-6)
-
-
-@pytest.mark.parametrize("reset", [[0.0, 0.0], [1.0, -0.5]])
-def test_a_reset_to_nowhere_is_refused(reset: list[float]) -> None:
-    walk = PersonalizedPageRank(weights=csr_array(np.ones((2, 2))))
-    with pytest.raises(ValueError, match="reset distribution"):
-        walk.probabilities(as_resets(np.array([reset])))
-
-
-@pytest.mark.parametrize("damping", [-0.1, 1.0])
-def test_damping_has_a_range(damping: float) -> None:
-    with pytest.raises(BadInputError, match="out of range"):
-        PersonalizedPageRank(weights=csr_array(np.ones((2, 2))), damping=damping)
+    for reset in ([0.0, 0.0], [1.0, -0.5]):
+        with pytest.raises(ValueError, match="reset distribution"):
+            walk.probabilities(as_resets(np.array([reset])))
+    for damping in (-0.1, 1.0):
+        with pytest.raises(BadInputError, match="out of range"):
+            PersonalizedPageRank(weights=weights, damping=damping)

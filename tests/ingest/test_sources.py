@@ -43,7 +43,8 @@ def reason(path: Path) -> str:
 def test_a_folder_is_read_in_order_without_what_is_hidden(tmp_path: Path) -> None:
     docs = tmp_path / "docs"
     hidden = (".hidden.txt", ".git/x.txt", "~$lock.docx")
-    for name in (*hidden, "b.txt", "a/z.md", "a/a b.txt", "photo.jpg", "a/x.bin", "C.TXT"):
+    index = ("my.index/store.sqlite", "my.index/write.lock", "my.index/manifest.json")
+    for name in (*hidden, *index, "b.txt", "a/z.md", "a/a b.txt", "photo.jpg", "a/x.bin", "C.TXT"):
         write(docs / name)
     readings = read(docs)
     assert ids(readings, tmp_path) == ["docs/C.TXT", "docs/a/a b.txt", "docs/a/z.md", "docs/b.txt"]
@@ -69,13 +70,6 @@ def test_a_path_is_an_id_as_it_was_named(tmp_path: Path, monkeypatch: pytest.Mon
     assert ids(read(path)) == [path.as_posix()]
 
 
-def test_an_index_beside_the_documents_is_none_of_them(tmp_path: Path) -> None:
-    write(tmp_path / "docs/a.txt")
-    for name in ("store.sqlite", "write.lock", "manifest.json"):
-        write(tmp_path / "docs/my.index" / name)
-    assert ids(read(tmp_path / "docs"), tmp_path) == ["docs/a.txt"]
-
-
 def test_every_ending_of_the_table_has_a_reader(tmp_path: Path) -> None:
     assert [sources.find_ending(tmp_path / f"a{ending.upper()}") for ending in ENDINGS] == list(ENDINGS)
 
@@ -86,12 +80,9 @@ def test_a_missing_path_is_refused_before_anything_is_read(look_at: Callable[...
         look_at([write(tmp_path / "a.txt"), tmp_path / "nowhere"])
 
 
-def test_deep_folders_are_read(tmp_path: Path) -> None:
+def test_deep_folders_are_read_and_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
     write(tmp_path / "docs" / Path(*["d"] * 150) / "a.txt")
     assert ids(read(tmp_path / "docs"), tmp_path) == ["docs/" + "d/" * 150 + "a.txt"]
-
-
-def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe.txt")
     assert "not a regular file" in reason(tmp_path / "pipe.txt")
 
@@ -134,17 +125,14 @@ def test_a_file_without_text_is_skipped_and_is_no_error(tmp_path: Path, name: st
     assert read(path) == [Skipped(str(path), expected)]
 
 
-def test_a_file_of_unknown_kind_is_text_where_it_is_named(tmp_path: Path) -> None:
-    path = write(tmp_path / "docs/app.conf")
-    assert ids(read(path)) == [path.as_posix()]
-    assert read(tmp_path / "docs") == [Skipped(str(path))]
-
-
-def test_names_may_tell_that_a_file_is_text(tmp_path: Path) -> None:
-    for name in ("README", "License", "NEWS.Debian", "Makefile", "AUTHORS~"):
-        write(tmp_path / "docs" / name)
-    write(tmp_path / "docs/changelog.gz", gzip.compress(b"Changes."))
-    assert ids(read(tmp_path / "docs"), tmp_path / "docs") == ["License", "NEWS.Debian", "README", "changelog.gz"]
+def test_names_may_tell_that_a_file_is_text_and_one_of_unknown_kind_is_text_where_it_is_named(tmp_path: Path) -> None:
+    docs = tmp_path / "docs"
+    for name in ("README", "License", "NEWS.Debian", "Makefile", "AUTHORS~", "app.conf"):
+        write(docs / name)
+    write(docs / "changelog.gz", gzip.compress(b"Changes."))
+    assert ids(read(docs), docs) == ["License", "NEWS.Debian", "README", "changelog.gz"]
+    assert Skipped(str(docs / "app.conf")) in read(docs)
+    assert ids(read(docs / "app.conf"), docs) == ["app.conf"]
 
 
 def test_text_may_be_gzipped_or_in_another_encoding(tmp_path: Path) -> None:

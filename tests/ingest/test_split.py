@@ -62,11 +62,8 @@ def test_a_document_that_is_a_passage_stays_whole() -> None:
     document = Document(id="42", text="One is here. Two is here.", is_passage=True)
     assert [(p.id, p.text, p.document_id) for p in split(document, limit=4)] == [("42", document.text, "42")]
     assert [p.id for p in split(document, limit=4, force=True)] == ["42#0", "42#1"]
-
-
-def test_a_limit_of_nothing_is_refused() -> None:
     with pytest.raises(BadInputError, match="tokens per passage must be at least 1, got 0"):
-        split(Document(id="d", text="a"), limit=0)
+        split(document, limit=0)
 
 
 _PIECES = st.sampled_from(

@@ -10,12 +10,9 @@ from triplebeam.text.terms import is_unspaced, locate_words, text_words, words_i
 from triplebeam.text.words import LETTERS, WORD, compile_word, content, words_of
 
 
-def test_a_word_is_letters_and_digits() -> None:
+def test_a_word_is_letters_and_digits_and_signs_join_words_where_they_are_said_to() -> None:
     assert WORD.findall("snake_case, U.S. mp3 naïve") == ["snake", "case", "U", "S", "mp3", "naïve"]
     assert LETTERS.findall("mp3 2nd naïve") == ["mp", "nd", "naïve"]
-
-
-def test_signs_join_words_where_they_are_said_to() -> None:
     assert compile_word(joined_by="'.-").findall("J.B.'s U.S.-led de' -a") == ["J.B.'s", "U.S.-led", "de'", "a"]
     assert compile_word(joined_by="'").findall("J.B.'s don't de' -a") == ["J", "B", "s", "don't", "de'", "a"]
 
@@ -33,13 +30,9 @@ def test_words_and_gaps_are_the_text(text: str) -> None:
     assert all(text[word.start : word.end] == word.text for word in words)
 
 
-def test_numbers_are_whole_and_run_together_dates_are_two() -> None:
-    assert [word.text for word in words_of("1,000.5 in 6 June 19505 October 2015")] == (
-        ["1,000.5", "in", "6", "June", "1950", "5", "October", "2015"]
-    )
-
-
-def test_what_two_mentions_are_compared_by() -> None:
+def test_numbers_are_whole_and_what_two_mentions_are_compared_by() -> None:
+    dates = [word.text for word in words_of("1,000.5 in 6 June 19505 October 2015")]
+    assert dates == ["1,000.5", "in", "6", "June", "1950", "5", "October", "2015"], "dates that run together are two"
     assert [word.folded for word in words_of("Seven Bürgers 1,000")] == ["7", "burger", "1000"]
     assert [word.text for word in content("The Man of the Year")] == ["Man", "Year"]
     assert [word.text for word in content("They Were")] == ["They", "Were"]

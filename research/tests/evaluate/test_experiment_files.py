@@ -83,9 +83,6 @@ def test_a_corpus_a_dataset_with_its_values(tmp_path: Path) -> None:
 def test_what_is_wrong_is_said(tmp_path: Path, text: str, old: str, new: str, words: str) -> None:
     with pytest.raises(BadInputError, match=re.escape(words)):
         read_experiment(write(tmp_path, text.replace(old, new))).corpora()
-
-
-def test_a_file_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(BadInputError, match=r"gone\.toml"):
         read_experiment(tmp_path / "gone.toml")
 
@@ -239,14 +236,10 @@ def test_a_trec_run_is_read_back_in_order(tmp_path: Path) -> None:
     assert find_in_run(Question(id="3", question="?"), run) is None
 
 
-def test_judgements_are_qrels(tmp_path: Path) -> None:
+def test_judgements_are_qrels_and_json_lines_are_a_run_too(tmp_path: Path) -> None:
     write_judgements(tmp_path / "qrels.txt", [FIRST, SECOND])
     assert (tmp_path / "qrels.txt").read_text().splitlines() == ["1 0 a 1", "1 0 b_c 1", "q_2 0 d 1"]
-
-
-def test_json_lines_are_a_run_too(tmp_path: Path) -> None:
-    row = json.dumps({"id": 5, "retrieved": ["b", "a"]})
-    (tmp_path / "run.jsonl.gz").write_bytes(gzip.compress(row.encode()))
+    (tmp_path / "run.jsonl.gz").write_bytes(gzip.compress(b'{"id": 5, "retrieved": ["b", "a"]}'))
     assert read_run(tmp_path / "run.jsonl.gz") == {"5": ("b", "a")}
 
 

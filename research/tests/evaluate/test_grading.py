@@ -83,12 +83,9 @@ def test_many_are_asked_in_batches_and_progress_is_reported() -> None:
     assert seen == [("judge", 16, 20), ("judge", 20, 20)]
 
 
-def test_an_endpoint_that_is_gone_stops_it() -> None:
+def test_an_endpoint_that_is_gone_stops_it_and_results_of_other_questions_are_not_judged() -> None:
     with pytest.raises(EndpointError, match="does not answer"):
         judge(Gone(), [question(1, "Inn")], [result(1, "Inn")])
-
-
-def test_results_of_other_questions_are_not_judged() -> None:
     with pytest.raises(BadInputError, match="Result 1 is for question '2'"):
         judge(Scripted([]), [question(1, "Inn")], [result(2, "Inn")])
 

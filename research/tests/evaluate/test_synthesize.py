@@ -210,6 +210,9 @@ def reply(question: str, answer: str = "25 August 1963", *, sensible: bool = Tru
 class TestWriting:
     def test_rows_are_questions_that_can_be_read_and_reviewed(self, world: Snapshot, tmp_path: Path) -> None:
         written = synthesize(world, Echo(), count=2, hops=(2,))
+        assert written == synthesize(world, Echo(), count=2, hops=(2,)), "the same seed"
+        with pytest.raises(BadInputError, match="at least one"):
+            synthesize(world, Echo(), count=0)
         path = tmp_path / "questions.jsonl"
         write_questions(path, written.questions)
         assert [each.question for each in written.questions] == read_questions(path)
@@ -240,9 +243,6 @@ class TestWriting:
         assert "[1] Laughter in Hell\nLaughter in Hell is a drama film" in user
         assert "2. Edward Cahn | died on | 25 August 1963" in user
         assert "Start: Laughter in Hell\nHidden: Edward Cahn\nAnswer: 25 August 1963" in user
-
-    def test_is_the_same_for_the_same_seed(self, toy_index: Snapshot) -> None:
-        assert synthesize(toy_index, Echo(), count=5) == synthesize(toy_index, Echo(), count=5)
 
     @pytest.mark.parametrize(
         ("text", "reason"),
@@ -332,10 +332,6 @@ class TestFailing:
         index = make({"a": ("", "Ann Lee wed him."), "b": ("", "He saw Rome.")}, table)
         with pytest.raises(BadInputError, match=why):
             synthesize(index, Echo(), count=1)
-
-    def test_asking_for_no_question_is_refused(self, world: Snapshot) -> None:
-        with pytest.raises(BadInputError, match="at least one"):
-            synthesize(world, Echo(), count=0)
 
 
 def test_the_command_writes_the_file_and_shows_examples_and_cost(

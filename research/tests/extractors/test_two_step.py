@@ -2,7 +2,6 @@
 
 import json
 import re
-from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -11,11 +10,9 @@ import pytest
 from small_world import TRIPLES, TableExtractor, world_documents
 from triplebeam.assemble import make_extractor
 from triplebeam.embed.embedder import Embedder
-from triplebeam.errors import BadInputError, EndpointError, ModelMissingError
+from triplebeam.errors import BadInputError, ModelMissingError
 from triplebeam.extract.extractor import Extraction, Extractor
 from triplebeam.generate.accounting import Accounted, account
-from triplebeam.generate.connect import Concurrent
-from triplebeam.generate.language_model import Completion, Prompt, PromptRefusedError
 from triplebeam.index.build.build import IndexBuilder
 from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.passage import Passage
@@ -38,19 +35,6 @@ def entities(*names: object) -> str:
 
 def triples(*rows: object) -> str:
     return json.dumps({"triples": rows})
-
-
-class Fails(Scripted):
-    """Raises an error for each batch in which a prompt of a template contains a text."""
-
-    def __init__(self, replies: dict[str, str], template: str, text: str, error: EndpointError) -> None:
-        super().__init__(replies)
-        self.template, self.text, self.error = template, text, error
-
-    def complete(self, prompts: Sequence[Prompt]) -> list[Completion]:
-        if any(prompt.template == self.template and self.text in prompt.user for prompt in prompts):
-            raise self.error
-        return super().complete(prompts)
 
 
 #: Fits both questions: what is not asked for is passed over.
@@ -126,31 +110,15 @@ def test_either_reply_is_corrected_once_and_all_calls_are_charged() -> None:
     assert spent.usage.calls == 4
 
 
-def test_a_passage_without_a_usable_list_is_not_asked_for_triples() -> None:
-    with Scripted({**BOTH, "Lima": "no JSON"}) as model:
+def test_a_passage_fails_alone_and_without_a_usable_list_it_is_not_asked_for_triples() -> None:
+    """In either step; `ask_many`, which every extractor uses, handles prompts and endpoints that fail."""
+    with Scripted({**BOTH, "Lima": "no JSON", "Rome": entities("Rome")}) as model:
         oslo, lima, rome = TwoStepExtractor(model).extract([OSLO, LIMA, ROME])
     assert "holds no JSON object" in (lima.failure or "")
-    assert (oslo.entities, rome.entities) == (("Oslo", "Norway"), ("Rome", "Italy"))
-    assert rome.triples == (Triple("Rome", "is in", "Italy"),)
+    assert "triples: Field required" in (rome.failure or "")
+    assert (oslo.triples, oslo.entities) == ((Triple("Oslo", "is in", "Norway"),), ("Oslo", "Norway"))
     asked = [prompt.user for prompt in model.prompts if prompt.template == "extract_triples"]
-    assert [("Oslo" in user, "Rome" in user) for user in asked] == [(True, False), (False, True)]
-
-
-@pytest.mark.parametrize("template", ["extract_entities", "extract_triples"])
-def test_a_passage_the_endpoint_refuses_fails_alone(template: str) -> None:
-    model = Fails(BOTH, template, "Lima", PromptRefusedError("too long"))
-    extractions = list(TwoStepExtractor(model).extract([OSLO, LIMA, ROME]))
-    assert [each.passage_id for each in extractions] == ["p1", "p2", "p3"]
-    assert [each.failure for each in extractions] == [None, "too long", None]
-
-
-@pytest.mark.parametrize(("template", "batch_size"), [("extract_entities", 1), ("extract_triples", 16)])
-def test_an_endpoint_that_goes_down_keeps_what_was_done_before_its_error(template: str, batch_size: int) -> None:
-    model = Concurrent(model=Fails(BOTH, template, "Lima", EndpointError("down")), concurrency=1)
-    extractions = TwoStepExtractor(model, batch_size=batch_size).extract([OSLO, LIMA, ROME])
-    assert next(extractions).passage_id == "p1"
-    with pytest.raises(EndpointError, match="down"):
-        next(extractions)
+    assert not any("Lima" in user for user in asked)
 
 
 def test_the_prompts_own_examples_follow_their_rules() -> None:
