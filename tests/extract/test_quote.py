@@ -36,17 +36,13 @@ class Clerk:
 WORDS = [Passage(f"p{n}", f"This is passage {n:02} of some.") for n in range(30)]
 
 
-def test_each_passage_is_measured_with_its_corrections() -> None:
-    sample = extract_sample(LLMExtractor(Clerk(stumbles="passage 03")), WORDS[:5])
-    assert [usage.tokens_in for usage in sample.usages] == [100, 100, 100, 200, 100]
-    assert [usage.tokens_out for usage in sample.usages] == [8, 8, 8, 16, 8]
-    assert all(extraction.triples for extraction in sample.extractions)
-
-
-def test_a_refused_passage_costs_nothing_and_is_reported() -> None:
-    sample = extract_sample(LLMExtractor(Clerk(refuses="passage 01")), WORDS[:3])
-    assert [usage.tokens_in for usage in sample.usages] == [100, 0, 100]
-    assert sample.extractions[1].failure == "It is too long."
+def test_each_passage_is_measured_with_its_corrections_and_a_refused_one_costs_nothing() -> None:
+    sample = extract_sample(LLMExtractor(Clerk(stumbles="passage 03", refuses="passage 01")), WORDS[:5])
+    assert [usage.tokens_in for usage in sample.usages] == [100, 0, 100, 200, 100]
+    assert [usage.tokens_out for usage in sample.usages] == [8, 0, 8, 16, 8]
+    failures = [extraction.failure for extraction in sample.extractions]
+    assert failures == [None, "It is too long.", None, None, None]
+    assert all(extraction.triples or extraction.failure for extraction in sample.extractions)
 
 
 def test_a_sample_that_was_cached_tells_its_tokens(tmp_path: Path) -> None:

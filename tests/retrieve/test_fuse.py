@@ -33,12 +33,9 @@ def test_the_order_of_the_lists_does_not_matter(ids: list[list[str]]) -> None:
     assert reciprocal_rank_fusion(rankings) == reciprocal_rank_fusion(rankings[::-1])
 
 
-def test_chains_are_kept_once() -> None:
+def test_chains_are_kept_once_and_lists_may_be_taken_in_turn() -> None:
     chain = (Triple("a", "b", "c"),)
     one, two = Ranking([Hit("p", 1.0, (chain,))]), Ranking([Hit("p", 0.5, (chain,)), Hit("q", 0.1)])
     assert reciprocal_rank_fusion([one, two])[0].chains == (chain,)
-
-
-def test_lists_in_turn() -> None:
     assert in_turn([["a", "b", "c"], [], ["b", "d"]]) == ["a", "b", "d", "c"]
     assert in_turn([]) == []

@@ -37,13 +37,10 @@ class Batches(OneByOne):
 QUERIES = [f"query {number}" for number in range(2 * BATCH + 3)]
 
 
-def test_what_has_no_batch_goes_one_by_one() -> None:
-    assert [ranking.ids[0] for ranking in retrieve_many(OneByOne(), QUERIES, 2)] == [f"{query} 1" for query in QUERIES]
-
-
-def test_batches_are_cut_and_stay_in_order() -> None:
-    retriever = Batches()
-    assert retrieve_many(retriever, QUERIES, 2) == retrieve_many(OneByOne(), QUERIES, 2)
+def test_batches_are_cut_and_stay_in_order_and_what_has_none_goes_one_by_one() -> None:
+    retriever, alone = Batches(), retrieve_many(OneByOne(), QUERIES, 2)
+    assert retrieve_many(retriever, QUERIES, 2) == alone
+    assert [ranking.ids[0] for ranking in alone] == [f"{query} 1" for query in QUERIES]
     assert retriever.sizes == [BATCH, BATCH, 3]
 
 

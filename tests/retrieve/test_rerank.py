@@ -177,14 +177,11 @@ def test_what_the_tail_put_in_the_tenth_place_does_not_fall_below_it() -> None:
         assert sorted(rows, key=lambda row: -scores[row]).index(9) == place
 
 
-def test_what_the_base_does_not_find_is_not_read(toy: Snapshot, words: Embedder) -> None:
-    assert rerank(toy, words).retrieve("qqq xxx") == Ranking()
-
-
 @pytest.mark.parametrize("wrong", [{"weight": -1.0}, {"depth": 0}, {"reached": 0}])
 def test_parameters_are_checked(wrong: dict[str, float], toy: Snapshot, words: Embedder) -> None:
     with pytest.raises(BadInputError, match=next(iter(wrong))):
         rerank(toy, words, **wrong)
+    assert rerank(toy, words).retrieve("qqq xxx") == Ranking(), "what the base does not find is not read"
 
 
 def test_an_excerpt_is_the_title_and_the_window_that_is_worth_most() -> None:

@@ -5,7 +5,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 from triplebeam.embed.embedder import Embedder
 from triplebeam.index.build.build import IndexBuilder
@@ -49,19 +48,17 @@ def fill(
     plain: float = 0.0,
     near: Sequence[str] = (),
 ) -> tuple[list[str], Filled, Tail]:
-    """What is ranked after the places are filled; ``plain`` is the plain score of the first ten, ``near`` are those
-    that are near to the question.
-    """
+    """Rank after the places are filled; ``plain`` is the first ten's plain score, ``near`` the question is near to."""
     statistics, rows = index.passage_terms, index.passages.rows(order)
     assert isinstance(statistics, TermIndex)
     links = index.passage_graph.edges["links"]
     rare = RareTerms(terms=statistics, passages=index.passages) if terms else None
     tail = Tail(terms=rare, links=links, passages=index.passages)
-    ranking = np.zeros(len(ROWS))
+    ranking, close, searched = np.zeros((3, len(index.passages)), np.float32)
     ranking[rows] = 1 / np.arange(1, len(rows) + 1)
-    searched: NDArray[np.float32] = np.zeros(len(ROWS), np.float32)
+    close[index.passages.rows(near)] = 1.0
     searched[rows[:10]] = plain
-    scores = Scores(ranking, np.isin(np.arange(len(ROWS)), index.passages.rows(near)).astype(np.float32), searched)
+    scores = Scores(ranking, close, searched)
     filled = tail.fill("How is it kept small?", scores, index.passages.rows(kept))
     return index.passages.ids(np.argsort(-ranking, kind="stable")), filled, tail
 
@@ -89,28 +86,21 @@ def test_a_link_of_the_first_two_hits_gets_the_fifth_place_if_it_leads_to_anothe
 
 
 def test_a_book_keeps_the_tenth_place(tmp_path: Path, words: Embedder) -> None:
-    rows = [(f"page-{number}", "Novel", f"Page {number}.") for number in range(120)] + [("other", "Essay", "Else.")]
-    IndexBuilder(folder=tmp_path, embedder=words).build(
-        Document(id=id_, title=title, text=text, is_passage=True) for id_, title, text in rows
-    )
-    book = Snapshot.open(tmp_path)
-    passages, links = book.passages, book.passage_graph.edges["links"]
-    ids = [*(f"page-{number}" for number in range(12)), "other"]
-    ranking = np.zeros(len(rows))
-    ranking[passages.rows(ids)] = 1 / np.arange(1, len(ids) + 1)
-    none = np.zeros(len(rows), np.float32)
-    assert not Tail(terms=None, links=links, passages=passages).fill("What?", Scores(ranking, none, none), []).documents
+    pages = [Document(id=f"page-{n}", title="Novel", text=f"Page {n}.", is_passage=True) for n in range(120)]
+    other = Document(id="other", title="Essay", text="Else.", is_passage=True)
+    IndexBuilder(folder=tmp_path, embedder=words).build([*pages, other])
+    order = [*(page.id for page in pages[:12]), "other"]
+    _, filled, _ = fill(Snapshot.open(tmp_path), order, terms=False)
+    assert not filled.documents
 
 
 def test_what_is_worth_more_keeps_its_place(index: Snapshot) -> None:
     after, filled, _ = fill(index, plain=1.0)
     assert after[:9] == BEFORE[:9]
     assert not filled.terms
-
-
-def test_the_first_of_plain_search_keep_their_place(index: Snapshot) -> None:
-    after, _, _ = fill(index, kept=[BEFORE[4]])
-    assert after[4] == BEFORE[4]
+    after, *_ = fill(index, kept=[BEFORE[4]])
+    assert after[4] == BEFORE[4], "the first of plain search keep theirs"
+    assert fill(index, ["first", "mention"])[0][:2] == ["first", "mention"], "a short ranking is left alone"
 
 
 def test_without_statistics_of_terms_another_document_gets_the_tenth_place(index: Snapshot) -> None:
@@ -127,7 +117,3 @@ def test_where_no_document_has_two_the_tenth_place_is_for_any_rare_term(index: S
     after, filled, _ = fill(index, order, near=["mention"])
     assert after[9] == "mention"
     assert index.passages.ids([link.row for link in filled.terms]) == ["mention"]
-
-
-def test_a_short_ranking_is_left_alone(index: Snapshot) -> None:
-    assert fill(index, ["first", "mention"])[0][:2] == ["first", "mention"]

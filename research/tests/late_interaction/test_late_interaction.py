@@ -1,5 +1,6 @@
 """Late interaction: MaxSim against loops, and what every retriever keeps."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -75,6 +76,8 @@ def test_equal_passages_go_by_id(tmp_path: Path, words: Embedder) -> None:
         Document(id=id_, text="the same words", is_passage=True) for id_ in "dbca"
     )
     late = over(Snapshot.open(tmp_path), words)
+    with pytest.raises(BadInputError, match="candidates is 0"):
+        replace(late, candidates=0)
     assert (late.retrieve("same", 2).ids, late.retrieve("same", 0).ids) == (["a", "b"], [])
 
 
@@ -86,11 +89,6 @@ def test_a_passage_is_encoded_once(world: Snapshot, words: Embedder) -> None:
     before = len(encoder.encoded)
     assert late.retrieve("lake", 3) == first
     assert len(encoder.encoded) == before + 1  # the query
-
-
-def test_numbers_that_find_nothing_are_refused(world: Snapshot, words: Embedder) -> None:
-    with pytest.raises(BadInputError, match="candidates is 0"):
-        over(world, words, 0)
 
 
 @pytest.mark.slow
