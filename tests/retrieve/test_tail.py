@@ -1,5 +1,6 @@
-"""The fifth and the tenth place: who gets them, and who keeps them."""
+"""The fifth and the tenth place: who gets them, who keeps them; and the rare terms that lead to passages."""
 
+import math
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from triplebeam.passage import Document, Link
 from triplebeam.ranking import Hop
 from triplebeam.retrieve.blend.tail import Filled, Scores, Tail
 from triplebeam.retrieve.rare_terms import RareTerms
+from triplebeam.text.terms import text_words
 
 #: The first hit names vacuumdb, which is the title of one passage and is mentioned in another.
 ROWS = [
@@ -117,3 +119,59 @@ def test_where_no_document_has_two_the_tenth_place_is_for_any_rare_term(index: S
     after, filled, _ = fill(index, order, near=["mention"])
     assert after[9] == "mention"
     assert index.passages.ids([link.row for link in filled.terms]) == ["mention"]
+
+
+TEXTS = {
+    "guide": "Run vacuumdb each night. Written by Ottilie Brandt.",
+    "people": "Ottilie Brandt keeps the build machines.",
+    "vacuum": "vacuumdb removes dead rows and takes --jobs.",
+    "common": "Run the build each night.",
+    "other": "Run each night, keeps rows.",
+}
+
+
+@pytest.fixture(scope="module")
+def texts(tmp_path_factory: pytest.TempPathFactory, words: Embedder) -> Snapshot:
+    folder = tmp_path_factory.mktemp("rare") / "index"
+    rows = [Document(id=id_, text=text, is_passage=True) for id_, text in TEXTS.items()]
+    chapter = "\n\n".join(f"Chapter {number} tells of zymurgy. " + "word " * 150 for number in range(5))
+    IndexBuilder(folder=folder, embedder=words).build([*rows, Document(id="novel", text=chapter)])
+    return Snapshot.open(folder)
+
+
+def rare_terms(texts: Snapshot, **parameters: int) -> RareTerms:
+    assert isinstance(texts.passage_terms, TermIndex)
+    return RareTerms(terms=texts.passage_terms, passages=texts.passages, **parameters)
+
+
+def test_a_term_of_few_passages_leads_to_the_others_that_have_it(texts: Snapshot) -> None:
+    follows = rare_terms(texts, max_passages=2)
+    links = follows.follow("Who wrote it?", texts.passages.rows(["guide"]))
+    found = dict(zip(texts.passages.ids([link.row for link in links]), links, strict=True))
+    assert set(found) == {"people", "vacuum"}
+    assert follows.hop(found["vacuum"]) == Hop("guide", "vacuumdb")
+    assert follows.hop(found["people"]).name in ("Ottilie", "Brandt")
+    assert found["people"].rarity == pytest.approx(2 * found["vacuum"].rarity)
+    assert isinstance(texts.passage_terms, TermIndex)
+    largest = math.log1p(len(texts.passages))
+    assert found["vacuum"].rarity == pytest.approx(texts.passage_terms.rarity(2) / largest)
+    assert found["vacuum"].heading_rarity == 0
+    links = follows.follow("Who is Ottilie Brandt?", texts.passages.rows(["guide"]))
+    assert texts.passages.ids([link.row for link in links]) == ["vacuum"], "a term of the question leads nowhere"
+
+
+def test_only_the_first_hits_are_followed_and_each_passage_comes_once(texts: Snapshot) -> None:
+    rows = texts.passages.rows(["common", "guide", "people"])
+    one, all_ = rare_terms(texts, max_passages=2, senders=1), rare_terms(texts, max_passages=2)
+    assert one.follow("?", rows) == all_.follow("?", rows[:1])
+    found = [link.row for link in rare_terms(texts).follow("?", rows)]
+    assert found == sorted(set(found))
+
+
+def test_passages_beside_a_hit_in_its_document_do_not_count(texts: Snapshot) -> None:
+    chapters = [row for row, document in enumerate(texts.passages.documents) if document == "novel"]
+    assert len(chapters) >= 5
+    found = rare_terms(texts).follow("?", chapters[:1])
+    assert {link.row for link in found} == {
+        row for row in chapters[3:] if "zymurgi" in text_words(texts.passages.read_row(row).text)
+    }

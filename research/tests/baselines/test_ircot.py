@@ -71,9 +71,6 @@ class TestContract(AgentContract):
         assert all(f"Question: {QUESTION}" in user for user in thinking)
         assert [user.split("Sentences so far: ")[1] for user in thinking] == ["(none)", DIRECTED, f"{DIRECTED} {LIVED}"]
 
-    def test_the_steps_lists_are_fused(self) -> None:
-        assert self.drive_whole().answer.ranking[0].score == pytest.approx(1 / 62 + 1 / 61)
-
 
 def run(replies: list[Completion], finds: Mapping[str, list[str]], **parameters: Any) -> tuple[Answer, Scripted, Table]:
     table = Table(finds)

@@ -23,7 +23,6 @@ from triplebeam_research.report.breakdown import (
     tokens_by_step,
 )
 from triplebeam_research.report.differences import Comparison
-from triplebeam_research.report.tables import escape_markdown
 
 READ = Usage(calls=1, tokens_in=90, tokens_out=10)
 CACHED = [Usage(cached_calls=1, cached_tokens_in=80), Usage(cached_calls=1, cached_tokens_in=70, cached_tokens_out=50)]
@@ -121,11 +120,6 @@ def test_numbers_are_written_one_way() -> None:
     assert [numbers.count(value) for value in (0, 1.5, 12.3, 12345)] == ["0", "1.5", "12", "12,345"]
     assert [numbers.milliseconds(value) for value in (0.0034, 0.0499, 12.3)] == ["3.4", "50", "12,300"]
     assert [numbers.dollars(value) for value in (0, 0.00124, 0.5, 12.345)] == ["0", "0.0012", "0.50", "12.35"]
-
-
-def test_markdown_keeps_method_names_readable() -> None:
-    assert escape_markdown("hybrid+naive_ge") == "hybrid+naive_ge"
-    assert escape_markdown("_a_ | <b>") == "\\_a\\_ \\| &lt;b&gt;"
 
 
 QUESTIONS = [

@@ -4,16 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from triplebeam.evaluate.questions import Question, read_questions
+from triplebeam.evaluate.questions import read_questions
 from triplebeam.ingest import read_sources
 from triplebeam.ingest.split import split
 from triplebeam.passage import Document
 
 FOLDER = Path(__file__).parents[3] / "benchmarks" / "split-documents"
-
-
-def _document(passage_id: str) -> str:
-    return passage_id.partition("#")[0]
 
 
 @pytest.mark.parametrize(("tokens", "passages"), [(60, 162), (120, 79)])
@@ -23,14 +19,8 @@ def test_the_cut_still_gives_the_gold_passages(tokens: int, passages: int, monke
     ids = [passage.id for document in documents for passage in split(document, tokens)]
     questions = read_questions(FOLDER / f"questions-{tokens}-tokens.jsonl")
     assert (len(documents), len(ids), len(questions)) == (10, passages, 38)
-    assert {gold for question in questions for gold in question.gold} <= set(ids)
-
-
-@pytest.mark.parametrize("tokens", [60, 120])
-def test_the_types_say_where_the_gold_passages_are(tokens: int) -> None:
-    def documents(question: Question) -> set[str]:
-        return {_document(gold) for gold in question.gold}
-
-    for question in read_questions(FOLDER / f"questions-{tokens}-tokens.jsonl"):
-        assert len(question.gold) == 2
-        assert question.type == ("one document" if len(documents(question)) == 1 else "two documents")
+    for question in questions:
+        first, second = question.gold
+        assert {first, second} <= set(ids)
+        within = first.partition("#")[0] == second.partition("#")[0]
+        assert question.type == ("one document" if within else "two documents")
