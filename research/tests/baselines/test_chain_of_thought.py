@@ -1,19 +1,21 @@
-"""Chain of thought: exemplars as data, with and without a retrieval, with and without the cue.
+"""Chain of thought: exemplars as data, with and without a retrieval or the cue, and several paths with one vote.
 
-Self-consistency: several paths, one vote.
+The model alone, and a ranking that is given.
 """
 
 import json
+import re
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scripted_loops import PASSAGES, Table, path
+from scripted_loops import PASSAGES, Table, final, path, reply
 from triplebeam.errors import BadInputError
 from triplebeam.generate.accounting import Accounted
 from triplebeam.generate.language_model import LanguageModel
 from triplebeam.methods.shared.question_answering import ReadAnswer
+from triplebeam.retrieve.retriever import Retriever
 from triplebeam.testing import toy
 from triplebeam.testing.scripted import Scripted
 from triplebeam.text.sentences import sentence_spans
@@ -25,6 +27,7 @@ from triplebeam_research.baselines.chain_of_thought import (
     vote,
     vote_key,
 )
+from triplebeam_research.baselines.simple import ClosedBook, FixedRanking
 
 QUESTION = "When did the director of Laughter in Hell die?"
 
@@ -161,3 +164,42 @@ def test_the_winner_has_the_most_votes_of_all(answers: list[str]) -> None:
     if keys:
         best = [key for key in keys if keys.count(key) == winner.votes]
         assert vote_key(winner.path.text) == best[0]
+
+
+def test_the_question_alone_is_asked() -> None:
+    with Scripted([final(" Edward Cahn ")]) as model:
+        answer = ClosedBook(model=Accounted(model)).answer(QUESTION)
+    assert (answer.text, answer.sentence) == ("Edward Cahn", "It is  Edward Cahn .")
+    assert (answer.steps, len(answer.ranking), answer.usage.calls) == ((), 0, 1)
+    assert answer.ending == "no passages were asked for"
+    [prompt] = model.prompts
+    assert (prompt.template, prompt.user) == ("closed_book", f"Question: {QUESTION}")
+    assert "at most six words" in prompt.system
+
+
+@pytest.mark.parametrize("said", ["", "I do not know"])
+def test_to_know_nothing_alone_is_no_answer(said: str) -> None:
+    with Scripted([reply(found=False, answer=said, sentence=said)]) as model:
+        assert ClosedBook(model=model).answer(QUESTION).text == ""
+
+
+def test_a_reply_alone_that_cannot_be_used_is_reported() -> None:
+    with Scripted(["no", "no"]) as model:
+        answer = ClosedBook(model=Accounted(model)).answer(QUESTION)
+    assert (answer.text, answer.usage.calls) == ("", 2)
+    assert answer.ending.startswith("no passages were asked for; "), answer.ending
+
+
+GIVEN: Retriever = FixedRanking({"Who?": ["z", "a", "m"], "Nobody?": []})
+
+
+def test_the_order_given_is_kept() -> None:
+    assert GIVEN.retrieve("Who?").ids == ["z", "a", "m"]
+    assert GIVEN.retrieve(" Who? ") == GIVEN.retrieve("Who?")
+    assert GIVEN.retrieve("Who?", 2) == GIVEN.retrieve("Who?").top(2)
+
+
+@pytest.mark.parametrize("query", ["Where?", "who?", "", "Nobody?"])
+def test_a_question_without_passages_is_an_error(query: str) -> None:
+    with pytest.raises(BadInputError, match=f"No passages are listed for the question {re.escape(repr(query))}"):
+        GIVEN.retrieve(query)

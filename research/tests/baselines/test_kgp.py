@@ -1,5 +1,6 @@
 """KGP over the small world: a scripted model walks from passage to passage."""
 
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
@@ -16,7 +17,6 @@ from triplebeam.generate.accounting import Accounted
 from triplebeam.generate.language_model import Completion, LanguageModel
 from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.methods.shared.question_answering import QuestionAnswerer
-from triplebeam.passage import Passage
 from triplebeam.ranking import Ranking
 from triplebeam.retrieve.retriever import Retriever
 from triplebeam.testing.contracts.agents import AgentContract, Ending
@@ -32,6 +32,7 @@ SCORES = {
     ACTOR: {"actor": 0.9, "director": 0.3},
     CITY: {"city": 0.8},
     LAKE: {"lake": 0.7},
+    "needed": {id_: 1.0 + place for place, id_ in enumerate(PASSAGES)},
 }
 
 
@@ -130,65 +131,27 @@ def test_what_each_step_collects_and_why_the_last_is_the_last(
     assert all(step.query == "" for step in steps if not step.ranking)
 
 
-class Rows:
-    """As many passages as wanted, each with the score of its number."""
-
-    def __init__(self, count: int) -> None:
-        self.count = count
-
-    def __len__(self) -> int:
-        return self.count
-
-    def ids(self, rows: NDArray[np.int64]) -> list[str]:
-        return [f"p{row:02d}" for row in rows]
-
-    def row(self, passage_id: str) -> int:
-        return int(passage_id[1:])
-
-    def __getitem__(self, passage_id: str) -> Passage:
-        return Passage(passage_id, "text")
-
-    def retrieve(self, query: str, k: int = 10) -> Ranking:
-        return Ranking.from_scores({f"p{row:02d}": float(row) for row in range(self.count)}).top(k)
-
-    def scores(self, query: str) -> NDArray[np.float32]:
-        return np.arange(self.count, dtype=np.float32)
-
-
 @settings(max_examples=examples(80), deadline=None)
 @given(
-    data=st.data(),
-    nodes=st.integers(1, 10),
-    seeds=st.integers(1, 4),
+    edges=edge_lists(len(PASSAGES)),
+    seeds=st.lists(st.sampled_from([*PASSAGES]), min_size=1, max_size=4, unique=True),
     branches=st.integers(1, 3),
-    collected=st.integers(1, 12),
+    collected=st.integers(1, 8),
     max_steps=st.integers(1, 8),
 )
 def test_what_is_collected_hangs_together(
-    data: st.DataObject, nodes: int, seeds: int, branches: int, collected: int, max_steps: int
+    world: Snapshot, edges: list[tuple[int, int]], seeds: list[str], branches: int, collected: int, max_steps: int
 ) -> None:
-    rows, edges = Rows(nodes), data.draw(edge_lists(nodes))
-    steps, answer = driven(
-        KGP(
-            retriever=rows,
-            similarity=rows,
-            graph=graph_of(nodes, [], edges),
-            passages=rows,  # type: ignore[arg-type]
-            model=Scripted([evidence("needed")] * max_steps),
-            answerer=QuestionAnswerer(model=Scripted([final("end")]), passages=rows),
-            seeds=seeds,
-            branches=branches,
-            collected=collected,
-            max_steps=max_steps,
-        ),
-        "q",
-    )
+    limits = {"branches": branches, "collected": collected, "max_steps": max_steps}
+    walking = agent(world, Scripted([evidence("needed")] * max_steps), Table({"q": seeds}), **limits)
+    answerer = QuestionAnswerer(model=Scripted([final("end")]), passages=PASSAGES)
+    steps, answer = driven(replace(walking, graph=graph_of(len(PASSAGES), [], edges), answerer=answerer), "q")
     assert len(steps) <= max_steps
     assert len(answer.ranking) <= collected
-    found = [rows.row(id_) for step in steps for id_ in step.ranking.ids]
+    found = [world.passages.row(id_) for step in steps for id_ in step.ranking.ids]
     assert len(found) == len(set(found)) == len(answer.ranking), "each passage once"
-    joined = {*edges, *((b, a) for a, b in edges)}
+    joined = {*edges, *((two, one) for one, two in edges)}
     for number, step in enumerate(steps[1:], start=1):
         assert 1 <= len(step.ranking) <= branches
-        before = [rows.row(id_) for earlier in steps[:number] for id_ in earlier.ranking.ids]
-        assert all(any((old, rows.row(id_)) in joined for old in before) for id_ in step.ranking.ids)
+        before = [world.passages.row(id_) for earlier in steps[:number] for id_ in earlier.ranking.ids]
+        assert all(any((old, world.passages.row(id_)) in joined for old in before) for id_ in step.ranking.ids)
