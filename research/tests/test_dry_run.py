@@ -73,9 +73,7 @@ def test_every_agent_can_be_planned(planned: Planning) -> None:
     assert all(0 < row.least.calls <= row.most.calls for row in rows)
 
 
-def test_the_questions_of_the_estimate_do_not_wait_for_each_other(
-    planned: Planning, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_estimate_asks_one_by_one(planned: Planning, monkeypatch: pytest.MonkeyPatch) -> None:
     used, compare = [], ExperimentEvaluator.compare
     monkeypatch.setattr(
         ExperimentEvaluator, "compare", lambda self, *asked: used.append(self.parallel) or compare(self, *asked)

@@ -156,9 +156,7 @@ def test_interrupted_and_started_again_nothing_is_asked_twice(tmp_path: Path) ->
     ("method", "encodings"),
     [("bm25", [0]), ("dense", [1]), ("hybrid+naive_ge[scorer=pooled]", [1]), (CHAINS, range(2, 100))],
 )
-def test_a_question_is_encoded_once_and_counted(
-    world: Snapshot, words: Embedder, method: str, encodings: Sequence[int]
-) -> None:
+def test_encodings_are_counted(world: Snapshot, words: Embedder, method: str, encodings: Sequence[int]) -> None:
     """Also the first, though the method was warmed, and though several parts ask for the same vector; so are chains."""
     counting = CountingEmbedder(words)
     retriever = IndexReader(Context(world, Settings(), counting)).retriever(method)

@@ -128,9 +128,7 @@ def find_entries(tmp_path: Path, passages: PassageTable, *gold: object) -> list[
         ),
     ],
 )
-def test_an_entry_is_looked_up_in_the_index(
-    tmp_path: Path, passages: PassageTable, entry: object, expected: list[str]
-) -> None:
+def test_an_entry_is_looked_up(tmp_path: Path, passages: PassageTable, entry: object, expected: list[str]) -> None:
     assert find_entries(tmp_path, passages, entry) == [expected]
 
 

@@ -21,6 +21,8 @@ pytestmark = pytest.mark.slow
 EXAMPLES = read_table(__file__, "EXAMPLES")
 #: Kind of error, title, text, a triple that must come, words that no triple may hold together.
 SENTENCES = read_table(__file__, "SENTENCES")
+Found = dict[str, Extraction]
+Fact = tuple[str, str, str]
 CURIE = "Marie Curie lived in Paris."
 
 
@@ -36,7 +38,7 @@ def parser(folder: Path) -> Any:
 
 
 @pytest.fixture(scope="module")
-def found(parser: Any) -> dict[str, Extraction]:
+def found(parser: Any) -> Found:
     passages = [Passage(kind, text, title) for kind, title, text, *_ in (*EXAMPLES, *SENTENCES)]
     return {each.passage_id: each for each in facts.extract_passages(parser, passages)}
 
@@ -47,15 +49,13 @@ def extract(parser: Any, text: str, title: str = "") -> Extraction:
 
 
 @pytest.mark.parametrize(("construction", "expected"), [(row[0], row[3]) for row in EXAMPLES])
-def test_a_construction_gives_its_triple(
-    found: dict[str, Extraction], construction: str, expected: tuple[str, str, str]
-) -> None:
+def test_a_construction_gives_its_triple(found: Found, construction: str, expected: Fact) -> None:
     assert Triple(*expected) in found[construction].triples
 
 
 @pytest.mark.parametrize(("kind", "expected", "forbidden"), [(row[0], row[3], row[4]) for row in SENTENCES])
 def test_a_kind_of_error_does_not_come_back(
-    found: dict[str, Extraction], kind: str, expected: tuple[str, str, str] | None, forbidden: tuple[str, ...]
+    found: Found, kind: str, expected: Fact | None, forbidden: tuple[str, ...]
 ) -> None:
     triples = [tuple(triple) for triple in found[kind].triples]
     assert expected is None or expected in triples
@@ -115,9 +115,7 @@ CHAT = "LiHua: I bought a guitar in Berlin. Did you see it?\nAdamSmith: I sold m
         ),
     ],
 )
-def test_code_tables_and_dialogues_are_no_prose(
-    parser: Any, text: str, title: str, expected: list[tuple[str, str, str]]
-) -> None:
+def test_code_tables_and_dialogues_are_no_prose(parser: Any, text: str, title: str, expected: list[Fact]) -> None:
     assert sorted(map(tuple, extract(parser, text, title).triples)) == sorted(expected)
 
 

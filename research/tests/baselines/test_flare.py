@@ -147,9 +147,7 @@ NO_SENTENCE = "the model gave no further sentence"
         ([say("A."), CUT, final("Michigan")], "Michigan", NO_SENTENCE),
     ],
 )
-def test_every_ending_is_named_and_an_answer_is_read_from_the_passages(
-    replies: list[Completion], text: str, ending: str
-) -> None:
+def test_every_ending_is_named_and_the_passages_are_read(replies: list[Completion], text: str, ending: str) -> None:
     with Scripted(replies) as model:
         answer = agent(model, Table({QUESTION: ["film", "actor"]}), max_sentences=2).answer(QUESTION)
     assert (answer.text, answer.ending) == (text, ending)

@@ -112,9 +112,7 @@ def graph(*rows: tuple[str, str]) -> list[Triplet]:
         ([], CHAIN, False),
     ],
 )
-def test_a_graph_is_right_if_its_triplets_pair_up(
-    triplets: list[Triplet], evidences: list[Triplet], right: bool
-) -> None:
+def test_graphs_whose_triplets_pair_up(triplets: list[Triplet], evidences: list[Triplet], right: bool) -> None:
     assert graph_is_right(triplets, evidences) == right
 
 

@@ -209,8 +209,7 @@ ALL: list[Callable[[Axes], None]] = [
 ]
 
 
-@pytest.fixture
-def axes() -> Axes:
+def make_axes() -> Axes:
     return Figure(layout="constrained").subplots()
 
 
@@ -218,46 +217,41 @@ def rows_of(axes: Axes) -> list[str]:
     return [label.get_text() for label in axes.get_yticklabels()]
 
 
-def test_a_difference_is_drawn_in_points_with_its_interval(axes: Axes) -> None:
-    plots.difference_plot(axes, DIFFERENCES, "points")
-    zero, *drawn = [list(map(float, line.get_xdata())) for line in axes.lines]
-    assert zero == [0, 0]
-    assert drawn == [pytest.approx(values) for values in ([-1, 11], [5], [10, 30], [20])]
-    assert rows_of(axes) == ["hybrid", "gear"]
-
-
-def test_cost_is_logarithmic_and_has_a_place_for_nothing(axes: Axes) -> None:
+def test_cost_is_logarithmic_and_has_a_place_for_nothing() -> None:
+    axes, free = make_axes(), make_axes()
     plots.cost_plot(axes, POINTS, "Median time", "R@5 (%)")
     assert axes.get_xscale() == "log"
     drawn = [(float(line.get_xdata()[0]), float(line.get_ydata()[0])) for line in axes.lines]
     assert drawn == [(cost, pytest.approx(100 * value)) for *_, cost, value in POINTS]
-    free = Figure(layout="constrained").subplots()
     plots.cost_plot(free, [(0, "bm25", 0, 0.4), *POINTS[1:]], "Mean tokens", "R@5 (%)")
     assert free.get_xscale() == "symlog"
     assert free.get_xlim()[0] < 0
 
 
-def test_steps_and_the_level_without_steps(axes: Axes) -> None:
-    plots.step_plot(axes, [Series(2, "gear", [50, 60, 65])], Series(1, "hybrid", [55]), "R@15 (%)")
-    line, level = axes.lines
+def test_plots_show_the_values_they_are_given() -> None:
+    differences, steps, boxes, shares = (make_axes() for _ in range(4))
+    plots.difference_plot(differences, DIFFERENCES, "points")
+    zero, *drawn = [list(map(float, line.get_xdata())) for line in differences.lines]
+    assert zero == [0, 0]
+    assert drawn == [pytest.approx(values) for values in ([-1, 11], [5], [10, 30], [20])], "in points, with intervals"
+    assert rows_of(differences) == ["hybrid", "gear"]
+
+    plots.step_plot(steps, [Series(2, "gear", [50, 60, 65])], Series(1, "hybrid", [55]), "R@15 (%)")
+    line, level = steps.lines
     assert (list(line.get_xdata()), list(line.get_ydata())) == ([1, 2, 3], [50, 60, 65])
-    assert list(level.get_ydata()) == [55, 55]
+    assert list(level.get_ydata()) == [55, 55], "the level without steps"
 
-
-def test_boxes_are_in_the_rows_of_their_methods(axes: Axes) -> None:
-    plots.box_plot(axes, BOXES, "R@15")
-    assert rows_of(axes) == ["2 hops", "bm25", "hybrid"]
-    extents = [box.get_path().get_extents() for box in axes.patches]
+    plots.box_plot(boxes, BOXES, "R@15")
+    assert rows_of(boxes) == ["2 hops", "bm25", "hybrid"]
+    extents = [box.get_path().get_extents() for box in boxes.patches]
     assert [(box.y0 + box.y1) / 2 for box in extents] == [1, 2]
     assert extents[0].intervalx.tolist() == [25, 75]
 
-
-def test_shares_of_a_row_are_those_of_its_questions(axes: Axes) -> None:
-    plots.share_plot(axes, SHARES, "Steps", {1: "1", 2: "2", 3: "2+"})
-    assert [label.get_text() for label in axes.get_xticklabels()] == ["1", "2", "2+"]
-    shares = [(text.get_position(), text.get_text()) for text in axes.texts]
-    assert shares == [((1, 1), "50 %"), ((2, 1), "50 %"), ((3, 2), "100 %")]
-    assert rows_of(axes) == ["gear", "2 hops", "3 hops"]
+    plots.share_plot(shares, SHARES, "Steps", {1: "1", 2: "2", 3: "2+"})
+    assert [label.get_text() for label in shares.get_xticklabels()] == ["1", "2", "2+"]
+    texts = [(text.get_position(), text.get_text()) for text in shares.texts]
+    assert texts == [((1, 1), "50 %"), ((2, 1), "50 %"), ((3, 2), "100 %")]
+    assert rows_of(shares) == ["gear", "2 hops", "3 hops"]
 
 
 def test_an_svg_is_one_element_the_same_every_time_and_shares_no_id_with_another() -> None:

@@ -99,9 +99,7 @@ def literal_chains(index: Snapshot, hops: int) -> set[tuple[Triple, ...]]:
 
 class TestChains:
     @pytest.mark.parametrize("seed", range(3))
-    def test_are_among_those_found_by_trying_everything_and_spread_over_the_corpus(
-        self, toy_index: Snapshot, seed: int
-    ) -> None:
+    def test_are_among_all_there_are_and_spread(self, toy_index: Snapshot, seed: int) -> None:
         literal = {hops: literal_chains(toy_index, hops) for hops in (2, 3)}
         drawn = list(sample_chains(toy_index, seed=seed))
         assert {len(chain.triples) for chain in drawn} == {2, 3}
@@ -326,17 +324,13 @@ class TestFailing:
             ),
         ],
     )
-    def test_an_index_without_chains_is_refused_with_the_reason(
-        self, make: Make, table: dict[str, list[Triple]], why: str
-    ) -> None:
+    def test_an_index_without_chains_is_refused(self, make: Make, table: dict[str, list[Triple]], why: str) -> None:
         index = make({"a": ("", "Ann Lee wed him."), "b": ("", "He saw Rome.")}, table)
         with pytest.raises(BadInputError, match=why):
             synthesize(index, Echo(), count=1)
 
 
-def test_the_command_writes_the_file_and_shows_examples_and_cost(
-    monkeypatch: pytest.MonkeyPatch, world: Snapshot, tmp_path: Path
-) -> None:
+def test_the_command(monkeypatch: pytest.MonkeyPatch, world: Snapshot, tmp_path: Path) -> None:
     monkeypatch.setattr("triplebeam.assemble.models.make_model", lambda settings: Accounted(Echo()))
     app = typer.Typer()
     app.command()(questions)

@@ -90,9 +90,7 @@ def test_it_stops_when_the_loss_is_flat_or_at_the_border(star: PassageGraph) -> 
     assert len(result.losses) < 10
 
 
-def test_it_stops_when_the_loss_keeps_rising_and_gives_the_best_values(
-    star: PassageGraph, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_it_stops_when_the_loss_keeps_rising(star: PassageGraph, monkeypatch: pytest.MonkeyPatch) -> None:
     heights = iter([0.5, 0.4, 0.3, 0.35, 0.36, 0.37, 0.38, 0.39, 0.2])
 
     def rise(*arguments: object) -> LossAndGradient:
@@ -122,9 +120,7 @@ def test_it_stops_at_the_last_step(star: PassageGraph) -> None:
         ([[step(FAR_TARGET, 1)]], 1.5, "between 0 and 1"),
     ],
 )
-def test_nothing_to_train_on_is_said(
-    star: PassageGraph, steps: list[list[TrainingStep]], alpha: float, message: str
-) -> None:
+def test_nothing_to_train_on(star: PassageGraph, steps: list[list[TrainingStep]], alpha: float, message: str) -> None:
     with pytest.raises(BadInputError, match=message):
         train(star, steps, TrainingSettings(alpha=(alpha,)))
 
@@ -153,9 +149,7 @@ def test_weights_are_read_as_written(star: PassageGraph, tmp_path: Path) -> None
         (("{", ""), "the file: Invalid JSON"),
     ],
 )
-def test_a_file_of_something_else_is_refused(
-    star: PassageGraph, tmp_path: Path, change: tuple[str, str], message: str
-) -> None:
+def test_other_files_are_refused(star: PassageGraph, tmp_path: Path, change: tuple[str, str], message: str) -> None:
     path = tmp_path / "weights.json"
     write_weights(path, describe_training(train(star, [[step(FAR_TARGET, 1)]]), GNN_RET, TRAINED_ON))
     path.write_text(path.read_text(encoding="utf-8").replace(*change, 1), encoding="utf-8")

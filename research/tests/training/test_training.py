@@ -71,9 +71,7 @@ def test_a_question_is_an_example_of_one_step(trainer: Trainer, questions: Path,
     assert len(trainer.examples(questions, limit=1)) == 1
 
 
-def test_sub_questions_are_steps_and_the_dataset_knows_their_passages(
-    recurrent: Trainer, questions: Path, world: Snapshot, words: Embedder
-) -> None:
+def test_sub_questions_are_steps(recurrent: Trainer, questions: Path, world: Snapshot, words: Embedder) -> None:
     known, guessed = recurrent.examples(questions, limit=2)
     assert [world.passages.ids(step.targets) for step in known.steps] == [["director", "film"], ["director"]]
     assert [world.passages.ids(wanted) for wanted in known.wanted] == [["film"], ["director"]]
