@@ -49,6 +49,12 @@ def test_reads_lines_plain_and_gzipped(tmp_path: Path, name: str) -> None:
         ([{"id": "q", "question": "?", "gold": []}], "line 1 has neither gold passages"),
         ([{"id": "q", "question": "?", "gold": "film"}], "line 1: 'gold' is not a list"),
         ([{"id": "q", "question": "?", "answers": [["a"]]}], "line 1: 'answers' is not a list"),
+        ([ROW | {"gold": [{}]}], "line 1: {} is no gold"),
+        ([ROW | {"gold": [{"file": " "}]}], 'is no gold: a passage id is expected, or an object with "file", "phrase"'),
+        ([ROW | {"gold": [{"page": "faq.html"}]}], "is no gold"),
+        ([ROW | {"gold": [{"any": []}]}], "line 1: 'any' is not a list"),
+        ([ROW | {"gold": [{"any": [["faq.html"]]}]}], "is no gold"),
+        ([ROW | {"gold": [None]}], "line 1: null is no gold"),
     ],
 )
 def test_what_cannot_be_used_is_refused_with_its_line(tmp_path: Path, rows: list[object], message: str) -> None:
@@ -186,19 +192,3 @@ def test_all_gold_that_is_missing_is_named_at_once_up_to_a_limit(tmp_path: Path,
     with pytest.raises(BadInputError, match=r"Later questions were not looked at\.$") as many:
         find_gold(asked, passages)
     assert len(str(many.value).splitlines()) == MAX_MISSING_SHOWN + 1
-
-
-@pytest.mark.parametrize(
-    ("entry", "message"),
-    [
-        ({}, "line 1: {} is no gold"),
-        ({"file": " "}, 'is no gold: a passage id is expected, or an object with "file", "phrase" or both'),
-        ({"page": "faq.html"}, "is no gold"),
-        ({"any": []}, "line 1: 'any' is not a list"),
-        ({"any": [["faq.html"]]}, "is no gold"),
-        (None, "line 1: null is no gold"),
-    ],
-)
-def test_what_is_no_gold_is_refused_with_its_line(tmp_path: Path, entry: object, message: str) -> None:
-    with pytest.raises(BadInputError, match=message):
-        read(tmp_path, entry)

@@ -13,7 +13,7 @@ import pytest
 from made_files import write
 
 from triplebeam.errors import BadInputError
-from triplebeam.ingest import ENDINGS, Reading, Skipped, Unreadable, read_sources, scan_sources, sources
+from triplebeam.ingest import Reading, Skipped, Unreadable, read_sources, scan_sources
 from triplebeam.passage import Document
 
 
@@ -68,10 +68,6 @@ def test_a_path_is_an_id_as_it_was_named(tmp_path: Path, monkeypatch: pytest.Mon
     assert ids(read(Path())) == ["a.txt"]
     assert ids(read(Path("..//inner/./"))) == ["../inner/a.txt"]
     assert ids(read(path)) == [path.as_posix()]
-
-
-def test_every_ending_of_the_table_has_a_reader(tmp_path: Path) -> None:
-    assert [sources.find_ending(tmp_path / f"a{ending.upper()}") for ending in ENDINGS] == list(ENDINGS)
 
 
 @pytest.mark.parametrize("look_at", [read_sources, scan_sources])

@@ -25,7 +25,7 @@ from triplebeam_research.baselines.kgp import KGP
 
 QUESTION = "On which lake lies the city where the actor of the drama by Edward Cahn lived?"
 ACTOR, CITY, LAKE = "Somebody starred in Laughter in Hell.", "Milwaukee lies somewhere.", "Lake Michigan is a lake."
-NO_PATH, ENOUGH = "no path leads to another passage", "as many passages were collected as wanted"
+NO_PATH = "no path leads to another passage"
 EDGES = [("film", "director"), ("film", "actor"), ("actor", "city"), ("city", "lake")]
 SCORES = {
     QUESTION: {"film": 0.5, "director": 0.4},
@@ -102,31 +102,26 @@ class TestContract(AgentContract):
 
 
 @pytest.mark.parametrize(
-    ("seeds", "replies", "parameters", "found", "ending"),
+    ("seeds", "replies", "parameters", "found"),
     [
         # Both seeds go on before a path of two passages does; what was collected is not collected again.
-        (["city", "film"], [LAKE, ACTOR], {}, [["city", "film"], ["lake", "actor"], ["director"]], NO_PATH),
+        (["city", "film"], [LAKE, ACTOR], {}, [["city", "film"], ["lake", "actor"], ["director"]]),
         # A path whose neighbours are collected asks nothing.
-        ([*PASSAGES][:5], [], {}, [[*PASSAGES][:5]], NO_PATH),
-        (["film"], [], {"edges": ("structural",)}, [["film"]], NO_PATH),
-        (["film"], [ACTOR], {"collected": 2}, [["film"], ["actor"]], ENOUGH),
-        (["film"], [], {"collected": 1}, [["film"]], ENOUGH),
-        (["film"], [""], {}, [["film"], []], NO_PATH),
-        (["film"], [" "], {}, [["film"], []], NO_PATH),
-        (["film"], [None], {}, [["film"], []], NO_PATH),
+        ([*PASSAGES][:5], [], {}, [[*PASSAGES][:5]]),
+        (["film"], [], {"edges": ("structural",)}, [["film"]]),
+        (["film"], [ACTOR], {"collected": 2}, [["film"], ["actor"]]),
+        (["film"], [], {"collected": 1}, [["film"]]),
+        *((["film"], [nothing], {}, [["film"], []]) for nothing in ("", " ", None)),
     ],
 )
 def test_what_each_step_collects_and_why_the_last_is_the_last(
-    world: Snapshot,
-    seeds: list[str],
-    replies: list[str | None],
-    parameters: dict[str, Any],
-    found: list[list[str]],
-    ending: str,
+    world: Snapshot, seeds: list[str], replies: list[str], parameters: dict[str, Any], found: list[list[str]]
 ) -> None:
     with Scripted([*map(evidence, replies), final("x")]) as model:
         steps, answer = driven(agent(world, model, Table({QUESTION: seeds}), **parameters), QUESTION)
-    assert ([step.ranking.ids for step in steps], answer.ending) == (found, ending)
+    assert [step.ranking.ids for step in steps] == found
+    enough = "as many passages were collected as wanted"
+    assert answer.ending == (enough if "collected" in parameters else NO_PATH)
     assert set(answer.ranking.ids) == {id_ for ids in found for id_ in ids}
     assert all(step.query == "" for step in steps if not step.ranking)
 

@@ -210,19 +210,17 @@ SETTINGS = settings(suppress_health_check=[HealthCheck.function_scoped_fixture],
 
 
 @SETTINGS
-@given(values=st.lists(VALUES, max_size=5), indent=st.none() | st.integers(0, 2))
-def test_an_array(tmp_path: Path, values: list[Json], indent: int | None) -> None:
-    path = tmp_path / "array.json"
-    path.write_text(json.dumps(values, indent=indent), encoding="utf-8")
-    assert list(rows.elements(path)) == list(enumerate(values, start=1))
-
-
-@SETTINGS
-@given(values=st.lists(st.dictionaries(st.text(), VALUES, max_size=3), min_size=1, max_size=5))
-def test_lines(tmp_path: Path, values: list[dict[str, Json]]) -> None:
-    path = tmp_path / "lines.jsonl"
-    path.write_text("\n\n".join(map(json.dumps, values)) + "\n", encoding="utf-8")
-    assert list(rows.elements(path)) == list(enumerate(values, start=1))
+@given(
+    values=st.lists(VALUES, max_size=5),
+    lines=st.lists(st.dictionaries(st.text(), VALUES, max_size=3), min_size=1, max_size=5),
+    indent=st.none() | st.integers(0, 2),
+)
+def test_arrays_and_lines(tmp_path: Path, values: list[Json], lines: list[Json], indent: int | None) -> None:
+    array, table = tmp_path / "array.json", tmp_path / "lines.jsonl"
+    array.write_text(json.dumps(values, indent=indent), encoding="utf-8")
+    table.write_text("\n\n".join(map(json.dumps, lines)) + "\n", encoding="utf-8")
+    assert list(rows.elements(array)) == list(enumerate(values, start=1))
+    assert list(rows.elements(table)) == list(enumerate(lines, start=1))
 
 
 @SETTINGS
@@ -233,13 +231,6 @@ def test_an_object(tmp_path: Path, members: dict[str, Json]) -> None:
     path.write_text("\ufeff" + json.dumps(members, ensure_ascii=True), encoding="utf-8")
     assert list(rows.members(path)) == list(members.items())
     assert rows.read_first_character(path) == "{"
-
-
-def test_an_array_is_no_object(tmp_path: Path) -> None:
-    path = tmp_path / "array.json"
-    path.write_text("[1]")
-    with pytest.raises(BadInputError, match=r"array.json is not one JSON object"):
-        list(rows.members(path))
 
 
 @pytest.mark.parametrize(
@@ -258,3 +249,6 @@ def test_a_damaged_row_is_named(tmp_path: Path, content: bytes, place: str) -> N
     path.write_bytes(content)
     with pytest.raises(BadInputError, match=place):
         list(rows.elements(path))
+    path.write_text("[1]")
+    with pytest.raises(BadInputError, match=r"rows.json is not one JSON object"):
+        list(rows.members(path))
