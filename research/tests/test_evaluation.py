@@ -40,20 +40,15 @@ ROWS = [
 
 
 @pytest.fixture
-def questions(tmp_path: Path) -> Path:
-    path = tmp_path / "questions.jsonl"
-    path.write_text("".join(json.dumps(row) + "\n" for row in ROWS), encoding="utf-8")
-    return path
-
-
-@pytest.fixture
 def settings(tmp_path: Path) -> Settings:
     return Settings(home=tmp_path / "home")
 
 
 @pytest.fixture
-def compare(world: Snapshot, questions: Path, settings: Settings, words: Embedder) -> Compare:
+def compare(world: Snapshot, settings: Settings, words: Embedder, tmp_path: Path) -> Compare:
     """Return what compares methods, given fields of the experiment and arguments of the evaluator."""
+    questions = tmp_path / "questions.jsonl"
+    questions.write_text("\n".join(map(json.dumps, ROWS)), encoding="utf-8")
 
     def run(*methods: str, embedder: object = words, **more: Any) -> Evaluation:
         evaluator = {name: more.pop(name) for name in ("model", "seeds", "again") if name in more}
@@ -97,15 +92,6 @@ def test_a_second_time_nothing_is_computed(compare: Compare, words: Embedder) ->
     assert [run.results for run in second.runs] == [run.results for run in first.runs]
     with pytest.raises(AssertionError):
         compare("dense", "hybrid", embedder=Broken(), again=True)
-
-
-def test_agents_bounds_and_seeds(compare: Compare) -> None:
-    methods = ("closed_book", "read:gold", "read:bm25")
-    evaluation = compare(*methods, model=Scripted([say("25 August 1963")] * 12), seeds=[1, 2])
-    assert [run.method for run in evaluation.runs] == [f"{each} (seed {seed})" for each in methods for seed in (1, 2)]
-    closed, gold = evaluation.runs[0].results[0], evaluation.runs[2].results[0]
-    assert (closed.answer, closed.passage_ids) == ("25 August 1963", ())
-    assert gold.passage_ids == ("film", "director")
 
 
 def test_answers_are_judged_where_asked_for_and_verdicts_are_in_the_report(compare: Compare) -> None:
@@ -180,17 +166,19 @@ def test_gold_is_known_in_an_evaluation_only(world: Snapshot, words: Embedder) -
 def test_a_seed_is_for_what_is_sampled_and_gold_is_a_bound(compare: Compare, tmp_path: Path) -> None:
     other = tmp_path / "theirs.trec"
     other.write_text("death Q0 film 1 0.9 x\nlake Q0 lake 1 0.9 x\n")
-    methods = (f"run:{other}", "gold", "bm25", "hipporag[entities=verbatim]", "closed_book")
-    evaluation = compare(*methods, model=Scripted([say("1963")] * 4), seeds=[1, 2, 1])
+    methods = (f"run:{other}", "gold", "bm25", "hipporag[entities=verbatim]", "closed_book", "read:gold")
+    evaluation = compare(*methods, model=Scripted([say("1963")] * 8), seeds=[1, 2, 1])
     assert [(run.method, run.graph) for run in evaluation.runs] == [
         ("theirs (given)", None),
         ("gold", None),
         ("bm25", False),
         ("hipporag[entities=verbatim]", True),
-        ("closed_book (seed 1)", None),
-        ("closed_book (seed 2)", None),
+        *((f"{method} (seed {seed})", None) for method in ("closed_book", "read:gold") for seed in (1, 2)),
     ]
-    assert [result.passage_ids for result in evaluation.runs[1].results] == [("film", "director"), ("lake",)]
+    closed, *_, read = (run.results for run in evaluation.runs[-4:])
+    assert (closed[0].answer, closed[0].passage_ids) == ("1963", ())
+    for bound in (evaluation.runs[1].results, read):
+        assert [result.passage_ids for result in bound] == [("film", "director"), ("lake",)]
 
 
 def test_what_calls_a_model() -> None:
@@ -215,10 +203,9 @@ def test_other_gold_or_other_code_is_measured_again(
     assert not set(first) & set(other_code)
 
 
-def test_a_place_that_cannot_be_written_to_or_read_is_named(compare: Compare, questions: Path, tmp_path: Path) -> None:
-    evaluation = compare("bm25")
+def test_a_place_that_cannot_be_written_to_or_read_is_named(compare: Compare, tmp_path: Path) -> None:
     with pytest.raises(BadInputError, match="--out"):
-        write_evaluation(questions, evaluation)
+        write_evaluation(tmp_path / "questions.jsonl", compare("bm25"))
     with pytest.raises(BadInputError, match=r"gone\.jsonl cannot be read"):
         compare("hipporag[entities=given]", query_entities=str(tmp_path / "gone.jsonl"))
 

@@ -62,18 +62,12 @@ class Batches(Asked):
         return [RANKING.top(k) for _ in queries]
 
 
-class Echo:
-    name = "echo"
-
-    def complete(self, prompts: list[Prompt]) -> list[Completion]:
-        return [Completion(text=prompt.user, usage=Usage(calls=1, tokens_in=7, tokens_out=3)) for prompt in prompts]
-
-
 class TwoSteps(Agent):
     """Finds one passage a step, and a call each."""
 
     def steps(self, question: str) -> Generator[Step, None, Answer]:
-        model, done = Accounted(Echo()), []
+        spoken = Completion(text="", usage=Usage(calls=1, tokens_in=7, tokens_out=3))
+        model, done = Accounted(Scripted([spoken, spoken])), []
         for number in (1, 2):
             (completion,) = model.complete([Prompt(system="", user=question)])
             done.append(Step(number=number, query=question, so_far=RANKING.top(number), usage=completion.usage))
