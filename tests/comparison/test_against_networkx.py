@@ -140,6 +140,5 @@ def test_names_in_a_sorted_column_are_found_as_in_a_dictionary(names: set[str], 
     numbers = {name: number for number, name in enumerate(names)}
     write_numbers(arrays := MemoryArrays(), "lookup", numbers)
     column, query = read_numbers(arrays, "lookup"), " ".join(word for some in text for word in some)
-    assert column is not None
     assert dict(column) == numbers
     assert VerbatimNames(column).within(query) == VerbatimNames(numbers).within(query)

@@ -53,7 +53,6 @@ def test_a_reply_becomes_triples_and_entities() -> None:
     assert prompt.user == "Passage:\nOslo\nIt is the capital of Norway. It cost $5."
     assert (prompt.template, prompt.temperature) == ("extract", 0.0)
     schema = prompt.schema
-    assert schema is not None
     assert (schema["additionalProperties"], schema["required"]) == (False, ["entities", "triples"])
     assert "description" not in schema
     triples = schema["properties"]["triples"]  # type: ignore[index]
@@ -124,7 +123,6 @@ def test_a_reply_that_cannot_be_used_is_corrected_once() -> None:
         [extraction] = LLMExtractor(model).extract([OSLO])
     assert extraction.triples == (Triple("Oslo", "is in", "Norway"),)
     correction = model.prompts[1].correction
-    assert correction is not None
     assert correction.reply == "no JSON"
     assert "holds no JSON object" in correction.request
 

@@ -179,16 +179,12 @@ def test_a_process_that_ends_is_told_with_its_passages(tmp_path: Path) -> None:
 
 def test_a_process_whose_reader_is_gone_ends_without_a_word(folder: Path) -> None:
     command = [sys.executable, "-c", "from triplebeam.extract.local.workers import serve; serve()", str(folder)]
-    worker = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    assert worker.stdin is not None
-    assert worker.stdout is not None
-    assert worker.stderr is not None
-    worker.stdout.close()
-    worker.stdin.write(b'[["1", "Marie Curie lived in Paris.", "", 0, ""]]\n')
-    worker.stdin.close()
-    assert worker.stderr.read() == b""
-    assert worker.wait() == 1
-    worker.stderr.close()
+    worker: Any = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    with worker.stderr:
+        worker.stdout.close()
+        worker.stdin.write(b'[["1", "Marie Curie lived in Paris.", "", 0, ""]]\n')
+        worker.stdin.close()
+        assert (worker.stderr.read(), worker.wait()) == (b"", 1)
 
 
 def test_no_parser_and_no_processes_are_refused(tmp_path: Path) -> None:

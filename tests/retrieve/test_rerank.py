@@ -19,7 +19,6 @@ from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError, ModelMissingError
 from triplebeam.index.build.build import IndexBuilder
 from triplebeam.index.folder.snapshot import Snapshot
-from triplebeam.index.folder.terms import TermIndex
 from triplebeam.passage import Document, Passage
 from triplebeam.ranking import Hit, Hop, Ranking
 from triplebeam.retrieve.bases import BM25
@@ -74,7 +73,6 @@ def open_index(folder: Path, texts: dict[str, str], words: Embedder, visible: Co
 
 
 def rerank(index: Snapshot, words: Embedder, **parameters: float) -> Rerank:
-    assert isinstance(index.passage_terms, TermIndex)
     return replace(
         Rerank(
             base=BM25.over_passages(index),

@@ -10,7 +10,6 @@ import pytest
 from triplebeam.embed.embedder import Embedder
 from triplebeam.index.build.build import IndexBuilder
 from triplebeam.index.folder.snapshot import Snapshot
-from triplebeam.index.folder.terms import TermIndex
 from triplebeam.passage import Document, Link
 from triplebeam.ranking import Hop
 from triplebeam.retrieve.blend.tail import Filled, Scores, Tail
@@ -52,7 +51,6 @@ def fill(
 ) -> tuple[list[str], Filled, Tail]:
     """Rank after the places are filled; ``plain`` is the first ten's plain score, ``near`` the question is near to."""
     statistics, rows = index.passage_terms, index.passages.rows(order)
-    assert isinstance(statistics, TermIndex)
     links = index.passage_graph.edges["links"]
     rare = RareTerms(terms=statistics, passages=index.passages) if terms else None
     tail = Tail(terms=rare, links=links, passages=index.passages)
@@ -72,7 +70,6 @@ def test_a_rare_term_in_a_title_gets_the_fifth_place_and_another_document_the_te
     assert [id_ for id_ in after if id_ not in ("titled", "other-0")] == [
         id_ for id_ in BEFORE if id_ not in ("titled", "other-0")
     ]
-    assert tail.terms is not None
     assert [tail.terms.hop(link) for link in filled.terms] == [Hop("first", "vacuumdb")]
     assert index.passages.ids(filled.documents) == ["other-0"]
 
@@ -140,7 +137,6 @@ def texts(tmp_path_factory: pytest.TempPathFactory, words: Embedder) -> Snapshot
 
 
 def rare_terms(texts: Snapshot, **parameters: int) -> RareTerms:
-    assert isinstance(texts.passage_terms, TermIndex)
     return RareTerms(terms=texts.passage_terms, passages=texts.passages, **parameters)
 
 
@@ -152,7 +148,6 @@ def test_a_term_of_few_passages_leads_to_the_others_that_have_it(texts: Snapshot
     assert follows.hop(found["vacuum"]) == Hop("guide", "vacuumdb")
     assert follows.hop(found["people"]).name in ("Ottilie", "Brandt")
     assert found["people"].rarity == pytest.approx(2 * found["vacuum"].rarity)
-    assert isinstance(texts.passage_terms, TermIndex)
     largest = math.log1p(len(texts.passages))
     assert found["vacuum"].rarity == pytest.approx(texts.passage_terms.rarity(2) / largest)
     assert found["vacuum"].heading_rarity == 0

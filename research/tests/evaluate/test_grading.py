@@ -46,7 +46,6 @@ def test_each_answer_is_shown_with_what_is_accepted() -> None:
     )
     assert "in whatever words" in prompt.system
     assert (prompt.template, prompt.temperature) == ("judge", 0.0)
-    assert prompt.schema is not None
     assert prompt.schema["required"] == ["correct"]
 
 
