@@ -73,15 +73,6 @@ def test_every_agent_can_be_planned(planned: Planning) -> None:
     assert all(0 < row.least.calls <= row.most.calls for row in rows)
 
 
-def test_the_estimate_asks_one_by_one(planned: Planning, monkeypatch: pytest.MonkeyPatch) -> None:
-    used, compare = [], ExperimentEvaluator.compare
-    monkeypatch.setattr(
-        ExperimentEvaluator, "compare", lambda self, *asked: used.append(self.parallel) or compare(self, *asked)
-    )
-    planned("bm25")
-    assert used == [1, 1]
-
-
 def test_it_is_shown(planned: Planning, capsys: pytest.CaptureFixture[str]) -> None:
     rows = planned("ircot[max_steps=8]:bm25", "bm25")
     show_plans({"small": rows}, "m", as_json=False)

@@ -25,13 +25,10 @@ def test_a_folder_keeps_its_first_name(docs: Path, monkeypatch: pytest.MonkeyPat
     for way in (Path("a.md"), Path("../inner/a.md"), docs / "inner" / "a.md"):
         assert SourceNames(first.known, [way])(way) == "docs/inner/a.md"
     assert SourceNames(first.known, [Path("..")]).known == first.known, "there is nothing new to remember"
-
-
-def test_a_file_keeps_its_first_name_when_its_folder_comes_later(docs: Path) -> None:
-    first = SourceNames({}, [Path("docs/inner/a.md")])
-    second = SourceNames(first.known, [docs])
-    assert second(docs / "inner/a.md") == "docs/inner/a.md"
-    assert second(docs / "inner/b.md") == f"{docs.as_posix()}/inner/b.md"
+    file = SourceNames({}, [Path("a.md")])
+    later = SourceNames(file.known, [docs])
+    assert later(docs / "inner/a.md") == "a.md", "as a file does when its folder comes later"
+    assert later(docs / "inner/b.md") == f"{docs.as_posix()}/inner/b.md"
 
 
 def test_a_link_to_a_source_is_that_source(docs: Path) -> None:
@@ -102,11 +99,8 @@ def test_files_are_counted_by_ending_with_how_to_include_them(tmp_path: Path) ->
         "1 .conf file: name it by path to read it as plain text",
         "1 .gz file: unpack it",
     ]
-
-
-def test_of_many_endings_the_rare_ones_share_a_line(tmp_path: Path) -> None:
-    folder = make(tmp_path / "docs", *(f"a.x{n}" for n in range(12)))
-    assert scan_sources([folder]).describe_skipped()[-1] == "4 of other kinds: .x6, .x7, .x8, .x9"
+    many = scan_sources([make(tmp_path / "many", *(f"a.x{n}" for n in range(12)))])
+    assert many.describe_skipped()[-1] == "4 of other kinds: .x6, .x7, .x8, .x9", "rare ones share a line"
 
 
 def test_a_missing_extra_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

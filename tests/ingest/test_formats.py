@@ -136,11 +136,8 @@ def test_parts_that_are_too_deep_are_left_out_with_a_warning() -> None:
     assert read_mail(nest_messages(11)).warnings == ("parts that are more than 10 levels deep were left out",)
     box = make_mailbox(nest_messages(3), nest_messages(12))
     assert read_mailbox(box).warnings == ("message 2: parts that are more than 10 levels deep were left out",)
-
-
-def test_every_message_of_a_box_is_read_once() -> None:
     box = b"From a 00:00\nSubject: x\n\nhello\n\n" * 300
-    assert [part.text for part in read_mailbox(box).parts] == ["hello"] * 300
+    assert [part.text for part in read_mailbox(box).parts] == ["hello"] * 300, "each message once"
 
 
 @pytest.mark.parametrize("charset", ["punycode", "idna", "IDNA", "zlib", "rot13", "nowhere"])
@@ -183,12 +180,11 @@ def test_lines_of_a_page_are_as_they_were_meant() -> None:
     assert clean_lines(page) == ["Modern Universität and Böttcher find it. f", "end"]
 
 
-def test_a_book_without_a_package_is_damaged() -> None:
+def test_a_damaged_book_and_a_missing_library_are_named(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     with pytest.raises(SourceError, match="the epub file is damaged"):
         read_epub(zip_of({"META-INF/container.xml": "<container/>"}))
-
-
-def test_a_missing_library_is_named_with_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     book = make_xlsx()  # which needs the library
     monkeypatch.setitem(sys.modules, "openpyxl", None)
     with pytest.raises(SourceError, match=r"openpyxl: install the extra triplebeam\[office\]$"):

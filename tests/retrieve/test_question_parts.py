@@ -104,14 +104,11 @@ def asked(queries: Sequence[Sequence[str]], *, in_parts: bool = False) -> list[s
     return base.asked
 
 
-def test_the_last_batch_is_remembered() -> None:
+def test_the_last_batch_is_remembered_and_cannot_be_written_to() -> None:
     assert asked([["a", "bb"], ["a", "bb"]]) == ["a", "bb"]
     assert asked([["a"], ["bb"], ["a"]]) == ["a", "bb", "a"]
     assert asked([["a", "bb"], ["a"]]) == ["a", "bb", "a"]
     assert asked([["a", "bb"], ["bb"], ["bb", "a"], ["bb", "ccc"]], in_parts=True) == ["a", "bb", "bb", "ccc"]
-
-
-def test_what_is_remembered_cannot_be_written_to() -> None:
     scores = CachedScores(Counting()).scores("a")
     with pytest.raises(ValueError, match="read-only"):
         scores[0] = 5

@@ -159,45 +159,32 @@ RUN = Run(
 )
 
 
-def test_groups_by_hops_in_the_order_of_numbers_and_by_type_in_that_of_names() -> None:
+def test_groups_are_in_the_order_of_numbers_or_names() -> None:
     by_hops = [("2 hops", [1, 3]), ("4 hops", [0]), ("10 hops", [4]), ("not known", [2])]
     assert list(group_by_hops(QUESTIONS).items()) == by_hops
     assert list(group_by_hops([Question(id="1", question="?", hops=1)])) == ["1 hop"]
     assert group_by_hops([]) == {}
     assert list(group_by_type(QUESTIONS).items()) == [("bridge", [0, 3, 4]), ("comparison", [1]), ("not known", [2])]
-
-
-def test_by_triple_density_as_the_paper_parts_them() -> None:
+    types = ["3hop1", "2hop", "3hop2", "2hop"]
+    questions = [Question(id=f"{n}", question="?", hops=int(kind[0]), type=kind) for n, kind in enumerate(types)]
+    assert group_by_kind_of_hops(questions) == {"2hop": [1, 3], "3hop1": [0], "3hop2": [2]}, "as MuSiQue's types say"
+    assert group_by_kind_of_hops(QUESTIONS) == group_by_hops(QUESTIONS)
     parted = group_by_triple_density(QUESTIONS, {"1": 9.0, "2": 8.99, "4": 13.0, "5": 40.5})
     expected = [("under 9", [1]), ("9 to 11", [0]), ("13 and more", [3, 4]), ("not known", [2])]
-    assert list(parted.items()) == expected
+    assert list(parted.items()) == expected, "as the paper parts them"
     assert list(group_by_triple_density(QUESTIONS, {"1": 10.9, "2": 11, "4": 12.9}))[:2] == ["9 to 11", "11 to 13"]
 
 
-def test_recall_so_far_is_carried_forward() -> None:
+def test_recall_so_far_is_carried_forward_and_tokens_add_up() -> None:
     """Question 1: 1/2, 1/2, 1; 2 stops with 1; 3 has no gold; 4 has no steps, 1; 5 finds it at once, then loses it."""
     assert recall_by_step(QUESTIONS, RUN, k=2, steps=3) == pytest.approx([3.5 / 4, 3.5 / 4, 1])
     assert recall_by_step(QUESTIONS, RUN, k=1, steps=3) == pytest.approx([3.5 / 4, 2 / 4, 2.5 / 4])
     assert recall_by_step(QUESTIONS, RUN, k=2, steps=2) == pytest.approx([3.5 / 4, 3.5 / 4])
     assert recall_by_step(QUESTIONS, RUN, k=2, steps=5)[2:] == [1, 1, 1]
-
-
-def test_tokens_add_up_over_steps_and_cached_ones_count() -> None:
-    assert tokens_by_step(RUN, steps=3) == [11 + 6 + 0 + 3 + 6, 26 + 21 + 14 + 6, 67 + 31]
-    assert tokens_by_step(RUN, steps=1) == [26]
-    assert tokens_by_step(RUN, steps=4) == [26, 67, 98, 98]
-
-
-def test_steps_by_hops() -> None:
-    """The first question ended undecided after its third step: "3+"."""
+    assert tokens_by_step(RUN, steps=1) == [26], "cached ones count"
+    assert tokens_by_step(RUN, steps=4) == [11 + 6 + 0 + 3 + 6, 26 + 21 + 14 + 6, 67 + 31, 98]
+    # The first question ended undecided after its third step: "3+".
     assert steps_by_hops(QUESTIONS, RUN) == {"2 hops": [1, 1], "4 hops": [4], "10 hops": [2], "not known": [2]}
-
-
-def test_musiques_types_say_how_hops_are_connected() -> None:
-    types = ["3hop1", "2hop", "3hop2", "2hop"]
-    questions = [Question(id=f"{n}", question="?", hops=int(kind[0]), type=kind) for n, kind in enumerate(types)]
-    assert group_by_kind_of_hops(questions) == {"2hop": [1, 3], "3hop1": [0], "3hop2": [2]}
-    assert group_by_kind_of_hops(QUESTIONS) == group_by_hops(QUESTIONS)
 
 
 def test_all_gold_passages_in_the_whole_list_that_was_read() -> None:

@@ -52,13 +52,10 @@ def _environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("UNKNOWN", raising=False)
 
 
-def test_one_corpus_with_the_environments_values(tmp_path: Path) -> None:
+def test_values_of_the_environment_and_of_each_dataset_are_filled_in(tmp_path: Path) -> None:
     (corpus,) = read_experiment(write(tmp_path, PLAIN)).corpora()
     assert (corpus.name, corpus.index.state, corpus.questions) == ("", Path("my.index"), Path("/data/dev.jsonl"))
     assert corpus.methods == ("bm25", "hybrid")
-
-
-def test_a_corpus_a_dataset_with_its_values(tmp_path: Path) -> None:
     experiment = read_experiment(write(tmp_path, MANY))
     musique, hotpotqa = experiment.corpora()
     assert experiment.seeds == (0, 1)
@@ -196,10 +193,12 @@ def test_a_result_comes_back_as_it_was_by_the_words_of_its_question(tmp_path: Pa
     assert kept.get(replace(FIRST, choices=("rain", "snow"))) is None
 
 
-def test_a_folder_that_cannot_be_written_to_is_named(tmp_path: Path) -> None:
+def test_a_folder_that_cannot_be_written_to_is_named_and_a_key_depends_on_all_it_is_made_of(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(BadInputError, match="TRIPLEBEAM_RESULTS"):
         RunFile(tmp_path / "file" / "run.jsonl").keep(FIRST, RESULT)
+    assert run_key({"method": "bm25", "seed": 1}) == run_key({"seed": 1, "method": "bm25"})
+    assert run_key({"method": "bm25", "seed": 1}) != run_key({"method": "bm25", "seed": 2})
 
 
 def test_a_line_cut_short_by_a_kill_is_dropped_and_the_file_goes_on(tmp_path: Path) -> None:
@@ -219,11 +218,6 @@ def test_a_spoilt_file_is_named_with_what_to_do(tmp_path: Path, line: str) -> No
     (tmp_path / "run.jsonl").write_text(line + "\n")
     with pytest.raises(BadInputError, match=r"run\.jsonl, line 1 .*delete the file"):
         RunFile(tmp_path / "run.jsonl")
-
-
-def test_a_key_depends_on_all_it_is_made_of() -> None:
-    assert run_key({"method": "bm25", "seed": 1}) == run_key({"seed": 1, "method": "bm25"})
-    assert run_key({"method": "bm25", "seed": 1}) != run_key({"method": "bm25", "seed": 2})
 
 
 def test_a_trec_run_is_read_back_in_order(tmp_path: Path) -> None:
