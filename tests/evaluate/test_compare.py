@@ -40,10 +40,12 @@ def test_the_interval_covers_the_truth_as_often_as_it_says() -> None:
     assert 0.92 <= covered / 400 <= 0.97
 
 
-def test_more_confidence_is_a_wider_interval() -> None:
+def test_more_confidence_is_a_wider_interval_and_resamples_are_made_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     values = np.random.default_rng(0).random(50)
     narrow, wide = interval(values, confidence=0.5), interval(values, confidence=0.99)
     assert wide.low < narrow.low < narrow.mean < narrow.high < wide.high
+    monkeypatch.setattr(compare, "_MAX_COUNTS", 300)
+    assert interval(values, confidence=0.5) == narrow
 
 
 def test_p_values_are_even_where_neither_is_better() -> None:
@@ -110,13 +112,6 @@ def test_where_there_is_nothing_to_tell_apart() -> None:
     assert compare_paired([0.5, 1.0], [0.5, 1.0]) == compare.Difference(0.0, 0.0, 0.0, 1.0, 2)
     assert compare_paired([0.0] * 100, [1.0] + [0.0] * 99).p_value == 1, "one difference among many questions"
     assert interval([0.5]) == Interval(0.5, 0.5, 0.5)
-
-
-def test_resamples_are_made_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
-    values = np.random.default_rng(0).random(40)
-    whole = interval(values, resamples=1000)
-    monkeypatch.setattr(compare, "_MAX_COUNTS", 300)
-    assert interval(values, resamples=1000) == whole
 
 
 @pytest.mark.parametrize(

@@ -102,26 +102,21 @@ def test_a_passage_knows_the_path_of_its_headings() -> None:
     assert passages[2].term_text == f"The Manual\n{passages[2].searchable}"
 
 
-def test_a_chapter_that_is_the_title_but_for_its_number_goes_without_saying() -> None:
+def test_which_sections_passages_are_in() -> None:
+    def sections(content: Content, title: str = "") -> list[str]:
+        return [passage.section for passage in cut(content, title=title)]
+
     page = f"<h2>Chapter 59 - Proxies</h2><p>{words(30)}</p><h3>1. Inbound proxies</h3><p>{words(30)}</p>"
-    assert [passage.section for passage in cut(read_html(page), title="59. Proxies")] == ["", "1. Inbound proxies"]
-
-
-def test_sections_part_passages_unless_they_are_small_and_under_one_heading() -> None:
+    titled = sections(read_html(page), "59. Proxies")
+    assert titled == ["", "1. Inbound proxies"], "a chapter that is the title but for its number goes without saying"
     page = "<h1>A</h1>" + "".join(f"<h2>A{n}</h2><p>{words(5)}</p>" for n in range(3)) + f"<h1>B</h1><p>{words(20)}</p>"
-    assert [passage.section for passage in cut(read_html(page))] == ["A", "A › A2", "B"]
-
-
-def test_definitions_are_found_under_their_headword() -> None:
+    assert sections(read_html(page)) == ["A", "A › A2", "B"], "small ones under one heading are not parted"
     entries = "".join(f"<dt>term {n}<dd><p>{words(30)}</p><p>{words(30)}</p>" for n in range(2))
-    passages = cut(read_html(f"<h2>Glossary</h2><dl>{entries}</dl>"))
-    assert [passage.section for passage in passages] == [f"Glossary › term {n}" for n in (0, 0, 1, 1)]
-    assert passages[2].text.startswith("term 1\nword")
-
-
-def test_headwords_of_a_plain_glossary_go_with_their_text() -> None:
+    glossary = read_html(f"<h2>Glossary</h2><dl>{entries}</dl>")
+    assert sections(glossary) == [f"Glossary › term {n}" for n in (0, 0, 1, 1)]
+    assert cut(glossary)[2].text.startswith("term 1\nword"), "definitions are found under their headword"
     text = "\n\n".join(f":term{n}: n. {words(30)}\n\n{words(30)}" for n in range(2))
-    assert [passage.section for passage in cut(read_plain(text))] == ["term0", "term0", "term1", "term1"]
+    assert sections(read_plain(text)) == ["term0", "term0", "term1", "term1"]
 
 
 def test_lists_are_cut_between_items() -> None:

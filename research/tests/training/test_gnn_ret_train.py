@@ -56,37 +56,35 @@ def test_a_target_next_to_a_near_passage_teaches_to_listen(star: PassageGraph, g
     assert result.ending == SMALL_GRADIENT
 
 
-def test_a_target_among_its_likes_teaches_to_ignore_the_neighbours() -> None:
-    """The target is near by itself; what its rivals are sent only brings them nearer."""
+def test_what_lowers_the_loss_is_learned() -> None:
+    # The target is near by itself; what its rivals are sent only brings them nearer: ignore the neighbours.
     graph = graph_of(6, [], [(0, 2), (0, 3), (0, 4), (0, 5)])
     result = train(graph, [[step([0.1, 0.2, 0.3, 0.31, 0.32, 0.33], 1)]], TrainingSettings(relevant=1, threshold=0.1))
     assert result.alpha[0] > GNN_RET.alpha[0]
     assert result.losses[-1] < result.losses[0]
-
-
-def test_steps_that_prepare_each_other_teach_to_remember() -> None:
-    """The second sub-question is misleading and the first is not, so β falls from 1."""
+    # The second sub-question is misleading and the first is not, so β falls from 1: remember.
     first, second = [0.1, 0.2, 0.8, 0.8, 0.8], [0.8, 0.8, 0.5, 0.3, 0.4]
     result = train(graph_of(5, [], []), [[step(first, 0, 1), step(second, 1)]], RGNN_RET)
     assert result.beta < 0.7
     assert result.loss < result.losses[0]
-
-
-def test_layers_are_trained_each() -> None:
-    chain = graph_of(10, [], [(0, 1), (1, 2)])
-    distances = [0.1, 0.8, 0.9, 0.3, 0.35, 0.4, 0.45, 0.5, 0.55, 0.6]
+    # Layers are trained each.
+    chain, distances = graph_of(10, [], [(0, 1), (1, 2)]), [0.1, 0.8, 0.9, 0.3, 0.35, 0.4, 0.45, 0.5, 0.55, 0.6]
     result = train(chain, [[step(distances, 1, 2)]], TrainingSettings(alpha=(0.9, 0.9), relevant=2, rate=0.1))
     assert result.loss < result.losses[0]
     assert len(result.alpha) == 2
 
 
-def test_it_stops_when_the_loss_is_flat_or_at_the_border(star: PassageGraph) -> None:
+def test_it_stops_when_the_loss_is_flat_at_the_border_or_at_the_last_step(star: PassageGraph) -> None:
     result = train(star, [[step([0.1, 0.2, *[0.9] * 8], 1)]])
     assert (result.losses, result.alpha, result.ending) == ((0.0,), (0.1,), SMALL_GRADIENT)
     # Nothing is nearer than α = 0 allows, and the gradient is not small there.
     result = train(star, [[step([0.5, 0.9, *[0.2] * 8], 1)]], TrainingSettings(alpha=(0.4,), relevant=10))
     assert (result.alpha, result.ending) == ((0.0,), AT_BORDER)
     assert len(result.losses) < 10
+    seen: list[tuple[str, int, int]] = []
+    settings = TrainingSettings(alpha=(1.0,), rate=0.01, relevant=1, max_steps=3)
+    result = train(star, [[step(FAR_TARGET, 1)]], settings, lambda *args: seen.append(args))
+    assert (result.ending, len(result.losses), seen[-1]) == (LAST_STEP, 4, ("train", 3, 3))
 
 
 def test_it_stops_when_the_loss_keeps_rising(star: PassageGraph, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -100,15 +98,6 @@ def test_it_stops_when_the_loss_keeps_rising(star: PassageGraph, monkeypatch: py
     assert result.losses[-1] == 0.39
     assert result.ending == RISING_LOSS
     assert (result.loss, result.alpha) == (0.3, (pytest.approx(0.2),))
-
-
-def test_it_stops_at_the_last_step(star: PassageGraph) -> None:
-    seen: list[tuple[str, int, int]] = []
-    settings = TrainingSettings(alpha=(1.0,), rate=0.01, relevant=1, max_steps=3)
-    result = train(star, [[step(FAR_TARGET, 1)]], settings, lambda *args: seen.append(args))
-    assert result.ending == LAST_STEP
-    assert len(result.losses) == 4
-    assert seen[-1] == ("train", 3, 3)
 
 
 @pytest.mark.parametrize(
