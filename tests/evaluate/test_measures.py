@@ -118,11 +118,6 @@ def test_accuracy_is_the_right_choice(answer: str, choices: tuple[str, ...], rig
     assert grade("Accuracy", answer, right, choices=choices) == expected
 
 
-def test_an_answer_that_is_no_choice_is_a_fault_of_the_question() -> None:
-    with pytest.raises(BadInputError, match=r"'by air'.*question '1'.*'by bus'"):
-        grade("Accuracy", "by bus", "by air", choices=("by bus", "by train"))
-
-
 def test_nan_where_a_measure_does_not_apply() -> None:
     questions = [
         Question(id="1", question="?", gold=("a",)),
@@ -148,13 +143,15 @@ def test_an_unknown_name_is_refused_with_those_there_are(name: str) -> None:
         values(name, [], [])
 
 
-def test_results_of_other_questions_are_not_measured() -> None:
+def test_results_of_other_questions_and_an_answer_that_is_no_choice_are_not_measured() -> None:
     questions = [Question(id="1", question="?", gold=("a",)), Question(id="2", question="?", gold=("b",))]
     results = [QuestionResult(question_id="1"), QuestionResult(question_id="2")]
     with pytest.raises(BadInputError, match="1 results for 2 questions"):
         values("R@5", questions, results[:1])
     with pytest.raises(BadInputError, match="Result 1 is for question '2', where '1' is expected"):
         values("R@5", questions, results[::-1])
+    with pytest.raises(BadInputError, match=r"'by air'.*question '1'.*'by bus'"):
+        grade("Accuracy", "by bus", "by air", choices=("by bus", "by train"))
 
 
 @pytest.mark.parametrize(

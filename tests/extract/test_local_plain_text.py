@@ -161,10 +161,12 @@ def test_what_is_no_table_of_facts_states_nothing(reason: str, text: str) -> Non
     assert extract_tables(Passage("p", text)) == [], reason
 
 
-def test_a_passage_that_begins_within_a_table_has_no_header() -> None:
+def test_a_passage_that_begins_within_a_table_has_no_header_and_the_number_of_facts_is_bounded() -> None:
     rows = "Harbour Dairy | Kestrel Pump | Turku\nElm Bakery | Heron Pump | Oulu"
     assert extract_tables(Passage("p", rows, position=1)) == []
     assert extract_tables(Passage("p", rows, position=0)), "at the beginning of the file the first row is the header"
+    many = "\n".join(f"Pump {number} | Brask Oy | Turku" for number in range(500))
+    assert len(extract_tables(Passage("p", f"Pump | Maker | City\n{many}"))) == MAX_FACTS
 
 
 def test_a_csv_passage_that_begins_within_a_row_states_nothing_of_that_row() -> None:
@@ -173,8 +175,3 @@ def test_a_csv_passage_that_begins_within_a_row_states_nothing_of_that_row() -> 
     assert facts == [("Elm Bakery", "machine", "Heron 2")]
     alone = Passage("p", "city: Turku Harbour\nmaker: Brask Oy", position=3, metadata={"type": "csv"})
     assert extract_tables(alone) == []
-
-
-def test_the_number_of_facts_is_bounded() -> None:
-    rows = "\n".join(f"Pump {number} | Brask Oy | Turku" for number in range(500))
-    assert len(extract_tables(Passage("p", f"Pump | Maker | City\n{rows}"))) == MAX_FACTS

@@ -127,10 +127,15 @@ def test_a_bomb_is_refused_by_its_declared_size_and_the_rest_goes_on(tmp_path: P
     assert not isinstance(fine, Unreadable)
 
 
-def test_a_dense_archive_is_refused_from_some_size_on(tmp_path: Path) -> None:
-    with pytest.raises(SourceError, match="looks like a zip bomb"):
-        check_zip(write_zip(tmp_path / "dense.docx", 20 * MEGABYTE))
+def test_a_dense_archive_is_refused_from_some_size_on_and_where_it_lies_about_its_size(tmp_path: Path) -> None:
     check_zip(write_zip(tmp_path / "small.docx", 5 * MEGABYTE))
+    path = write_zip(tmp_path / "dense.docx", 20 * MEGABYTE)
+    with pytest.raises(SourceError, match="looks like a zip bomb"):
+        check_zip(path)
+    size, lie = struct.pack("<I", 20 * MEGABYTE), struct.pack("<I", 10)
+    path.write_bytes(path.read_bytes().replace(size, lie))
+    with pytest.raises(SourceError):
+        check_zip(path)
 
 
 def test_more_elements_than_any_document_has_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -141,14 +146,6 @@ def test_more_elements_than_any_document_has_are_refused(tmp_path: Path, monkeyp
             file.writestr("word/document.xml", b"<p>a</p>" * count)
         with contextlib.nullcontext() if fits else pytest.raises(SourceError, match="more than 1,000 tags: save it"):
             check_zip(path)
-
-
-def test_an_archive_that_lies_about_its_size_is_refused(tmp_path: Path) -> None:
-    path = write_zip(tmp_path / "liar.docx", 20 * MEGABYTE)
-    size, lie = struct.pack("<I", 20 * MEGABYTE), struct.pack("<I", 10)
-    path.write_bytes(path.read_bytes().replace(size, lie))
-    with pytest.raises(SourceError):
-        check_zip(path)
 
 
 def test_lines_are_read_while_they_look_like_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -78,7 +78,7 @@ def change_member(data: bytes, name: str, change: Callable[[bytes], bytes]) -> b
     return zip_of({**files, name: change(files[name])})
 
 
-def test_a_book_that_names_a_chapter_often_has_it_once() -> None:
+def test_chapters_and_slides_that_are_named_often_are_read_once() -> None:
     book = zip_of(
         {
             "META-INF/container.xml": '<c><rootfile full-path="p"/></c>',
@@ -87,9 +87,6 @@ def test_a_book_that_names_a_chapter_often_has_it_once() -> None:
         }
     )
     assert read_epub(book).text == "chapter"
-
-
-def test_slides_that_are_named_often_are_read_once() -> None:
     presentation = pptx.Presentation()
     presentation.slides.add_slide(presentation.slide_layouts[0]).shapes.title.text = "Rivers"
 

@@ -185,6 +185,8 @@ def test_a_failure_leaves_what_was_there(tmp_path: Path, musique: Path) -> None:
     late = write(tmp_path / "quality", [ARTICLE | {"article_id": "1"}, ARTICLE])
     with pytest.raises(BadInputError, match="row 2 has no 'article_id'"):
         run("quality", late, out, "--force")
+    with pytest.raises(BadInputError, match="cannot be written to: "):
+        run("musique", musique, musique / "out")
     assert {path.name: path.read_bytes() for path in out.iterdir()} == before
 
 
@@ -193,11 +195,6 @@ def test_articles_are_to_be_cut(tmp_path: Path) -> None:
     told = run("quality", path, tmp_path / "out")
     assert "passages  1 documents, to be split into passages" in told
     assert "corpus.jsonl --split\n" in told
-
-
-def test_a_folder_that_cannot_be_written_to(tmp_path: Path, musique: Path) -> None:
-    with pytest.raises(BadInputError, match="cannot be written to: "):
-        run("musique", musique, musique / "out")
 
 
 Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
