@@ -110,9 +110,7 @@ def exact(of: OpenGraph, nodes: np.ndarray, start: np.ndarray, damping: float) -
 
 @settings(max_examples=examples(60), deadline=None)
 @given(
-    seed=st.integers(0, 10_000),
-    damping=st.sampled_from([0.1, 0.5, 0.85]),
-    least=st.sampled_from([1e-2, 1e-4, 1e-7]),
+    seed=st.integers(0, 10_000), damping=st.sampled_from([0.1, 0.5, 0.85]), least=st.sampled_from([1e-2, 1e-4, 1e-7])
 )
 def test_what_a_push_misses_is_known(seed: int, damping: float, least: float) -> None:
     of, random = graph(seed), np.random.default_rng([seed, 1])

@@ -180,9 +180,7 @@ def test_lines_of_a_page_are_as_they_were_meant() -> None:
     assert clean_lines(page) == ["Modern Universität and Böttcher find it. f", "end"]
 
 
-def test_a_damaged_book_and_a_missing_library_are_named(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_damaged_book_and_a_missing_library_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(SourceError, match="the epub file is damaged"):
         read_epub(zip_of({"META-INF/container.xml": "<container/>"}))
     book = make_xlsx()  # which needs the library

@@ -47,8 +47,7 @@ def test_readers_and_the_splitter_take_time_in_proportion_to_their_input(ending:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("header", "unit"),
-    [("To: ", '"a'), ("Subject: ", "=?utf-8?q?a?= "), ("Content-Type: text/plain", "; a*1=b")],
+    ("header", "unit"), [("To: ", '"a'), ("Subject: ", "=?utf-8?q?a?= "), ("Content-Type: text/plain", "; a*1=b")]
 )
 def test_headers_of_mail_take_time_in_proportion_to_their_length(header: str, unit: str) -> None:
     assert grows_with_its_input(lambda size: read_mail(f"{header}{unit * (size // len(unit))}\n\nhi".encode()))

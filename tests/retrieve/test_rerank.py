@@ -209,12 +209,6 @@ def test_the_packaged_adapter_prefers_what_its_bridge_leads_to_and_says_the_same
     assert read(BridgeReader(folder)) == [led, unled, other]
 
 
-def test_rerank_is_an_expansion_with_parameters() -> None:
-    method = Method.parse("hybrid+rerank[weight=0.5,depth=12,reached=5]")
-    assert method.parts[1].values == {"weight": 0.5, "depth": 12, "reached": 5}
-    assert not method.uses_model
-
-
 def test_the_command_reads_again_where_it_is_asked_to(toy: Snapshot, monkeypatch: pytest.MonkeyPatch) -> None:
     searched: list[str] = []
     monkeypatch.setattr(IndexReader, "search", lambda index, question, k, method: searched.append(method))
@@ -223,3 +217,5 @@ def test_the_command_reads_again_where_it_is_asked_to(toy: Snapshot, monkeypatch
         done = CliRunner().invoke(app, ["search", str(toy.folder), QUESTION, *options])
         assert done.exit_code == 0, done.output
     assert searched == ["blend", "blend+rerank", "bm25+rerank"]
+    method = Method.parse("hybrid+rerank[weight=0.5,depth=12,reached=5]")
+    assert (method.parts[1].values, method.uses_model) == ({"weight": 0.5, "depth": 12, "reached": 5}, False)

@@ -115,11 +115,6 @@ def test_graphs_whose_triplets_pair_up(triplets: list[Triplet], evidences: list[
     assert graph_is_right(triplets, evidences) == right
 
 
-def test_graphs_are_read_as_they_are_written() -> None:
-    text = "The question as a graph:\n(Lisbeth Palme; spouse; name: #1)\n(name: #1; born in; city: #2)"
-    assert read_graph(text) == (("Lisbeth Palme", "spouse", "name: #1"), ("name: #1", "born in", "city: #2"))
-
-
 @pytest.mark.parametrize(("evidences", "share"), [(CHAIN[:1], 1.0), (CHAIN, 0.0)])
 def test_an_agents_graph_is_measured(evidences: list[Triplet], share: float) -> None:
     question = Question(id="1", question="Who?", answers=("Olof",), evidences=tuple(evidences))
@@ -128,5 +123,7 @@ def test_an_agents_graph_is_measured(evidences: list[Triplet], share: float) -> 
     with Scripted([*said, json.dumps({"found": True, "answer": "Olof", "sentence": ""})]) as model:
         results = ask_all("ge", GEReasoning(model=model), [question])
     assert values("Graph", [question], check_graphs([question], results)) == [share]
+    text = "The question as a graph:\n(Lisbeth Palme; spouse; name: #1)\n(name: #1; born in; city: #2)"
+    assert read_graph(text) == (("Lisbeth Palme", "spouse", "name: #1"), ("name: #1", "born in", "city: #2"))
     without = [replace(question, evidences=())]
     assert np.isnan(values("Graph", without, check_graphs(without, results))).all()

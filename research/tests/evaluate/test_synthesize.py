@@ -114,8 +114,6 @@ class TestChains:
         assert max(Counter(triple for chain in drawn for triple in chain.triples).values()) == 1
         assert max(Counter(chain.start for chain in drawn).values()) == 1
         assert drawn == list(sample_chains(toy_index, seed=seed)) != list(sample_chains(toy_index, seed=seed + 1))
-
-    def test_have_the_lengths_wanted(self, toy_index: Snapshot) -> None:
         assert {len(chain.triples) for chain in sample_chains(toy_index, hops=(3,))} == {3}
         with pytest.raises(BadInputError, match="two or more"):
             next(sample_chains(toy_index, hops=(1,)))
@@ -207,8 +205,13 @@ def reply(question: str, answer: str = "25 August 1963", *, sensible: bool = Tru
 
 class TestWriting:
     def test_rows_are_questions_that_can_be_read_and_reviewed(self, world: Snapshot, tmp_path: Path) -> None:
-        written = synthesize(world, Echo(), count=2, hops=(2,))
-        assert written == synthesize(world, Echo(), count=2, hops=(2,)), "the same seed"
+        echo = Echo()
+        written = synthesize(world, echo, count=3, hops=(2,))
+        [user] = [prompt.user for prompt in echo.prompts if "25 August 1963\n" in f"{prompt.user}\n"]
+        assert "[1] Laughter in Hell\nLaughter in Hell is a drama film" in user
+        assert "2. Edward Cahn | died on | 25 August 1963" in user
+        assert "Start: Laughter in Hell\nHidden: Edward Cahn\nAnswer: 25 August 1963" in user
+        assert written == synthesize(world, Echo(), count=3, hops=(2,)), "the same seed"
         with pytest.raises(BadInputError, match="at least one"):
             synthesize(world, Echo(), count=0)
         path = tmp_path / "questions.jsonl"
@@ -233,14 +236,6 @@ class TestWriting:
         with pytest.raises(BadInputError, match="folder that exists"):
             write_questions(tmp_path / "none" / "questions.jsonl", written.questions)
         assert [file.name for file in tmp_path.iterdir()] == ["questions.jsonl"]
-
-    def test_the_model_sees_the_chain_and_its_passages(self, world: Snapshot) -> None:
-        echo = Echo()
-        synthesize(world, echo, count=3, hops=(2,))
-        [user] = [prompt.user for prompt in echo.prompts if "25 August 1963\n" in f"{prompt.user}\n"]
-        assert "[1] Laughter in Hell\nLaughter in Hell is a drama film" in user
-        assert "2. Edward Cahn | died on | 25 August 1963" in user
-        assert "Start: Laughter in Hell\nHidden: Edward Cahn\nAnswer: 25 August 1963" in user
 
     @pytest.mark.parametrize(
         ("text", "reason"),
