@@ -15,6 +15,7 @@ from triplebeam.ranking import Hop
 from triplebeam.retrieve.blend.tail import Filled, Scores, Tail
 from triplebeam.retrieve.rare_terms import RareTerms
 from triplebeam.text.terms import text_words
+from triplebeam.where.parse import parse
 
 #: The first hit names vacuumdb, which is the title of one passage and is mentioned in another.
 ROWS = [
@@ -153,6 +154,20 @@ def test_a_term_of_few_passages_leads_to_the_others_that_have_it(texts: Snapshot
     assert found["vacuum"].heading_rarity == 0
     links = follows.follow("Who is Ottilie Brandt?", texts.passages.rows(["guide"]))
     assert texts.passages.ids([link.row for link in links]) == ["vacuum"], "a term of the question leads nowhere"
+
+
+def test_the_index_counts_the_terms_that_join_documents(texts: Snapshot) -> None:
+    having: dict[str, set[str]] = {}
+    for passage in texts.passages:
+        for word in text_words(passage.term_text):
+            having.setdefault(word, set()).add(passage.id)
+    documents = {passage.id: passage.document_id for passage in texts.passages}
+    rare = [ids for ids in having.values() if len({documents[id_] for id_ in ids}) > 1 and len(ids) <= 10]
+    counted = texts.manifest.passage_graph
+    assert (counted.rare_terms, counted.nodes_with_rare_terms) == (len(rare), len(set().union(*rare)))
+    assert "zymurgi" in having, "a term of one document joins none"
+    visible = texts.filter(parse('document in ("guide", "people")')).manifest.passage_graph
+    assert (visible.rare_terms, visible.nodes_with_rare_terms) == (2, 2), "ottilie, brandt"
 
 
 def test_only_the_first_hits_are_followed_and_each_passage_comes_once(texts: Snapshot) -> None:
