@@ -12,6 +12,7 @@ import typer
 from click.testing import Result
 from typer.testing import CliRunner
 
+from scripted_loops import Gone
 from small_world import TableExtractor
 from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError, EndpointError
@@ -295,6 +296,8 @@ class TestFailing:
         with pytest.raises(EndpointError, match=r"echo wrote no usable question .* does not name the start"):
             synthesize(toy_index, model, count=40)
         assert len(model.prompts) <= module.MAX_FRUITLESS + 16
+        with pytest.raises(EndpointError, match="the endpoint does not answer"):
+            synthesize(toy_index, Gone(), count=2)
 
     def test_a_refused_prompt_is_one_chain_lost(self, toy_index: Snapshot) -> None:
         class Squeamish(Echo):
