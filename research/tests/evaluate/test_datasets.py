@@ -237,7 +237,7 @@ def test_an_object(tmp_path: Path, members: dict[str, Json]) -> None:
         (b"[1, 2] [3]", r"row 3 is not JSON: trailing garbage"),
         (b"[1, 2", r"row 3 is not JSON: premature EOF"),
         (b'{"a": 1}\n{"b": }\n', r"row 2 is not JSON: Expecting value"),
-        (b'["\xe9"]', r"cannot be read: .*utf-8"),
+        (b'["\xe9"]', r"cannot be read .*utf-8"),
         (b"", r"is empty"),
     ],
 )
