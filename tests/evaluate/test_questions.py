@@ -138,14 +138,11 @@ def test_an_entry_is_looked_up(tmp_path: Path, passages: PassageTable, entry: ob
     assert find_entries(tmp_path, passages, entry) == [expected]
 
 
-def test_the_first_passage_of_every_part_comes_first_in_the_gold(tmp_path: Path, passages: PassageTable) -> None:
+def test_parts_come_first_and_gold_by_id_is_left_as_it_is(tmp_path: Path, passages: PassageTable) -> None:
     [question] = find_gold(read(tmp_path, {"file": "prune.html"}, "/docs/faq.html#0"), passages)
     prune = "/docs/usage/prune.html"
     assert question.gold == (f"{prune}#0", "/docs/faq.html#0", f"{prune}#1")
     assert not question.unresolved
-
-
-def test_gold_by_passage_id_is_left_as_it_is(tmp_path: Path, passages: PassageTable) -> None:
     questions = read(tmp_path, "/docs/faq.html#0", "/docs/usage/lock.html#1")
     assert find_gold(questions, passages) == questions
     assert questions[0].gold == ("/docs/faq.html#0", "/docs/usage/lock.html#1")
