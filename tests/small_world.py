@@ -2,12 +2,14 @@
 
 import hashlib
 from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from triplebeam.embed.embedder import Kind
 from triplebeam.extract.extractor import Extraction
+from triplebeam.index.build.build import IndexBuilder
 from triplebeam.passage import Document, Passage
 from triplebeam.triple import Triple
 
@@ -68,3 +70,11 @@ TRIPLES = {
 
 def world_documents() -> list[Document]:
     return [Document(id=id_, title=title, text=text, is_passage=True) for id_, (title, text) in WORLD.items()]
+
+
+def world_builder(
+    folder: Path, embedder: WordEmbedder | None = None, extractor: TableExtractor | None = None
+) -> IndexBuilder:
+    """Return what builds the small world, with an embedder or an extractor of the test's own."""
+    extractor = extractor or TableExtractor(TRIPLES)
+    return IndexBuilder(folder=folder, embedder=embedder or WordEmbedder(), extractor=extractor)

@@ -106,7 +106,9 @@ def test_nothing_is_published_where_nothing_could_be_extracted(tmp_path: Path, c
     assert "--max-failures" in str(stopped.value)
     with pytest.raises(IndexMissingError):
         Snapshot.open(tmp_path)
-    assert len(build(tmp_path, Fickle(fails=lambda id_: True), count, max_failures=1.0).failures) == count
+    report = build(tmp_path, Fickle(fails=lambda id_: True), count, max_failures=1.0)
+    assert (len(report.failures), report.published) == (count, True)
+    assert not build(tmp_path, Fickle(fails=lambda id_: True), count, max_failures=1.0).published, "nothing changed"
 
 
 def test_a_document_that_fails_joins_an_index_that_has_triples(tmp_path: Path) -> None:
@@ -122,19 +124,24 @@ def test_the_share_can_be_set(tmp_path: Path) -> None:
         build(tmp_path / "strict", Fickle(fails=ends_with("25")), 100, max_failures=0.0)
 
 
-def test_what_came_before_the_endpoint_died_is_kept(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("error", "kept"), [(EndpointError("it is gone."), 21), (KeyboardInterrupt(), 20)])
+def test_what_came_before_the_endpoint_died_or_the_power_went_out_is_kept(
+    tmp_path: Path, error: BaseException, kept: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("triplebeam.index.build.extraction.EXTRACTION_WINDOW", 4)
+
     class Dying(Fickle):
         def extract(self, passages: Iterable[Passage]) -> Iterator[Extraction]:
             for number, extraction in enumerate(super().extract(passages)):
                 if number == 21:
-                    raise EndpointError("it is gone.")
+                    raise error
                 yield extraction
 
-    with pytest.raises(EndpointError):
+    with pytest.raises(type(error)):
         build(tmp_path, Dying())
     rest = Fickle()
     build(tmp_path, rest)
-    assert rest.asked == [f"d{number:03}" for number in range(21, 40)]
+    assert rest.asked == [f"d{number:03}" for number in range(kept, 40)]
 
 
 def test_passages_without_triples_are_counted(tmp_path: Path) -> None:

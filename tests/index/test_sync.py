@@ -84,14 +84,16 @@ def test_nothing_changed_nothing_is_read(world: World, monkeypatch: pytest.Monke
 
 
 def test_added_changed_and_removed_at_once(world: World) -> None:
+    """What does not come from the folder stays."""
+    world.builder.build([Document(id="note", text="From elsewhere.")])
     world.write("c.md", "# Cy\n\nCy sings.")
     world.write("a.md", "# Ada\n\nAda wrote letters.")
     (world.docs / "b.md").unlink()
     report = world.sync()
     assert (report.added, report.changed, report.removed) == (["docs/c.md"], ["docs/a.md"], ["docs/b.md"])
     assert sorted(world.extractor.asked) == ["docs/a.md#0", "docs/c.md#0"]
-    assert world.documents == {"docs/a.md", "docs/c.md"}
-    assert Snapshot.open(world.index).manifest.counts["triples"] == 2
+    assert world.documents == {"docs/a.md", "docs/c.md", "note"}
+    assert Snapshot.open(world.index).manifest.counts["triples"] == 3
 
 
 def test_a_preview_changes_nothing(world: World) -> None:
@@ -100,11 +102,8 @@ def test_a_preview_changes_nothing(world: World) -> None:
     (world.docs / "a.md").unlink()
     before = {path: path.read_bytes() for path in world.index.rglob("*") if path.is_file()}
     report = world.builder.preview(world.files())
-    assert (report.added, report.renamed, report.removed) == (
-        ["docs/c.md"],
-        [("docs/b.md", "docs/d.md")],
-        ["docs/a.md"],
-    )
+    assert (report.added, report.removed) == (["docs/c.md"], ["docs/a.md"])
+    assert report.renamed == [("docs/b.md", "docs/d.md")]
     assert world.documents == {"docs/a.md", "docs/b.md"}
     assert {path: path.read_bytes() for path in world.index.rglob("*") if path.is_file()} == before
     assert world.sync().removed == ["docs/a.md"]
@@ -128,25 +127,20 @@ def test_a_renamed_file_keeps_its_triples(world: World) -> None:
     assert len(snapshot.triples.triples_of(["docs/moved.md#0"])) == 1
 
 
-def test_a_file_that_is_moved_and_moved_back_is_there(world: World) -> None:
-    (world.docs / "old").mkdir()
-    (world.docs / "a.md").rename(world.docs / "old" / "a.md")
+def test_files_that_are_moved_and_moved_back_are_there(world: World) -> None:
+    world.write("rows.jsonl", '{"id": "x", "text": "Ex."}')
+    world.sync()
+    old = world.docs / "old"
+    old.mkdir()
+    for name in ("a.md", "rows.jsonl"):
+        (world.docs / name).rename(old / name)
     assert world.sync().renamed == [("docs/a.md", "docs/old/a.md")]
-    (world.docs / "old" / "a.md").rename(world.docs / "a.md")
+    for name in ("a.md", "rows.jsonl"):
+        (old / name).rename(world.docs / name)
     report = world.sync()
     assert (report.renamed, report.removed) == ([("docs/old/a.md", "docs/a.md")], [])
-    assert world.documents == {"docs/a.md", "docs/b.md"}
-    assert world.extractor.asked == []
-
-
-def test_a_file_of_rows_that_is_moved_and_moved_back_is_there(world: World) -> None:
-    rows = world.write("rows.jsonl", '{"id": "x", "text": "Ex."}')
-    world.sync()
-    moved = rows.rename(world.docs / "moved.jsonl")
-    world.sync()
-    moved.rename(rows)
-    assert world.sync().removed == []
     assert world.documents == {"docs/a.md", "docs/b.md", "x"}
+    assert world.extractor.asked == []
 
 
 def test_a_copy_is_no_rename(world: World) -> None:
@@ -156,40 +150,15 @@ def test_a_copy_is_no_rename(world: World) -> None:
     assert world.documents == {"docs/a.md", "docs/b.md", "docs/copy.md"}
 
 
-def test_rows_that_are_gone_from_a_file_go(world: World) -> None:
-    world.write("rows.jsonl", '{"id": "x", "text": "Ex."}\n{"id": "y", "text": "Why."}')
-    world.sync()
-    world.write("rows.jsonl", '{"id": "y", "text": "Why not."}')
-    report = world.sync()
-    assert (report.changed, report.removed) == (["y"], ["x"])
-    (world.docs / "rows.jsonl").unlink()
-    assert world.sync().removed == ["y"]
-
-
-def test_rows_that_are_gone_from_a_file_with_a_bad_line_go(world: World) -> None:
+def test_rows_that_are_gone_from_a_file_go_also_where_a_line_is_bad(world: World) -> None:
     world.write("rows.jsonl", '{"id": "x", "text": "Ex."}\n{bad\n{"id": "y", "text": "Why."}')
     world.sync()
-    world.write("rows.jsonl", '{bad\n{"id": "y", "text": "Why."}')
+    world.write("rows.jsonl", '{bad\n{"id": "y", "text": "Why not."}')
     report = world.sync()
-    assert (report.changed, report.removed) == ([], ["x"])
-    assert world.documents == {"docs/a.md", "docs/b.md", "y"}
+    assert (report.changed, report.removed) == (["y"], ["x"])
     assert [each.line for each in world.sync().unreadable] == [1], "it is read again until it is whole"
-
-
-def test_a_row_that_another_file_had_is_found_when_that_is_gone(world: World) -> None:
-    world.write("one.jsonl", '{"id": "x", "text": "The first."}')
-    world.write("two.jsonl", '{"id": "x", "text": "The second."}')
-    world.sync()
-    (world.docs / "one.jsonl").unlink()
-    world.sync()
-    assert Snapshot.open(world.index).passages["x"].text == "The second."
-
-
-def test_documents_from_elsewhere_stay(world: World) -> None:
-    world.builder.build([Document(id="note", text="From elsewhere.")])
-    world.write("c.md", "Cy sings.")
-    world.sync()
-    assert "note" in world.documents
+    (world.docs / "rows.jsonl").unlink()
+    assert world.sync().removed == ["y"]
 
 
 def test_two_files_with_one_id_do_not_replace_each_other(world: World) -> None:
@@ -198,6 +167,9 @@ def test_two_files_with_one_id_do_not_replace_each_other(world: World) -> None:
     world.write("two.jsonl", '{"id": "x", "text": "The second."}')
     assert "an earlier document has the same id" in world.sync().unreadable[0].reason
     assert Snapshot.open(world.index).passages["x"].text == "The first."
+    (world.docs / "one.jsonl").unlink()
+    world.sync()
+    assert Snapshot.open(world.index).passages["x"].text == "The second."
 
 
 def test_a_file_that_cannot_be_read_any_more_is_kept(world: World) -> None:
@@ -245,11 +217,6 @@ def test_a_folder_that_cannot_be_listed_is_kept(world: World, monkeypatch: pytes
     monkeypatch.setattr(Path, "iterdir", refused)
     assert world.sync().removed == []
     assert "docs/sub/c.md" in world.documents
-
-
-def test_what_was_removed_by_hand_comes_back(world: World) -> None:
-    world.builder.remove(["docs/b.md"])
-    assert world.sync().added == ["docs/b.md"]
 
 
 def test_an_empty_folder_does_not_empty_the_index(world: World) -> None:
