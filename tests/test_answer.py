@@ -37,10 +37,6 @@ def test_the_answer_takes_the_steps_that_remain() -> None:
     assert list(run.steps) == []
 
 
-def test_all_at_once() -> None:
-    assert TwoSteps().answer("why?") == Answer(question="why?", text="done")
-
-
 def test_a_closed_run_takes_no_further_step_and_has_no_answer() -> None:
     agent = TwoSteps()
     run = agent.run("why?")
@@ -74,17 +70,17 @@ def answer(text: str, *evidence: Evidence) -> Answer:
 HOLDS = Evidence(triple=DIRECTED, span=span("film")), Evidence(triple=DIED, span=span("director"))
 
 
-def test_an_answer_that_holds_has_no_fault(index: Index) -> None:
-    assert answer("25 August 1963", *HOLDS).verify(index) == []
-    assert answer("yes", *HOLDS).verify(index) == []
-
-
-def test_facts_that_hold_do_not_carry_another_answer(index: Index) -> None:
-    assert answer("Paris", *HOLDS).verify(index) == ["none of the facts contains the answer 'Paris'"]
-
-
-def test_an_answer_without_evidence_does_not_hold(index: Index) -> None:
-    assert answer("25 August 1963").verify(index) == ["the answer has no evidence: nothing supports it"]
+@pytest.mark.parametrize(
+    ("text", "evidence", "faults"),
+    [
+        ("25 August 1963", HOLDS, []),
+        ("yes", HOLDS, []),
+        ("Paris", HOLDS, ["none of the facts contains the answer 'Paris'"]),
+        ("25 August 1963", (), ["the answer has no evidence: nothing supports it"]),
+    ],
+)
+def test_an_answer_holds_by_its_facts(index: Index, text: str, evidence: list[Evidence], faults: list[str]) -> None:
+    assert answer(text, *evidence).verify(index) == faults
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ from triplebeam.assemble import (
 )
 from triplebeam.assemble.table import list_agents
 from triplebeam.embed.embedder import Embedder
-from triplebeam.errors import BadInputError, EmbedderMismatchError, IndexMissingError, ModelMissingError
+from triplebeam.errors import BadInputError, EmbedderMismatchError, ModelMissingError
 from triplebeam.extract.triples_file import TriplesFile
 from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.methods.agent import EvidenceAgent
@@ -34,7 +34,9 @@ def collection(world: Snapshot, words: Embedder) -> Index:
     return IndexReader(Context(world, Settings(), words))
 
 
-@pytest.mark.parametrize("base", ["bm25", "dense", "hybrid", "bm25@triples", "dense@passages", "hybrid@triples"])
+@pytest.mark.parametrize(
+    "base", ["bm25", "dense@passages", "hybrid", "bm25@triples", "hybrid@triples", "scaled_hybrid+gnn_ret"]
+)
 @pytest.mark.parametrize("behind", ["", "+naive_ge", "+naive_ge[scorer=exact]", "+naive_ge+naive_ge[scorer=pooled]"])
 def test_every_method_can_be_asked(collection: Index, base: str, behind: str) -> None:
     assert "film" in collection.search("Laughter in Hell", method=base + behind, k=5).ids
@@ -77,18 +79,9 @@ def test_what_needs_a_model_says_how_to_get_one(world: Snapshot, words: Embedder
     "method",
     [
         *list_agents(),
-        "agent:bm25",
-        "agent[max_steps=2]:hybrid",
-        "agent:hybrid+naive_ge",
-        "agent:hipporag2",
-        "ircot:bm25",
-        "ircot:hipporag",
-        "ircot:gnn_ret[beta=0.8]",
-        "read:hipporag2",
-        "rgnn_ret:dense",
-        "rgnn_ret[question_first=yes,tokens=1000]",
-        "read[tokens=3500,question_first=yes]:dense",
-        "chain_of_thought:bm25",
+        *("agent:bm25", "agent[max_steps=2]:hybrid", "agent:hybrid+naive_ge", "agent:hipporag2", "ircot:bm25"),
+        *("ircot:hipporag", "ircot:gnn_ret[beta=0.8]", "read:hipporag2", "rgnn_ret:dense", "chain_of_thought:bm25"),
+        *("rgnn_ret[question_first=yes,tokens=1000]", "read[tokens=3500,question_first=yes]:dense"),
     ],
 )
 def test_every_agent_has_its_name(world: Snapshot, words: Embedder, method: str) -> None:
@@ -144,11 +137,6 @@ def test_another_embedder_than_the_indexs_is_refused(world: Snapshot, words: Emb
 
     with pytest.raises(EmbedderMismatchError, match="words-2"):
         open_index(world.folder, embedder=Others()).search("lake")
-
-
-def test_an_index_that_is_not_there(tmp_path: Path) -> None:
-    with pytest.raises(IndexMissingError, match="triplebeam index"):
-        open_index(tmp_path / "nowhere")
 
 
 def test_extractors_by_name(tmp_path: Path) -> None:

@@ -1,6 +1,6 @@
 """Blend: the formula against its transcription, the share, parts that can be left out, indexes that have little."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -9,18 +9,16 @@ from unittest.mock import Mock
 import numpy as np
 import pytest
 
-from small_world import TRIPLES, WORLD, TableExtractor
-from triplebeam.assemble import Context, Index, IndexReader
+from small_world import TRIPLES, TableExtractor, WordEmbedder, world_builder, world_documents
+from triplebeam.assemble import Context, IndexReader, open_index
 from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError
 from triplebeam.index.build.build import IndexBuilder
 from triplebeam.index.folder.snapshot import Snapshot
-from triplebeam.index.location import Folder
 from triplebeam.passage import Document
-from triplebeam.ranking import Ranking
 from triplebeam.retrieve.blend.blend import Blend
 from triplebeam.retrieve.blend.links import FactLinks
-from triplebeam.retrieve.retriever import Retriever, ScoringRetriever
+from triplebeam.retrieve.retriever import Retriever
 from triplebeam.settings import Settings
 from triplebeam.testing.contracts import RetrieverContract
 from triplebeam.triple import Triple
@@ -118,18 +116,13 @@ def test_agrees_with_the_transcription(
 
 
 def test_without_a_share_it_is_plain_search_and_titles_and_no_walk_is_made(world: Snapshot, words: Embedder) -> None:
-    blend = blend_of(world, words, share=0)
     walk = Mock()
-    blend = replace(blend, walks={"messages": walk})
+    blend = replace(blend_of(world, words, share=0), walks={"messages": walk})
     ranking = blend.retrieve(QUESTION)
     assert not walk.mock_calls
     assert {part for hit in ranking for part, _ in hit.found_by} - {"terms", "documents"} == {"plain", "titles"}
     bare = replace(blend, titles=None, tail=None).retrieve(QUESTION)
-    assert bare.ids == retrieve_by(blend.plain, QUESTION)
-
-
-def retrieve_by(scoring: ScoringRetriever, query: str) -> list[str]:
-    return scoring.retrieve(query, 10).ids
+    assert bare.ids == blend.plain.retrieve(QUESTION, 10).ids
 
 
 @pytest.mark.parametrize("share", [0, 0.3, 1])
@@ -186,46 +179,26 @@ def test_a_part_that_is_not_there(world: Snapshot, words: Embedder) -> None:
         IndexReader(Context(world, Settings(), words)).retriever("blend[without=title]")
 
 
-@pytest.fixture
-def search(tmp_path: Path, words: Embedder) -> Callable[..., Ranking]:
-    """A search with the default method over an index made for the occasion."""
-
-    def run(question: str, documents: list[Document], extractor: TableExtractor | None) -> Ranking:
-        folder = tmp_path / "my.index"
-        IndexBuilder(folder=folder, embedder=words, extractor=extractor).build(documents)
-        return Index(Folder(folder), settings=Settings(), embedder=words).retriever().retrieve(question)
-
-    return run
-
-
-def documents(titled: bool = True) -> list[Document]:
-    return [
-        Document(id=id_, title=title if titled else "", text=text, is_passage=True)
-        for id_, (title, text) in WORLD.items()
-    ]
-
-
-def test_without_triples_the_passages_are_found_all_the_same(search: Callable[..., Ranking]) -> None:
-    ranking = search(QUESTION, documents(), None)
-    assert ranking.ids[0] == "film"
-    assert {part for hit in ranking for part, _ in hit.found_by} == {"plain"}
+@pytest.mark.parametrize(
+    ("question", "titled", "triples", "found", "absent"),
+    [
+        pytest.param(QUESTION, True, None, {"film"}, {"titles", "names", "messages"}, id="no extractor"),
+        pytest.param(QUESTION, True, {}, {"film"}, {"titles", "names", "messages"}, id="no triple"),
+        pytest.param(QUESTION, False, TRIPLES, {"film", "director"}, {"titles"}, id="no title"),
+        pytest.param("who writes books?", True, TRIPLES, {"other"}, {"names"}, id="a question that names nothing"),
+    ],
+)
+def test_an_index_or_a_question_that_has_little(
+    tmp_path: Path, question: str, titled: bool, triples: Any, found: set[str], absent: set[str]
+) -> None:
+    rows = [each if titled else replace(each, title="") for each in world_documents()]
+    extractor = None if triples is None else TableExtractor(triples)
+    IndexBuilder(folder=tmp_path, embedder=WordEmbedder(), extractor=extractor).build(rows)
+    ranking = open_index(tmp_path, embedder=WordEmbedder()).retriever().retrieve(question)
+    assert found <= set(ranking.ids[:4])
+    assert not absent & {part for hit in ranking for part, _ in hit.found_by}
 
 
-def test_extractions_without_a_triple_are_no_graph(search: Callable[..., Ranking]) -> None:
-    assert search(QUESTION, documents(), TableExtractor({})).ids[0] == "film"
-
-
-def test_without_titles_the_walks_find_both_hops(search: Callable[..., Ranking]) -> None:
-    ranking = search(QUESTION, documents(titled=False), TableExtractor(TRIPLES))
-    assert {"film", "director"} <= set(ranking.ids[:4])
-    assert all("titles" not in dict(hit.found_by) for hit in ranking)
-
-
-def test_a_question_that_names_nothing(search: Callable[..., Ranking]) -> None:
-    ranking = search("who writes books?", documents(), TableExtractor(TRIPLES))
-    assert "other" in ranking.ids
-    assert all("names" not in dict(hit.found_by) for hit in ranking)
-
-
-def test_one_passage_is_a_corpus(search: Callable[..., Ranking]) -> None:
-    assert search(QUESTION, documents()[:1], TableExtractor(TRIPLES)).ids == ["film"]
+def test_one_passage_is_a_corpus(tmp_path: Path) -> None:
+    world_builder(tmp_path).build(world_documents()[:1])
+    assert open_index(tmp_path, embedder=WordEmbedder()).search(QUESTION).ids == ["film"]

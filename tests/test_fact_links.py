@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from small_world import TRIPLES, TableExtractor, world_documents
+from small_world import world_builder, world_documents
 from triplebeam.embed.embedder import Embedder
-from triplebeam.index.build.build import IndexBuilder
 from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.passage import Document
 from triplebeam.retrieve.blend.links import FactLinks, OwnerLinks, TitleLinks
@@ -62,9 +61,8 @@ def test_a_fact_counts_by_its_likeness_and_by_its_passage(world: Snapshot, words
 
 def test_a_title_of_many_passages_leads_nowhere(tmp_path: Path, words: Embedder) -> None:
     rows = [Document(id=f"p{n}", title="Edward Cahn", text=f"Part {n}.", is_passage=True) for n in range(3)]
-    documents = [*world_documents(), *rows]
-    IndexBuilder(folder=tmp_path / "i", embedder=words, extractor=TableExtractor(TRIPLES)).build(documents)
-    snapshot = Snapshot.open(tmp_path / "i")
+    world_builder(tmp_path).build([*world_documents(), *rows])
+    snapshot = Snapshot.open(tmp_path)
     assert set(follow_links(title_links(snapshot, most=4), words, film=1.0)) == {"director", "p0", "p1", "p2"}
     assert follow_links(title_links(snapshot, most=3), words, film=1.0) == {}
 
@@ -96,9 +94,6 @@ def test_owners_are_those_whose_topic_a_fact_names(world: Snapshot, words: Embed
     assert found == {"director": close(likeness["director"]), "lake": close(likeness["lake"] / 2)}
 
 
-def test_passages_without_triples_name_nothing(world: Snapshot, words: Embedder) -> None:
+def test_passages_without_triples_and_no_passages_name_nothing(world: Snapshot, words: Embedder) -> None:
     assert len(title_link(world, words, "other").retrieve(QUERY)) == 0
-
-
-def test_nothing_found_names_nothing(world: Snapshot, words: Embedder) -> None:
     assert follow_links(title_links(world), words) == {}

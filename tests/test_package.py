@@ -8,7 +8,7 @@ import re
 import subprocess
 import sys
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
@@ -25,7 +25,8 @@ ROOT = Path(__file__).parents[1]
 SOURCE = str(Path(triplebeam.__file__).parents[1])
 #: Installed on request only.
 EXTRAS = ("mcp", "langchain_core", "llama_index", "haystack", "fastapi", "uvicorn")
-HEAVY = ("numpy", "scipy", "onnxruntime", "spacy", "openai", "pydantic", "typer", "rich", "tantivy", "faiss", "pytest")
+MODELS = ("scipy", "onnxruntime", "spacy", "openai", "faiss")
+HEAVY = (*MODELS, "numpy", "pydantic", "typer", "rich", "tantivy", "pytest")
 
 
 #: The package's modules that opening an index may import, and that adding a sentence and searching it may call.
@@ -37,10 +38,6 @@ def modules_after(statement: str) -> list[str]:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=5 * SECONDS)
     found: list[str] = json.loads(done.stdout.splitlines()[-1])
     return found
-
-
-def loaded_after(statement: str) -> set[str]:
-    return {name.partition(".")[0] for name in modules_after(statement)}
 
 
 def test_naming_open_imports_what_opening_needs_and_little_else() -> None:
@@ -88,12 +85,25 @@ def entered_modules() -> Iterator[set[str]]:
         sys.setprofile(before)
 
 
-@pytest.mark.parametrize("command", ["search", "ask", "sync", "remove", "bench"])
-def test_the_help_of_a_command_loads_no_index_and_no_model(command: str) -> None:
-    show = f"sys.argv = ['triplebeam', '{command}', '--help']; main()"
-    code = f"import sys\nfrom triplebeam.serve.cli import main\ntry:\n    {show}\nexcept SystemExit: pass"
-    loaded = modules_after(code)
-    assert not {name.partition(".")[0] for name in loaded} & {"scipy", "onnxruntime", "spacy", "openai", "faiss"}
+@pytest.mark.parametrize(
+    ("statement", "unwanted"),
+    [
+        ("import triplebeam.serve.cli", HEAVY),
+        ("import triplebeam.serve.cli.app", (*MODELS, "tantivy", "numpy", *EXTRAS)),
+        ("import triplebeam.assemble, triplebeam.adapters.retriever", EXTRAS),
+        ("import triplebeam.testing.contracts", ["pytest"]),
+    ],
+)
+def test_an_import_loads_nothing_heavy(statement: str, unwanted: Sequence[str]) -> None:
+    assert not {name.partition(".")[0] for name in modules_after(statement)} & set(unwanted)
+
+
+def test_the_help_of_a_command_loads_no_index_and_no_model() -> None:
+    show = "sys.argv = ['triplebeam', command, '--help']; main()"
+    code = f"try:\n        {show}\n    except SystemExit: pass"
+    commands = ("search", "ask", "sync", "remove", "bench")
+    loaded = modules_after(f"import sys\nfrom triplebeam.serve.cli import main\nfor command in {commands}:\n    {code}")
+    assert not {name.partition(".")[0] for name in loaded} & set(MODELS)
     assert not {"triplebeam.assemble.index", "triplebeam.index.folder.snapshot"} & set(loaded)
 
 
@@ -103,27 +113,6 @@ def test_completing_a_method_loads_no_method() -> None:
     loaded = modules_after(f"{no_plugins}\n{complete}")
     assert "triplebeam.assemble.retrievers" not in loaded
     assert "scipy" not in loaded
-
-
-def test_importing_the_package_loads_nothing_heavy() -> None:
-    assert not loaded_after("import triplebeam") & set(HEAVY)
-
-
-def test_importing_the_door_of_the_command_line_loads_nothing_heavy() -> None:
-    assert not loaded_after("import triplebeam.serve.cli") & set(HEAVY)
-
-
-def test_help_loads_no_model_and_no_index() -> None:
-    loaded = loaded_after("import triplebeam.serve.cli.app")
-    assert not loaded & {"onnxruntime", "spacy", "openai", "tantivy", "faiss", "numpy", "scipy", *EXTRAS}
-
-
-def test_a_search_needs_no_extra() -> None:
-    assert not loaded_after("import triplebeam.assemble, triplebeam.adapters.retriever") & set(EXTRAS)
-
-
-def test_the_contracts_need_no_pytest() -> None:
-    assert "pytest" not in loaded_after("import triplebeam.testing.contracts")
 
 
 def test_the_public_names_are_few() -> None:
@@ -142,23 +131,12 @@ def test_what_follows_a_question_is_named(tmp_path: Path) -> None:
         triplebeam.Index(tmp_path).search("Which lake?", 5)  # type: ignore[misc]
 
 
-@pytest.mark.parametrize("name", triplebeam.__all__)
-def test_every_public_name_is_there(name: str) -> None:
-    assert getattr(triplebeam, name) is not None
-    assert name in dir(triplebeam)
-
-
 @pytest.mark.parametrize("package", sorted((ROOT / "src/triplebeam").rglob("__init__.pyi"), key=str))
 def test_every_name_of_a_stub_can_be_imported(package: Path) -> None:
     module = importlib.import_module(".".join(package.parent.relative_to(ROOT / "src").parts))
     modules = {each.stem for each in package.parent.iterdir()}
     assert not modules & set(module.__all__), "a module that is imported would take the place of the name"
-    assert all(getattr(module, name) is not None for name in module.__all__)
-
-
-def test_open_opens(world: object, words: object) -> None:
-    opened = triplebeam.open(world.folder, embedder=words)  # type: ignore[attr-defined]
-    assert opened.search("lake").ids
+    assert all(getattr(module, name) is not None and name in dir(module) for name in module.__all__)
 
 
 def test_a_name_that_is_not_there_is_an_attribute_error() -> None:
@@ -190,10 +168,7 @@ def test_the_version_is_the_installed_one_and_costs_nothing_until_it_is_asked_fo
         (None, " 'triplebeam[server]'"),
         ('{"archive_info": {}, "url": "file:///tmp/triplebeam-0.2.0-py3-none-any.whl"}', " 'triplebeam[server]'"),
         ('{"dir_info": {}, "url": "file:///home/me/my%20clone"}', " '/home/me/my clone[server]'"),
-        (
-            '{"dir_info": {"editable": true}, "url": "file:///home/me/triplebeam"}',
-            " -e '/home/me/triplebeam[server]'",
-        ),
+        ('{"dir_info": {"editable": true}, "url": "file:///home/me/it"}', " -e '/home/me/it[server]'"),
         ("[]", " 'triplebeam[server]'"),
         ('{"dir_info": "no object", "url": 1}', " 'triplebeam[server]'"),
         ("no JSON", " 'triplebeam[server]'"),
@@ -222,10 +197,9 @@ def test_every_extra_is_documented_and_all_has_all_but_ray() -> None:
     assert set(all_.removeprefix("triplebeam[").removesuffix("]").split(",")) == extras - {"all", "ray"}
 
 
-@pytest.mark.parametrize("setting", ["completions", "state"])
+@pytest.mark.parametrize("setting", ["COMPLETIONS", "STATE"])
 def test_the_image_keeps_what_it_writes_in_its_volume(setting: str) -> None:
-    dockerfile = (ROOT / "Dockerfile").read_text(encoding="utf-8")
-    assert f" TRIPLEBEAM_{setting.upper()}=/data/" in dockerfile, "the home is read-only"
+    assert f" TRIPLEBEAM_{setting}=/data/" in (ROOT / "Dockerfile").read_text(), "the home is read-only"
 
 
 def test_a_release_has_its_notes_and_what_follows_it_has_another_version() -> None:

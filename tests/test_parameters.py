@@ -10,7 +10,6 @@ from typing import Any, Literal, get_args, get_origin
 
 import pytest
 
-from tables import read_table
 from triplebeam.assemble import Context, Index, IndexReader, Method
 from triplebeam.assemble.table import Parameter, Row, list_agents, list_retrievers
 from triplebeam.embed.embedder import Embedder
@@ -96,11 +95,6 @@ def test_every_parameter_changes_what_runs(
         assert shape(changed) != plain, f"{parameter.name}={value}"
 
 
-def test_the_fields_of_a_class_are_its_parameters() -> None:
-    assert "max_rounds" in list_agents()["ge_reasoning"].parameters
-    assert {"retriever", "model", "passages", "template"}.isdisjoint(list_agents()["ircot"].parameters)
-
-
 @pytest.mark.parametrize("method", ["gnn_ret[alpha=0]", "scaled_hybrid[title_bonus=0]", "ge_reasoning[k1=0]"])
 def test_zero_is_accepted_where_the_class_takes_it(method: str, context: Context) -> None:
     Method.parse(method).build(context)
@@ -154,18 +148,13 @@ def test_every_base_with_scores(collection: Index, base: str, kind: type, distan
     found = gnn_ret(collection, f"{base}+gnn_ret[relevant=1]")
     assert isinstance(found.base, kind)
     assert found.distance == distance
-    ranking = collection.search("Laughter in Hell drama film directed", method=f"{base}+gnn_ret[relevant=1]", k=6)
+    query = "Laughter in Hell drama film directed"
+    ranking = collection.search(query, method=f"{base}+gnn_ret[relevant=1]", k=6)
     assert "film" in ranking.ids
     assert any(hit.chains for hit in ranking), "what a message brought shows why"
-    without = collection.search(
-        "Laughter in Hell drama film directed", method=f"{base}+gnn_ret[relevant=1,chains=no]", k=6
-    )
+    without = collection.search(query, method=f"{base}+gnn_ret[relevant=1,chains=no]", k=6)
     assert without.ids == ranking.ids
     assert not any(hit.chains for hit in without)
-
-
-def test_it_can_be_expanded_further(collection: Index) -> None:
-    assert "film" in collection.search("Laughter in Hell", method="scaled_hybrid+gnn_ret+naive_ge", k=3).ids
 
 
 def test_it_is_known_as_a_graph_without_a_model() -> None:
@@ -173,19 +162,6 @@ def test_it_is_known_as_a_graph_without_a_model() -> None:
         assert method.uses_graph
         assert not method.uses_model
     assert not Method.parse("scaled_hybrid").uses_graph
-
-
-@pytest.mark.parametrize(
-    ("method", "words_of_the_message"), read_table(__file__, "test_what_is_impossible_is_reported_in_one_line")
-)
-def test_what_is_impossible_is_reported_in_one_line(
-    collection: Index, method: str, words_of_the_message: list[str]
-) -> None:
-    with pytest.raises(BadInputError) as caught:
-        collection.retriever(method)
-    assert "\n" not in str(caught.value)
-    for each in words_of_the_message:
-        assert each in str(caught.value)
 
 
 def test_weights_bring_what_they_were_trained_with(collection: Index, weights: Weights, tmp_path: Path) -> None:

@@ -10,12 +10,12 @@ from importlib import metadata
 import pytest
 from typer.testing import CliRunner
 
-from triplebeam import plugins
 from triplebeam.assemble import Method
 from triplebeam.assemble.models import make_extractor
 from triplebeam.assemble.table import RESEARCH_METHODS, all_methods, list_agents, list_retrievers
 from triplebeam.embed import load_embedder
 from triplebeam.errors import BadInputError
+from triplebeam.plugins import find_plugin
 from triplebeam.serve.cli.app import app
 from triplebeam.settings import Settings
 
@@ -48,17 +48,14 @@ def test_a_command_that_moved_says_where_it_is(name: str) -> None:
 
 
 @pytest.mark.usefixtures("alone")
-def test_research_commands_extractors_and_embedders_say_what_to_install(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: object
-) -> None:
+def test_research_commands_extractors_and_embedders_say_what_to_install() -> None:
     settings = Settings(model="small")
-    calls = [
+    for call in (
         lambda: CliRunner().invoke(app, ["research", "experiment", "x.toml"], catch_exceptions=False),
         lambda: make_extractor("llm-two-step", None, settings),
         lambda: make_extractor("llm", None, settings, keywords=True),
         lambda: load_embedder("dpr:a,b", settings.home),
-    ]
-    for call in calls:
+    ):
         with pytest.raises(BadInputError, match="of the research package: pip install triplebeam-research"):
             call()
 
@@ -74,9 +71,7 @@ def test_a_method_of_the_product_looks_at_no_entry_point(monkeypatch: pytest.Mon
 
 
 def test_a_name_that_nobody_knows_is_none() -> None:
-    assert plugins.find_plugin("methods", "no such name") is None
-    assert "triplebeam_research" not in plugins.__dict__
-    assert sys.modules["triplebeam.plugins"] is plugins
+    assert find_plugin("methods", "no such name") is None
 
 
 #: Modules of the standard library that Windows does not have.

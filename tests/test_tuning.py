@@ -9,13 +9,12 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from small_world import TRIPLES, TableExtractor, world_documents
+from small_world import world_builder, world_documents
 from triplebeam.assemble import Context, IndexReader, evaluation
 from triplebeam.assemble.evaluation import SHARES, measure_shares
 from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError
 from triplebeam.evaluate.questions import Question
-from triplebeam.index.build.build import IndexBuilder
 from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.serve.cli.app import app
 from triplebeam.settings import Settings
@@ -45,11 +44,10 @@ def test_a_share_that_is_better_on_both_halves_is_chosen(world: Snapshot, recall
 
 
 def test_chance_changes_nothing(world: Snapshot, recall: dict[float, float]) -> None:
-    assert measure_shares(IndexReader(Context(world, Settings())), QUESTIONS).chosen is None
+    index = IndexReader(Context(world, Settings()))
+    assert measure_shares(index, QUESTIONS).chosen is None
     recall[0.25] = 0.8
-    assert measure_shares(IndexReader(Context(world, Settings())), QUESTIONS[:3]).chosen is None, (
-        "three questions are too few"
-    )
+    assert measure_shares(index, QUESTIONS[:3]).chosen is None, "three questions are too few"
 
 
 def test_questions_without_gold_are_refused(world: Snapshot) -> None:
@@ -67,18 +65,15 @@ def test_every_share_is_measured(world: Snapshot, words: Embedder) -> None:
     assert all(0 < recall <= 1 for recall in found.recall.values())
 
 
-def test_the_command(
-    tmp_path: Path, words: Embedder, recall: dict[float, float], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_command(tmp_path: Path, recall: dict[float, float]) -> None:
     folder, questions = tmp_path / "my.index", tmp_path / "q.jsonl"
-    IndexBuilder(folder=folder, embedder=words, extractor=TableExtractor(TRIPLES)).build(world_documents())
+    world_builder(folder).build(world_documents())
     rows: list[Mapping[str, object]] = [{"id": str(n), "question": f"Who {n}?", "gold": ["film"]} for n in range(40)]
     questions.write_text("\n".join(map(json.dumps, rows)))
     recall[0.0] = 0.9
 
     def run(*arguments: str) -> str:
-        result = CliRunner().invoke(app, ["tune", str(folder), *arguments], catch_exceptions=False)
-        return result.stdout
+        return CliRunner().invoke(app, ["tune", str(folder), *arguments], catch_exceptions=False).stdout
 
     assert "graph walks have weight 0.00 from now on (+40.0 points" in run(str(questions))
     assert Snapshot.open(folder).manifest.share == 0

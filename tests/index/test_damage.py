@@ -54,14 +54,21 @@ def flip(path: Path) -> None:
 
 
 def test_a_flipped_bit_in_any_file_is_noticed_named_and_repaired(folder: Path) -> None:
+    """Files are repaired a fifth at a time: the others are taken over."""
     before = files(folder)
-    for name in [name for name, content in before.items() if content]:
+    names = [name for name, content in before.items() if content]
+    for start in range(5):
+        damaged = names[start::5]
         generation = generation_folder(folder, read_manifest(folder).generation)
-        flip(generation / name)
-        with pytest.raises(IndexDamagedError, match=Path(name).name):
-            use_all(folder)
+        for name in damaged:
+            flip(generation / name)
+            with pytest.raises(IndexDamagedError, match=Path(name).name):
+                use_all(folder)
+            flip(generation / name)
+        for name in damaged:
+            flip(generation / name)
         report = world_builder(folder).repair()
-        assert (report.damaged, report.published) == ([name], True)
+        assert (sorted(report.damaged), report.published) == (sorted(damaged), True)
         assert files(folder) == before
 
 

@@ -5,10 +5,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from small_world import TRIPLES, WORLD, TableExtractor, WordEmbedder
+from small_world import TRIPLES, TableExtractor, world_builder, world_documents
 from tables import read_table
 from triplebeam.extract.extractor import Extraction
-from triplebeam.index.build.build import IndexBuilder
 from triplebeam.index.content.entities import (
     LINK,
     MAX_PASSAGES,
@@ -75,52 +74,40 @@ def test_references_lead_to_other_documents() -> None:
     assert found.tolist() == [[2, 0, LINK], [2, 1, numbers["batch max"]]]
 
 
-class NamingExtractor:
+class NamingExtractor(TableExtractor):
     """Finds names, and no facts."""
 
     name = "local:test"
 
-    def __init__(self, table: dict[str, tuple[str, ...]]) -> None:
-        self.table = table
-
     def extract(self, passages):  # type: ignore[no-untyped-def]
         for each in passages:
-            yield Extraction(passage_id=each.id, entities=self.table.get(each.id, ()))
+            yield Extraction(passage_id=each.id, entities=("batch_max",) if each.id == "lmtp#0" else ())
 
 
 def manual() -> list[Document]:
-    lmtp, batching = "Raise batch_max here.", "Batching\n\nbatch_max\nHow many at once."
+    batching, headings = "Batching\n\nbatch_max\nHow many.", (Heading(0, 2, "Batching"), Heading(10, 7, "batch_max"))
     return [
-        Document(id="lmtp", title="The transport", text=lmtp, links=(Link(3, "other"),)),
-        Document(
-            id="batching",
-            title="Batches",
-            text=batching,
-            headings=(Heading(0, 2, "Batching"), Heading(10, 7, "batch_max")),
-        ),
+        Document(id="lmtp", title="The transport", text="Raise batch_max here.", links=(Link(3, "other"),)),
+        Document(id="batching", title="Batches", text=batching, headings=headings),
         Document(id="other", title="Other", text="Something else."),
     ]
 
 
 def test_a_defined_term_is_an_entity_and_leads_to_its_definition(tmp_path: Path) -> None:
-    extractor = NamingExtractor({"lmtp#0": ("batch_max",)})
-    IndexBuilder(folder=tmp_path, embedder=WordEmbedder(), extractor=extractor).build(manual())
+    world_builder(tmp_path, extractor=NamingExtractor({})).build(manual())
     index = Snapshot.open(tmp_path)
     number = index.entities.numbers["batch max"]
     rows = {each: index.passages.row(each) for each in ("lmtp#0", "batching#0", "other#0")}
     mentions = index.entities.mentions[index.entities.mentions[:, 1] == number, 0]
     assert mentions.tolist() == sorted([rows["lmtp#0"], rows["batching#0"]])
-    assert index.references.tolist() == [
-        [rows["lmtp#0"], rows["batching#0"], number],
-        [rows["lmtp#0"], rows["other#0"], LINK],
-    ]
+    here, there, other = rows.values()
+    assert index.references.tolist() == [[here, there, number], [here, other, LINK]]
     assert len(index.entities.vectors.rows) == len(index.entities.names)
     assert not len(index.triples.of_entity(number))
 
 
 def test_a_models_graph_is_made_of_its_triples_alone(tmp_path: Path) -> None:
-    extractor = TableExtractor({"lmtp#0": [Triple("Ada", "wrote", "it")]})
-    IndexBuilder(folder=tmp_path, embedder=WordEmbedder(), extractor=extractor).build(manual())
+    world_builder(tmp_path, extractor=TableExtractor({"lmtp#0": [Triple("Ada", "wrote", "it")]})).build(manual())
     index = Snapshot.open(tmp_path)
     assert list(index.entities.names) == ["Ada", "it"]
     assert index.references[:, 2].tolist() == [LINK]
@@ -132,8 +119,7 @@ def test_without_sections_and_links_nothing_is_added(tmp_path: Path) -> None:
     class Local(TableExtractor):
         name = "local:test"
 
-    documents = [Document(id=id_, title=t, text=text, is_passage=True) for id_, (t, text) in WORLD.items()]
-    IndexBuilder(folder=tmp_path, embedder=WordEmbedder(), extractor=Local(TRIPLES)).build(documents)
+    world_builder(tmp_path, extractor=Local(TRIPLES)).build(world_documents())
     index = Snapshot.open(tmp_path)
     ends = {end for triples in TRIPLES.values() for triple in triples for end in (triple.subject, triple.object)}
     assert set(index.entities.names) <= ends

@@ -31,21 +31,15 @@ def stored(world: Snapshot, tmp_path_factory: pytest.TempPathFactory) -> Snapsho
     return Snapshot.read(world.folder, world.manifest, arrays)
 
 
-def test_names_have_the_same_numbers(world: Snapshot, stored: Snapshot) -> None:
-    assert isinstance(stored.entities.numbers, SortedNames)
-    assert dict(stored.entities.numbers) == world.entities.numbers
-    assert "no such name" not in stored.entities.numbers
-
-
-def test_passages_have_the_same_rows(world: Snapshot, stored: Snapshot) -> None:
-    assert isinstance(stored.passages._rows, SortedNames)
-    assert dict(stored.passages._rows) == world.passages._rows
-    assert "no such passage" not in stored.passages
-
-
-def test_titles_have_the_same_rows_and_entities(world: Snapshot, stored: Snapshot) -> None:
-    assert isinstance(stored.passages.rows_by_title, SortedNames)
-    assert dict(stored.passages.rows_by_title) == world.passages.rows_by_title
+def test_names_passages_and_titles_have_the_same_numbers(world: Snapshot, stored: Snapshot) -> None:
+    for derived, mapped in (
+        (world.entities.numbers, stored.entities.numbers),
+        (world.passages._rows, stored.passages._rows),
+        (world.passages.rows_by_title, stored.passages.rows_by_title),
+    ):
+        assert isinstance(mapped, SortedNames)
+        assert dict(mapped) == derived
+        assert "no such name" not in mapped
     titled = (snapshot.entities.find_titled(snapshot.passages.rows_by_title) for snapshot in (world, stored))
     np.testing.assert_array_equal(*titled)
 

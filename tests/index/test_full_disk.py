@@ -1,14 +1,14 @@
 """A full or read-only disk: one sentence, nothing lost, and the same command again does the rest."""
 
 import shutil
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 import pytest
 from killing import OPERATIONS, Counting, builder, copy_world, documents, make, read_published
 
-from small_disk import small_disk
+from small_disk import SmallDisk, small_disk
 from trials import FULL
 from triplebeam.errors import CannotWriteError, DiskFullError, IndexMissingError
 from triplebeam.index.folder.snapshot import Snapshot
@@ -24,43 +24,57 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "in"
 
 
-@pytest.mark.parametrize("operation", OPERATIONS)
-def test_a_full_disk(operation: str, world: Path, tmp_path: Path) -> None:
-    whole = copy_world(world, tmp_path / "whole", operation)
+@contextmanager
+def filled(disk: SmallDisk, left: int) -> Iterator[None]:
+    disk.fill(left)
+    try:
+        yield
+    finally:
+        disk.free()
+
+
+def try_again(operation: str, world: Path, folder: Path, limits: Iterable[AbstractContextManager[object]]) -> list[str]:
+    """Do something under each limit and again without it: readers see all of it or nothing. Return what was said."""
+    whole = copy_world(world, folder / "whole", operation)
     before = read_published(whole)
     OPERATIONS[operation](whole, Counting())
     expected, said = read_published(whole), []
-    with small_disk(tmp_path / "disk") as disk:
-        for left in LEFT:
-            index = copy_world(world, disk.folder / "trial", operation)
-            disk.fill(left)
+    shutil.rmtree(folder / "whole")
+    for limit in limits:
+        index = copy_world(world, folder / "trial", operation)
+        with limit:
             try:
                 OPERATIONS[operation](index, Counting())
             except DiskFullError as error:
                 said.append(str(error))
             Snapshot.open(index)
-            assert read_published(index) in (before, expected)
-            assert len(list((index / "generations").iterdir())) == 1, "half a generation fills the disk"
-            disk.free()
-            OPERATIONS[operation](index, Counting())
-            assert read_published(index) == expected
-            shutil.rmtree(disk.folder / "trial")
-    assert 2 < len(said) < len(LEFT)
+        assert read_published(index) in (before, expected)
+        assert len(list((index / "generations").iterdir())) == 1, "half a generation fills the disk"
+        OPERATIONS[operation](index, Counting())
+        assert read_published(index) == expected
+        shutil.rmtree(folder / "trial")
     assert all(each.startswith(f"{index} cannot be written to (") for each in said)
     assert all("): free some space on its disk, then do the same again;" in each for each in said)
+    return said
+
+
+@pytest.mark.parametrize("operation", OPERATIONS)
+def test_a_full_disk(operation: str, world: Path, tmp_path: Path) -> None:
+    with small_disk(tmp_path / "disk") as disk:
+        said = try_again(operation, world, disk.folder, (filled(disk, left) for left in LEFT))
+    assert 2 < len(said) < len(LEFT)
 
 
 def test_a_full_disk_for_a_new_index(tmp_path: Path) -> None:
     with small_disk(tmp_path / "disk") as disk:
         for left in LEFT:
-            disk.fill(left)
             index = disk.folder / "new.index"
-            try:
-                builder(index).build(documents(range(12)))
-            except DiskFullError:
-                with pytest.raises(IndexMissingError, match="triplebeam index"):
-                    Snapshot.open(index)
-            disk.free()
+            with filled(disk, left):
+                try:
+                    builder(index).build(documents(range(12)))
+                except DiskFullError:
+                    with pytest.raises(IndexMissingError, match="triplebeam index"):
+                        Snapshot.open(index)
             builder(index).build(documents(range(12)))
             assert len(Snapshot.open(index).passages) == 12
             shutil.rmtree(index)
@@ -94,21 +108,5 @@ def small_files(most: int) -> Iterator[None]:
 
 @pytest.mark.parametrize("operation", ["index", "remove"])
 def test_files_that_cannot_grow(operation: str, world: Path, tmp_path: Path) -> None:
-    whole = copy_world(world, tmp_path / "whole", operation)
-    before = read_published(whole)
-    OPERATIONS[operation](whole, Counting())
-    expected, said = read_published(whole), []
-    for most in (0, 1000, 8000, 33_000, 80_000):
-        index = copy_world(world, tmp_path / "trial", operation)
-        try:
-            with small_files(most):
-                OPERATIONS[operation](index, Counting())
-        except DiskFullError as error:
-            said.append(str(error))
-        Snapshot.open(index)
-        assert read_published(index) in (before, expected)
-        OPERATIONS[operation](index, Counting())
-        assert read_published(index) == expected
-        shutil.rmtree(tmp_path / "trial")
+    said = try_again(operation, world, tmp_path, map(small_files, (0, 1000, 8000, 33_000, 80_000)))
     assert len(said) > 2
-    assert all("free some space" in each for each in said)

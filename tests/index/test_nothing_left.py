@@ -216,21 +216,6 @@ def test_a_title_that_was_changed_is_forgotten(index: Index) -> None:
     assert not line_numbers(["Weather\nIt rained."]) & gone
 
 
-def test_a_fact_that_was_extracted_again_is_forgotten_with_its_document(tmp_path: Path) -> None:
-    document = Document(id="d", text="It rained.")
-    with closing(Store(tmp_path / "store.sqlite")) as store:
-        with store.transaction():
-            store.put_document(document, split(document, 200))
-        ((number, passage),) = store.passages()
-        for version in ("old", "new"):
-            extraction = Extraction(passage_id=passage.id, triples=(Triple("A", version, "B"),))
-            with store.transaction():
-                store.extractions.put(number, extraction, f"local:{version}")
-        with store.transaction():
-            store.remove_documents(["d"])
-        assert line_numbers(["A old B", "A new B"]) <= set(store.forgotten.lines())
-
-
 def test_a_reply_that_quoted_a_replaced_fact_is_forgotten(index: Index) -> None:
     builder = IndexBuilder(folder=index.location.state, embedder=HashedWords(64))
     with open_for_write(index.location.state) as store, store.transaction():
@@ -311,6 +296,16 @@ def test_lines_of_all_passages_and_facts_are_noted(store: Store) -> None:
         store.extractions.put(number, Extraction(passage_id="x#0", triples=(fact,)), "counting:1")
     expected = line_numbers([*(passage.text for _, passage in store.passages()), "Ada wrote a guide"])
     assert remove_from(store) == expected
+
+
+def test_a_fact_that_was_extracted_again_is_forgotten_with_its_document(store: Store) -> None:
+    put(store, "It rained.")
+    ((number, _),) = store.passages()
+    for version in ("old", "new"):
+        extraction = Extraction(passage_id="x#0", triples=(Triple("A", version, "B"),))
+        with store.transaction():
+            store.extractions.put(number, extraction, f"local:{version}")
+    assert line_numbers(["A old B", "A new B"]) <= remove_from(store)
 
 
 def test_lines_after_a_nul_are_noted(store: Store) -> None:

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -46,15 +47,6 @@ def write_triples(tmp_path: Path, *passage_ids: str) -> TriplesFile:
     rows = [{"passage_id": id_, "triples": [[id_, "is", "given"]]} for id_ in passage_ids]
     (tmp_path / "given.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
     return TriplesFile(tmp_path / "given.jsonl")
-
-
-def change_texts(passage_id: str) -> list[Document]:
-    return [
-        Document(id=each.id, title=each.title, text=f"{each.text} More.", is_passage=True)
-        if each.id == passage_id
-        else each
-        for each in world_documents()
-    ]
 
 
 @pytest.mark.parametrize(
@@ -111,7 +103,8 @@ def test_a_changed_text_loses_its_given_triples_alone(tmp_path: Path) -> None:
     folder, local = tmp_path / "my.index", Named("local:4")
     file = write_triples(tmp_path, *TRIPLES)
     extract(folder, file, LOCAL)
-    extract(folder, local, SAME, change_texts("city"))
+    changed = [replace(each, text="More.") if each.id == "city" else each for each in world_documents()]
+    extract(folder, local, SAME, changed)
     assert sorted(local.asked) == ["city", "other"]
     assert extractors(folder) == {file.name: len(TRIPLES) - 1, "local:4": 1}
 

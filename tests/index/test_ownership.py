@@ -7,9 +7,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from small_world import TRIPLES, TableExtractor, world_documents
-from triplebeam.embed.embedder import Embedder
-from triplebeam.index.build.build import IndexBuilder
+from small_world import TRIPLES, TableExtractor, world_builder, world_documents
 from triplebeam.index.build.writing import set_share
 from triplebeam.index.content.entities import Topics
 from triplebeam.index.folder.snapshot import Snapshot
@@ -17,6 +15,11 @@ from triplebeam.index.source import Ownership
 from triplebeam.passage import Document
 from triplebeam.serve.cli.app import app
 from triplebeam.triple import Triple
+
+
+def show_status(folder: Path, *options: str) -> str:
+    shown = CliRunner().invoke(app, ["status", str(folder), *options], catch_exceptions=False).stdout
+    return " ".join(shown.split())
 
 
 def topics(*triples: tuple[int, int, int], passages: int, entities: int) -> Topics:
@@ -53,18 +56,15 @@ def test_without_triples_nothing_is_owned() -> None:
 def test_it_is_stored_and_shown(world: Snapshot) -> None:
     """Five of six passages have facts, each about a topic of its own."""
     assert world.manifest.ownership == Ownership(exclusive=5 / 6) == world.entities.topics.measure_ownership()
-    shown = CliRunner().invoke(app, ["status", str(world.folder)], catch_exceptions=False).stdout
-    shown = " ".join(shown.split())
     topics = "83% of passages have a topic of their own; they start at 50%, full weight is from 90%"
-    assert f"graph walks on with weight 0.83 of 1 ({topics}); hops over titles on" in shown
+    assert f"graph walks on with weight 0.83 of 1 ({topics}); hops over titles on" in show_status(world.folder)
 
 
-def test_status_says_what_is_on_where_no_walk_is_made(tmp_path: Path, words: Embedder) -> None:
+def test_status_says_what_is_on_where_no_walk_is_made(tmp_path: Path) -> None:
     def status(table: dict[str, list[Triple]]) -> str:
         folder = tmp_path / f"{len(table)}.index"
-        IndexBuilder(folder=folder, embedder=words, extractor=TableExtractor(table)).build(world_documents())
-        shown = CliRunner().invoke(app, ["status", str(folder)], catch_exceptions=False).stdout
-        return " ".join(shown.split())
+        world_builder(folder, extractor=TableExtractor(table)).build(world_documents())
+        return show_status(folder)
 
     one = status({"film": TRIPLES["film"]})
     topics = "17% of passages have a topic of their own; they start at 50%, full weight is from 90%"
@@ -72,15 +72,14 @@ def test_status_says_what_is_on_where_no_walk_is_made(tmp_path: Path, words: Emb
     assert "graph walks off, and so are hops over titles: there are no triples" in status({})
 
 
-def test_a_tuned_share_outlives_indexing_until_it_is_reset(tmp_path: Path, words: Embedder) -> None:
+def test_a_tuned_share_outlives_indexing_until_it_is_reset(tmp_path: Path) -> None:
     folder = tmp_path / "index"
-    builder = IndexBuilder(folder=folder, embedder=words, extractor=TableExtractor(TRIPLES))
+    builder = world_builder(folder)
     builder.build(world_documents())
     set_share(folder, 0.25)
     builder.build([*world_documents(), Document(id="new", text="A new passage.", is_passage=True)])
     assert Snapshot.open(folder).manifest.share == 0.25
-    assert "set by tune" in CliRunner().invoke(app, ["status", str(folder)], catch_exceptions=False).stdout
-    as_json = CliRunner().invoke(app, ["status", str(folder), "--json"], catch_exceptions=False).stdout
-    assert json.loads(as_json)["tuned_share"] == 0.25
+    assert "set by tune" in show_status(folder)
+    assert json.loads(show_status(folder, "--json"))["tuned_share"] == 0.25
     set_share(folder, None)
     assert Snapshot.open(folder).manifest.share == pytest.approx((5 / 7 - 0.5) / 0.4)

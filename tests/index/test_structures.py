@@ -8,14 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as drawn
 
-from small_world import WordEmbedder
-from triplebeam.errors import BadInputError, IndexDamagedError
+from triplebeam.errors import IndexDamagedError
 from triplebeam.index.arrays.array_set import ArraySet, MemoryArrays
 from triplebeam.index.arrays.folder_arrays import FolderArrays
 from triplebeam.index.arrays.rows import INT8, INT16, dequantize, quantize
-from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.index.folder.vectors import MIN_RERANK, VectorIndex, select_top, write_vectors
-from triplebeam.text.names import entity_key
 
 
 @settings(max_examples=30)
@@ -175,34 +172,3 @@ def test_a_stored_vector_is_nearly_the_one_it_was(data: np.ndarray) -> None:  # 
     kept = dequantize(stored)
     assert np.abs(kept - units).max() < 0.02
     np.testing.assert_array_equal(quantize(kept), stored)  # and no further from it when it is stored again
-
-
-class TestTripleGraph:
-    def test_neighbours_share_an_entity(self, world: Snapshot) -> None:
-        graph, query = world.triples, WordEmbedder().embed(["when did he die"])[0]
-        everything = range(len(graph))
-        for triple_id in everything:
-            mine = {entity_key(graph.triple(triple_id).subject), entity_key(graph.triple(triple_id).object)}
-            expected = {
-                other
-                for other in everything
-                if other != triple_id
-                and mine & {entity_key(graph.triple(other).subject), entity_key(graph.triple(other).object)}
-            }
-            (found,) = graph.neighbours([triple_id], query, 100)
-            assert set(found.tolist()) == expected
-            similarity = graph.vectors(found) @ query
-            assert (np.diff(similarity) <= 1e-6).all(), "most similar to the query first"
-
-    def test_a_hub_is_cut_by_similarity(self, world: Snapshot) -> None:
-        graph, query = world.triples, WordEmbedder().embed(["starred in"])[0]
-        (whole,), (cut,) = graph.neighbours([0], query, 100), graph.neighbours([0], query, 2)
-        assert cut.tolist() == whole[:2].tolist()
-
-    def test_nearest(self, world: Snapshot) -> None:
-        vectors = world.triples.vectors([3, 5])
-        assert world.triples.nearest(vectors, 1).tolist() == [[3], [5]]
-
-    def test_an_unknown_passage_is_named(self, world: Snapshot) -> None:
-        with pytest.raises(BadInputError, match="no passage 'nobody'"):
-            world.triples.triples_of(["nobody"])

@@ -1,6 +1,7 @@
 """Vectors of triples from the reading of their passages: where their words are, one reading, and no second one."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -9,10 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from small_world import TRIPLES, TableExtractor, WordEmbedder, world_documents
+from small_world import TRIPLES, TableExtractor, WordEmbedder, world_builder, world_documents
 from triplebeam.embed.embedder import Span
 from triplebeam.errors import EmbedderMismatchError
-from triplebeam.index.build.build import IndexBuilder
 from triplebeam.index.build.intake import BuildReport
 from triplebeam.index.build.writing import purge
 from triplebeam.index.content.encoding import find_spans
@@ -43,7 +43,7 @@ def words(text: str, groups: Sequence[Sequence[Span]]) -> list[str]:
 def make(folder: Path, embedder: WordEmbedder, triples: dict[str, list[Triple]] = TRIPLES) -> BuildReport:
     extractor = TableExtractor(triples)
     extractor.name = f"table:{sum(map(len, triples.values()))}"
-    return IndexBuilder(folder=folder, embedder=embedder, extractor=extractor).build(world_documents())
+    return world_builder(folder, embedder, extractor).build(world_documents())
 
 
 def test_the_words_of_a_triple_are_those_of_its_sentence() -> None:
@@ -69,13 +69,8 @@ def test_every_word_of_a_triple_that_occurs_is_found(text: str, parts: list[str]
 
 def test_names_are_a_stage_of_their_own_since_they_take_less_time_than_passages(tmp_path: Path) -> None:
     reports: list[tuple[str, int, int]] = []
-    builder = IndexBuilder(
-        folder=tmp_path,
-        embedder=Reader(),
-        extractor=TableExtractor(TRIPLES),
-        progress=lambda stage, done, total: reports.append((stage, done, total)),
-    )
-    builder.build(world_documents())
+    builder = world_builder(tmp_path, Reader())
+    replace(builder, progress=lambda *report: reports.append(report)).build(world_documents())
     counts = Snapshot.open(tmp_path).manifest.counts
     last = {stage: (done, total) for stage, done, total in reports}
     assert last["embed"] == (counts["passages"], counts["passages"])
@@ -122,10 +117,7 @@ def test_an_index_stays_as_it_was_built(tmp_path: Path) -> None:
 
 def test_triples_may_be_encoded_by_themselves(tmp_path: Path) -> None:
     embedder = Reader()
-    builder = IndexBuilder(
-        folder=tmp_path, embedder=embedder, extractor=TableExtractor(TRIPLES), triples_in_context=False
-    )
-    builder.build(world_documents())
+    replace(world_builder(tmp_path, embedder), triples_in_context=False).build(world_documents())
     assert embedder.read == []
 
 

@@ -142,19 +142,19 @@ def test_no_queries_find_nothing(threads: int) -> None:
     assert index.cosines(none).shape == (0, 1500)
 
 
-def test_codes_that_end_early_are_an_error(threads: int) -> None:
-    stored = quantize(unit_vectors(1500))
-    parts = b"".join(make_codes(stored))
-    for length in (0, len(parts) // 2, len(parts) - 1):
-        with pytest.raises(RuntimeError):
-            Codes(np.frombuffer(parts[:length], np.uint8), stored.shape)
-
-
-@pytest.mark.parametrize("shape", [(1400, 32), (1600, 32), (1500, 31), (700, 32)])
-def test_codes_of_other_rows_or_dimensions_are_an_error(threads: int, shape: tuple[int, int]) -> None:
-    codes = np.frombuffer(b"".join(make_codes(quantize(unit_vectors(1500)))), np.uint8)
+@pytest.mark.parametrize(
+    ("share", "shape"),
+    [
+        *((1, (1400, 32)), (1, (1600, 32)), (1, (1500, 31)), (1, (700, 32))),
+        *((0, (1500, 32)), (0.5, (1500, 32)), (0.99999, (1500, 32))),
+    ],
+)
+def test_codes_that_end_early_or_are_of_other_rows_or_dimensions_are_an_error(
+    threads: int, share: float, shape: tuple[int, int]
+) -> None:
+    codes = b"".join(make_codes(quantize(unit_vectors(1500))))
     with pytest.raises(RuntimeError):
-        Codes(codes, shape)
+        Codes(np.frombuffer(codes[: int(share * len(codes))], np.uint8), shape)
 
 
 @pytest.mark.parametrize("dtype", [INT16, INT8])

@@ -24,6 +24,7 @@ from test_forgetting import METHODS, QUESTIONS, documents
 
 import many_filters
 from queries_only import QueriesOnly
+from trials import examples
 from triplebeam.assemble import Context, Index, IndexReader, context_of
 from triplebeam.assemble.context import MAX_CACHED_RATIO
 from triplebeam.assemble.table import search_methods
@@ -70,7 +71,7 @@ def search_all(index: Index) -> dict[tuple[str, str], list[tuple[object, ...]]]:
     }
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(25, 12), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(
     every=st.lists(st.tuples(documents, st.sampled_from(["1999", "2020", "2021", ""])), min_size=2, max_size=9),
     where=st.sampled_from(["year >= 2020", "year = 1999", "not year = 2021", 'title in ("Bath", "Notes")']),
