@@ -132,7 +132,6 @@ class Unknowing:
         self.prompts: list[Prompt] = []
 
     def complete(self, prompts: Sequence[Prompt]) -> list[Completion]:
-        """One reply per prompt."""
         return [Completion(text=self._reply(prompt), usage=Usage(calls=1)) for prompt in prompts]
 
     def _reply(self, prompt: Prompt) -> str:

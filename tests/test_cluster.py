@@ -59,13 +59,11 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 
 
 def facts(text: str) -> list[Triple]:
-    """What the extractors of these tests find."""
     river, _, city = text.rstrip(".").partition(" flows through ")
     return [Triple(river, "flows through", city)]
 
 
 def number(text: str) -> int:
-    """That of a river."""
     return int(text.split()[1])
 
 

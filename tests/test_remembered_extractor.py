@@ -30,8 +30,6 @@ OWN: dict[str, Any] = {"extractor": TableExtractor({"elbe": [Triple("Elbe", "flo
 
 
 class Same:
-    """A triple per passage."""
-
     def __init__(self, name: str) -> None:
         self.name = name
 

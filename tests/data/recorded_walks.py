@@ -35,7 +35,6 @@ class Replies:
     replies: Mapping[str, Mapping[str, Any]] = field(repr=False)
 
     def complete(self, prompts: Sequence[Prompt]) -> list[Completion]:
-        """One reply per prompt."""
         return [self._completion(prompt) for prompt in prompts]
 
     def _completion(self, prompt: Prompt) -> Completion:
@@ -66,5 +65,4 @@ class Walks(SyncGE):
         return np.zeros(0, np.int64)
 
     def expand(self, query: str, base: Ranking, initial: NDArray[np.int64]) -> Ranking:
-        """What the walk found."""
         return ranking_of(self.found[query])

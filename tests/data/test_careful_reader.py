@@ -47,7 +47,6 @@ class Searches:
     part: str
 
     def retrieve(self, query: str, k: int = 10) -> Ranking:
-        """The passages, with their ranks as scores."""
         return ranking_of(self.found[f"{self.part}|{k}|{query}"])
 
 
@@ -95,19 +94,15 @@ class Asked:
 
     @property
     def model(self) -> LanguageModel:
-        """The reader, whose calls count."""
         return Accounted(Replies("careful reader", self.recorded["replies"]))
 
     def searches(self, part: str) -> Searches:
-        """What one of the agent's retrievers found."""
         return Searches(self.recorded["searches"], part)
 
     def agent(self, method: str) -> Agent:
-        """The agent with the recorded searches and replies."""
         return self._read_once() if method == "read:blend" else self._agent(method, **SWITCHED.get(method, {}))
 
     def _agent(self, method: str, **parameters: Any) -> EvidenceAgent:
-        """The agent over the searches of `blend`."""
         link = PassageLink(passages=self.searches("passages"), triples=self.searches("triples"))
         if method == WITHOUT_QUOTATIONS:
             parameters["reader"] = Unquoted(model=self.model, passages=self.passages)

@@ -49,7 +49,6 @@ class Searches:
     part: str
 
     def retrieve(self, query: str, k: int = 10) -> Ranking:
-        """The passages, with their ranks as scores."""
         place = next(place for place, row in enumerate(self.found) if row[:3] == [self.part, k, query])
         return ranking_of(self.found.pop(place)[3])
 
@@ -63,11 +62,9 @@ class RecordedBelow(Below):
 
     @property
     def named(self) -> bool:
-        """Whether a retriever is in the method's name."""
         return bool(self.method.parts)
 
     def link(self) -> PassageLink:
-        """What linked facts to passages."""
         assert self.recorded_link
         return self.recorded_link
 
@@ -85,13 +82,11 @@ class Asked:
 
     @property
     def model(self) -> LanguageModel:
-        """The replies; their calls count."""
         return Accounted(Replies(MODEL, self.recorded["replies"]))
 
     reading_model = model
 
     def answer(self) -> Answer:
-        """What the agent of its method answers now."""
         method = Method.parse(self.recorded["method"])
         assert method.agent
         agent: Agent = method.agent.build(cast("Context", self), self._below(method))
@@ -123,7 +118,6 @@ def _recorded_verdicts(_reader_of_claims: None, asked: list[Asked], monkeypatch:
 
 @pytest.fixture(scope="module")
 def asked(data: Path) -> list[Asked]:
-    """The recorded questions of all rows."""
     questions = {each.id: each for each in read_questions(data / "musique" / "questions.dev.jsonl.gz")}
     documents = read_json_lines(data / "musique" / "corpus.jsonl.gz", "corpus.jsonl.gz")
     found = (each for _, each in documents if isinstance(each, Document))

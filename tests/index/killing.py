@@ -234,7 +234,6 @@ def trial(operation: str, at: int, world: Path, place: Path, expected: tuple[tup
 
 
 def main() -> None:
-    """Run the trials."""
     seed, kills = map(int, sys.argv[1:])
     chosen = random.Random(seed)
     with tempfile.TemporaryDirectory(prefix="killing-") as folder:

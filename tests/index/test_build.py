@@ -198,17 +198,6 @@ def test_another_embedder_is_refused_when_adding(tmp_path: Path) -> None:
         make(tmp_path, other)
 
 
-def test_a_reader_keeps_its_generation(tmp_path: Path) -> None:
-    make(tmp_path)
-    reader = Snapshot.open(tmp_path)
-    changed = [Document(id="film", title="Laughter in Hell", text="Rewritten.", is_passage=True)]
-    IndexBuilder(folder=tmp_path, embedder=WordEmbedder()).build(changed)
-    assert reader.passages["film"].text.startswith("Laughter")
-    assert reader.passage_terms.search("drama", 1)[0].tolist()
-    assert Snapshot.open(tmp_path).passages["film"].text == "Rewritten."
-    assert len(list((tmp_path / "generations").iterdir())) == 1, "older generations go"
-
-
 def test_words_of_another_analyser_are_made_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     make(tmp_path)
     made: list[str] = []

@@ -115,26 +115,6 @@ def test_a_question_may_use_any_name_of_a_merged_entity(folder: Path) -> None:
     assert set(found.ids) == {"a#0", "b#0"}
 
 
-def test_corrections_apply_to_what_comes_later(folder: Path) -> None:
-    correct(folder, DROP, MERGE)
-    builder(folder).build([Document(id="c", text="W HERSCHEL | knew | Caroline\nuranus | is | blue")])
-    assert "c#0: William Herschel knew Caroline" in triples(folder)
-    assert not any("blue" in triple for triple in triples(folder))
-
-
-def test_corrections_survive_a_change_and_a_removal(folder: Path) -> None:
-    correct(folder, ADD)
-    builder(folder).build([Document(id="a", text="Uranus | has | rings")])
-    assert triples(folder)[:2] == ["a#0: Uranus has rings", "a#0: Uranus is a planet"]
-    builder(folder).remove(["a"])
-    assert triples(folder) == ["b#0: William Herschel lived in Bath"]
-    manifest = read_manifest(folder)
-    assert manifest.corrections
-    assert manifest.corrections.unmatched == [1]
-    builder(folder).build([A])
-    assert triples(folder)[2] == "a#0: Uranus is a planet"
-
-
 def test_what_was_extracted_comes_back_when_corrections_are_taken_back(folder: Path) -> None:
     before = triples(folder)
     index = open_index(folder)

@@ -287,10 +287,6 @@ def test_a_store_restored_from_a_copy_is_not_taken_for_the_published_one(folder:
     assert "b" not in documents
 
 
-def test_the_format_starts_at_one(world: Snapshot) -> None:
-    assert world.manifest.format == FORMAT == 1
-
-
 @pytest.mark.parametrize("number", [0, 6, 99])
 @pytest.mark.parametrize("use", USES)
 def test_a_manifest_of_another_format(folder: Path, number: int, use: Callable[[Path], object]) -> None:

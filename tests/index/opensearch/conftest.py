@@ -42,7 +42,6 @@ def address(nodes: dict[str, Any]) -> Callable[[str], str]:
 
 @pytest.fixture(scope="session")
 def remote(address: Callable[[str], str], words: Embedder, tmp_path_factory: pytest.TempPathFactory) -> Index:
-    """The small world, on the cluster."""
     settings = Settings(state=tmp_path_factory.mktemp("state"))
     location = Cluster.parse(address("world"), settings.state)
     world_builder(location, words).build(world_documents())
@@ -50,6 +49,5 @@ def remote(address: Callable[[str], str], words: Embedder, tmp_path_factory: pyt
 
 
 def world_builder(location: Location, words: Embedder) -> IndexBuilder:
-    """What puts documents of the small world at a location."""
     extractor, publisher = TableExtractor(TRIPLES), publisher_of(location)
     return IndexBuilder(folder=location.state, embedder=words, extractor=extractor, publisher=publisher)

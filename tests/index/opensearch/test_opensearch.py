@@ -154,7 +154,6 @@ def build(address: Callable[[str], str], words: Embedder, tmp_path: Path) -> Cal
 
 
 def place_of(builder: IndexBuilder) -> Cluster:
-    """Where it publishes."""
     assert isinstance(builder.publisher, ClusterPublisher)
     return builder.publisher.cluster
 

@@ -151,7 +151,7 @@ def test_documents_are_counted_once_every_shard_has_started(
 def test_an_error_says_what_went_wrong_in_the_shards(replying: Replying) -> None:
     cause = {"type": "illegal_argument_exception", "reason": "Result window is too large"}
     error = {"type": "search_phase_execution_exception", "reason": "all shards failed", "root_cause": [cause]}
-    client = replying(lambda request: httpx2.Response(400, json={"error": error, "status": 400}))
+    client = replying(httpx2.Response(400, json={"error": error, "status": 400}))
     with pytest.raises(ClusterError, match="Result window is too large") as caught:
         client.request("POST", "/films/_search")
     assert caught.value.kind == "search_phase_execution_exception"
@@ -192,13 +192,6 @@ def test_what_a_full_queue_rejects_is_sent_again_alone(replying: Replying, caplo
         replying(answer).write(Write("films", id_, {}) for id_ in ("one", "two", "three"))
     assert sent == [["one", "two", "three"], ["two", "three"], ["three"]]
     assert "2 documents are sent again" in caplog.text
-
-
-def test_a_document_that_is_refused_is_an_error(replying: Replying) -> None:
-    refused = {"status": 400, "error": {"type": "mapper_parsing_exception", "reason": "no such field"}}
-    client = replying({"errors": True, "items": [{"index": refused}]})
-    with pytest.raises(ClusterError, match="no such field"):
-        client.write([Write("films", "one", {"colour": "red"})])
 
 
 def test_after_an_error_nothing_more_is_sent(replying: Replying, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -319,7 +312,10 @@ def test_a_generation_that_was_given_up_is_removed_and_its_number_not_used_again
         assert deleted == [f"/{name}" for name in names[1 if published else 0 : 3]]
 
 
-def test_what_is_gone_already_need_not_be_deleted(replying: Replying) -> None:
+def test_a_document_that_is_refused_is_an_error_and_one_that_is_gone_need_not_be_deleted(replying: Replying) -> None:
+    refused = {"status": 400, "error": {"type": "mapper_parsing_exception", "reason": "no such field"}}
+    with pytest.raises(ClusterError, match="no such field"):
+        replying({"errors": True, "items": [{"index": refused}]}).write([Write("films", "one", {"colour": "red"})])
     gone = {"errors": True, "items": [{"delete": {"status": 404}}]}
     replying(gone).write([Write("films", "one", None)])
 
@@ -342,31 +338,33 @@ def test_a_page_whose_reply_was_lost_is_read_again(replying: Replying, monkeypat
     assert [hit["_id"] for hit in generation.scan(replying(answer), "films")] == digests
 
 
-@pytest.mark.parametrize("content", ["<html>Log in</html>", "[]", ""])
-def test_what_is_not_json_is_not_opensearch(content: str, replying: Replying) -> None:
-    with pytest.raises(ClusterError, match="not OpenSearch"):
-        generation.find_published(replying(lambda request: httpx2.Response(200, text=content)))
+OTHER_FORMAT = {"owner": "x", "stemmers": [], "manifest": {"format": FORMAT + 1}}
+BAD_MANIFEST = {"owner": "x", "stemmers": [], "manifest": {}}
 
 
 @pytest.mark.parametrize(
-    "indices",
+    ("answer", "error", "said"),
     [
-        {"films-passages": {"mappings": {}}},
-        {"films-passages-000001": {"mappings": {"_meta": {"owner": "x", "stemmers": [], "manifest": {}}}}},
-        {"films-passages-000001": {}, "films-passages-000002": {}},
-        {"films-passages": {"mappings": None}},
+        *(
+            (httpx2.Response(200, text=text), ClusterError, "not OpenSearch")
+            for text in ("<html>Log in</html>", "[]", "")
+        ),
+        ({"films-passages": {"mappings": {}}}, IndexDamagedError, "films-passages"),
+        ({"films-passages": {"mappings": None}}, IndexDamagedError, "films-passages"),
+        ({"films-passages-000001": {}, "films-passages-000002": {}}, IndexDamagedError, "films-passages"),
+        ({"films-passages-000001": {"mappings": {"_meta": BAD_MANIFEST}}}, IndexDamagedError, "films-passages"),
+        (
+            {"films-passages-000001": {"mappings": {"_meta": OTHER_FORMAT}}},
+            IndexFormatError,
+            "index the documents again",
+        ),
     ],
 )
-def test_an_index_that_was_not_published_here_is_reported(indices: dict[str, object], replying: Replying) -> None:
-    with pytest.raises(IndexDamagedError, match="films-passages"):
-        generation.find_published(replying(indices))
-
-
-def test_an_index_of_another_format_is_not_read(replying: Replying) -> None:
-    meta = {"owner": "x", "stemmers": [], "manifest": {"format": FORMAT + 1}}
-    indices = {"films-passages-000001": {"mappings": {"_meta": meta}}}
-    with pytest.raises(IndexFormatError, match="index the documents again"):
-        generation.find_published(replying(indices))
+def test_what_was_not_published_here_is_reported(
+    answer: object, error: type[Exception], said: str, replying: Replying
+) -> None:
+    with pytest.raises(error, match=said):
+        generation.find_published(replying(answer))
 
 
 def test_a_passage_that_is_gone_means_that_the_index_has_changed(replying: Replying) -> None:
