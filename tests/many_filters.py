@@ -1,6 +1,6 @@
-"""A program that searches with 200 filters while it may have 256 files open; tests run it in a process of its own.
+"""A program that searches with 100 filters while it may have 160 files open; tests run it in a process of its own.
 
-``python many_filters.py FOLDER``: they are sent to a server, and a document is added after the first hundred.
+``python many_filters.py FOLDER``: they are sent to a server, and a document is added after half of them.
 """
 
 import resource
@@ -17,7 +17,7 @@ from triplebeam.serve.library import Library
 from triplebeam.settings import Settings
 from triplebeam.testing.hashed_words import HashedWords
 
-FILTERS, FILES = 200, 256
+FILTERS, FILES = 100, 160
 
 
 def search_all(client: TestClient) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any, Literal, get_args, get_origin
+from unittest.mock import Mock
 
 import pytest
 
@@ -18,7 +19,6 @@ from triplebeam.assemble import (
     Index,
     IndexReader,
     Method,
-    context_of,
     make_embedder,
     make_extractor,
     make_model,
@@ -45,6 +45,11 @@ def collection(world: Snapshot, words: Embedder) -> Index:
     return IndexReader(Context(world, Settings(), words))
 
 
+@pytest.fixture(scope="module")
+def asking(world: Snapshot, words: Embedder) -> Index:
+    return IndexReader(Context(world, Settings(), words, Scripted([])))
+
+
 @pytest.mark.parametrize(
     "base", ["bm25", "dense@passages", "hybrid", "bm25@triples", "hybrid@triples", "scaled_hybrid+gnn_ret"]
 )
@@ -55,7 +60,9 @@ def test_every_method_can_be_asked(collection: Index, base: str, behind: str) ->
 
 def test_parameters_arrive(collection: Index) -> None:
     walk = "base_k=7, width=3,length=4,neighbours=5,diversity=inf"
-    graph = collection.retriever(f"hybrid[depth=20,constant=1.5]+naive_ge[{walk},scorer=cascade,shortlist=2]")
+    method = f"hybrid[depth=20,constant=1.5]+naive_ge[{walk},scorer=cascade,shortlist=2]"
+    graph = collection.retriever(method)
+    assert collection.retriever(method) is graph, "it is made once"
     assert isinstance(graph, NaiveGE)
     assert isinstance(graph.base, Hybrid)
     assert (graph.base.depth, graph.base.constant) == (20, 1.5)
@@ -64,16 +71,16 @@ def test_parameters_arrive(collection: Index) -> None:
     assert graph.scorer.shortlist == 2
 
 
-def test_a_retriever_is_made_once(collection: Index) -> None:
-    assert collection.retriever("hipporag2") is collection.retriever("hipporag2")
-
-
 @pytest.mark.parametrize(
-    ("method", "words_of_the_message"), read_table(__file__, "test_a_wrong_name_is_reported_in_one_line")
+    ("find", "method", "words_of_the_message"),
+    [
+        *(("retriever", *row) for row in read_table(__file__, "wrong retrievers")),
+        *(("agent", *row) for row in read_table(__file__, "wrong agents")),
+    ],
 )
-def test_a_wrong_name_is_reported_in_one_line(collection: Index, method: str, words_of_the_message: list[str]) -> None:
+def test_a_wrong_name_is_one_line(asking: Index, find: str, method: str, words_of_the_message: list[str]) -> None:
     with pytest.raises(BadInputError) as caught:
-        collection.retriever(method)
+        getattr(asking, find)(method)
     assert "\n" not in str(caught.value)
     for each in words_of_the_message:
         assert each in str(caught.value)
@@ -95,29 +102,17 @@ def test_what_needs_a_model_says_how_to_get_one(world: Snapshot, words: Embedder
         *("rgnn_ret[question_first=yes,tokens=1000]", "read[tokens=3500,question_first=yes]:dense"),
     ],
 )
-def test_every_agent_has_its_name(world: Snapshot, words: Embedder, method: str) -> None:
-    collection = IndexReader(Context(world, Settings(), words, Scripted([])))
-    assert isinstance(collection.agent(method), Agent)
+def test_every_agent_has_its_name(asking: Index, method: str) -> None:
+    assert isinstance(asking.agent(method), Agent)
 
 
-def test_an_agents_parameters_and_base_arrive(world: Snapshot, words: Embedder) -> None:
-    agent = IndexReader(Context(world, Settings(), words, Scripted([]))).agent("agent[max_steps=2]:bm25")
+def test_an_agents_parameters_and_base_arrive(asking: Index) -> None:
+    agent = asking.agent("agent[max_steps=2]:bm25")
     assert isinstance(agent, EvidenceAgent)
-    assert agent.max_steps == 2
     assert isinstance(agent.retriever, SyncGE)
-    assert isinstance(agent.retriever.base, BM25)
-    assert agent.retriever.base_k == 10
-    assert isinstance(agent.passage_link.passages, BM25)
-    assert isinstance(agent.passage_link.triples, BM25)
-
-
-@pytest.mark.parametrize(("method", "words_of_the_message"), read_table(__file__, "test_a_wrong_agent_is_reported"))
-def test_a_wrong_agent_is_reported(
-    world: Snapshot, words: Embedder, method: str, words_of_the_message: list[str]
-) -> None:
-    with pytest.raises(BadInputError) as error:
-        IndexReader(Context(world, Settings(), words, Scripted([]))).agent(method)
-    assert all(part in str(error.value) for part in words_of_the_message)
+    assert (agent.max_steps, agent.retriever.base_k) == (2, 10)
+    for base in (agent.retriever.base, agent.passage_link.passages, agent.passage_link.triples):
+        assert isinstance(base, BM25)
 
 
 def test_a_question_of_broken_bytes_is_refused(collection: Index) -> None:
@@ -127,12 +122,9 @@ def test_a_question_of_broken_bytes_is_refused(collection: Index) -> None:
             BadInputError, match=r"the question has '\\udcc3', which is not a valid .* in 'lak\\udcc3e'"
         ):
             refused(typed)
-
-
-def test_of_a_long_text_only_what_is_near_a_broken_byte_is_quoted(collection: Index) -> None:
     with pytest.raises(BadInputError, match=r"in 'l+\\ud800") as raised:
         collection.search("l" * 100 + "\ud800" * 3_000)
-    assert len(str(raised.value)) < 500
+    assert len(str(raised.value)) < 500, "only what is near it is quoted"
 
 
 def test_no_model_is_loaded_for_terms_alone(world: Snapshot, tmp_path: Path) -> None:
@@ -163,24 +155,14 @@ def test_extractors_by_name(tmp_path: Path) -> None:
     assert EXTRACTORS == ("local", "llm", "llm-two-step", "none")
 
 
-def test_the_llm_extractor_gets_its_model(tmp_path: Path) -> None:
-    settings = Settings(home=tmp_path, model="m", base_url="http://127.0.0.1:9/v1", api_key="secret")
-    extractor = make_extractor("llm", None, settings)
+def test_an_extractor_a_model_and_an_embedder_have_their_settings_and_show_no_key(tmp_path: Path) -> None:
+    endpoint = {"model": "m", "base_url": "http://127.0.0.1:9/v1", "api_key": "secret"}
+    settings = Settings(home=tmp_path, **endpoint, max_tokens=9000, parameters={"reasoning_effort": "low"})
+    extractor, embedder = make_extractor("llm", None, settings), make_embedder("openai:small", settings)
     assert extractor is not None
-    assert extractor.name.startswith("llm:m:")
-    assert "secret" not in repr(extractor)
-
-
-def test_room_for_thoughts_and_parameters_arrive(tmp_path: Path) -> None:
-    settings = Settings(home=tmp_path, model="m", max_tokens=9000, parameters={"reasoning_effort": "low"})
+    assert (extractor.name[:6], embedder.name) == ("llm:m:", "openai:small")
     assert "max_tokens=9000, parameters={'reasoning_effort': 'low'}" in repr(make_model(settings))
-
-
-def test_an_embedder_behind_an_endpoint(tmp_path: Path) -> None:
-    settings = Settings(home=tmp_path, base_url="http://127.0.0.1:9/v1", api_key="secret")
-    embedder = make_embedder("openai:small", settings)
-    assert embedder.name == "openai:small"
-    assert "secret" not in repr(embedder)
+    assert "secret" not in f"{extractor!r} {embedder!r} {make_model(settings)!r}"
 
 
 def test_the_calls_of_a_users_own_model_are_counted(world: Snapshot, words: Embedder) -> None:
@@ -191,26 +173,22 @@ def test_the_calls_of_a_users_own_model_are_counted(world: Snapshot, words: Embe
 
 
 def test_reading_shares_the_client_unless_it_has_its_own(world: Snapshot, words: Embedder, tmp_path: Path) -> None:
-    main = Settings(model="big", completions=tmp_path / "c.sqlite")
-    shared = IndexReader(Context(world, main, words))
-    assert context_of(shared).reading_model is context_of(shared).model
-    apart = IndexReader(
-        Context(world, Settings(model="big", reading_model="quick", completions=tmp_path / "c.sqlite"), words)
-    )
-    assert (context_of(apart).model.name, context_of(apart).reading_model.name) == ("big", "quick")
+    shared = Context(world, Settings(model="big", completions=tmp_path / "c"), words)
+    assert shared.reading_model is shared.model
+    apart = Context(world, Settings(model="big", reading_model="quick", completions=tmp_path / "c"), words)
+    assert (apart.model.name, apart.reading_model.name) == ("big", "quick")
 
 
 ROWS = [*list_retrievers().values(), *list_agents().values()]
 #: Defaults that a class or a function leaves open, and another settles.
-SETTLED = {
-    ("gnn_ret", "message"): "min",
-    ("gnn_ret", "edges"): "both",
-    ("zero_plus_few_shot", "step_by_step"): True,
-}
+SETTLED = {("gnn_ret", "message"): "min", ("gnn_ret", "edges"): "both", ("zero_plus_few_shot", "step_by_step"): True}
 
 
 @pytest.fixture
-def with_all(world: Snapshot, words: Embedder, tmp_path: Path) -> Context:
+def with_all(world: Snapshot, words: Embedder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Context:
+    """Return a context with all that a method may need, but for the weights of a reader, which take seconds to load."""
+    for load in ("ensure", "open_reader"):
+        monkeypatch.setattr(f"triplebeam.assemble.expansions.{load}", Mock(return_value=None))
     entities = tmp_path / "entities.jsonl"
     entities.write_text('{"question": "Who?", "entities": ["Edward Cahn"]}\n')
     return Context(
@@ -260,9 +238,7 @@ CASES = [
 
 
 @pytest.mark.parametrize(("row", "parameter"), CASES)
-def test_every_parameter_changes_what_runs(
-    row: Row, parameter: Parameter, with_all: Context, weights_file: Path
-) -> None:
+def test_parameters_change_what_runs(row: Row, parameter: Parameter, with_all: Context, weights_file: Path) -> None:
     plain = shape(Method.parse(row.name).build(with_all))
     default = SETTLED.get((row.name, parameter.name), parameter.default)
     values = list(other_values(parameter, default, weights_file))

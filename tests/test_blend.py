@@ -5,7 +5,6 @@ Fact links: the page whose title a fact of other passages names, or whose topic 
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 from unittest.mock import Mock
@@ -16,7 +15,6 @@ import pytest
 from small_world import TRIPLES, TableExtractor, WordEmbedder, world_builder, world_documents
 from triplebeam.assemble import Context, IndexReader, open_index
 from triplebeam.embed.embedder import Embedder
-from triplebeam.errors import BadInputError
 from triplebeam.index.build.build import IndexBuilder
 from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.passage import Document
@@ -110,12 +108,16 @@ def test_agrees_with_the_transcription(
     drawn_index: Snapshot, words: Embedder, share: float, without: str | None
 ) -> None:
     parameters = {"share": share, "depth": 7} | ({"without": without} if without else {})
-    blend = replace(blend_of(drawn_index, words, **parameters), tail=None)
+    blend = blend_of(drawn_index, words, **parameters)
+    assert (blend.tail is None) == (without == "tail")
+    blend = replace(blend, tail=None)
     for number in range(10):
         names = f"Name{number} Of{number % 7}", f"Name{20 - number}"
         query = f"Who of {names[0]} meets word{number}, or which word{2 * number} meets {names[1]}?"
         expected = transcribe(blend, query)
-        found = {hit.passage_id: hit.score for hit in blend.retrieve(query, 7)}
+        ranking = blend.retrieve(query, 7)
+        assert not any(without in dict(hit.found_by) for hit in ranking)
+        found = {hit.passage_id: hit.score for hit in ranking}
         assert found == {id_: pytest.approx(expected[id_], rel=1e-5) for id_ in found}
         assert min(found.values()) == pytest.approx(sorted(expected.values())[-7], rel=1e-5)
 
@@ -131,11 +133,9 @@ def test_without_a_share_it_is_plain_search_and_titles_and_no_walk_is_made(world
 
 
 @pytest.mark.parametrize("share", [0, 0.3, 1])
-def test_the_first_two_of_plain_search_are_among_the_first_five(
-    drawn_index: Snapshot, words: Embedder, share: float
-) -> None:
+def test_the_first_two_of_plain_search_stay_in_front(drawn_index: Snapshot, words: Embedder, share: float) -> None:
     blend = blend_of(drawn_index, words, share=share)
-    for number in range(60):
+    for number in range(25):
         query = f"Which word{number} meets Name{number % 25} Of{number % 7}?"
         assert set(blend.plain.retrieve(query, 2).ids) <= set(blend.retrieve(query, 5).ids)
 
@@ -143,8 +143,6 @@ def test_the_first_two_of_plain_search_are_among_the_first_five(
 def test_the_share_is_that_of_the_index(world: Snapshot, words: Embedder) -> None:
     share = pytest.approx((5 / 6 - 0.5) / 0.4)
     assert blend_of(world, words, depth=30).share == world.manifest.share == world.manifest.ownership.share == share
-    with pytest.raises(BadInputError, match=r"share is 1\.5: it must lie between 0 and 1"):
-        blend_of(world, words, share=1.5)
 
 
 def test_a_hit_says_which_parts_list_it_and_where(world: Snapshot, words: Embedder) -> None:
@@ -169,19 +167,6 @@ def test_the_shipped_blend_finds_both_hops_and_says_why(world: Snapshot, words: 
     assert {"film", "director"} <= set(by_id)
     assert "titles" in by_id["director"].ranks
     assert (Triple("Laughter in Hell", "directed by", "Edward Cahn"),) in by_id["director"].chains
-
-
-@pytest.mark.parametrize("part", PARTS)
-def test_each_part_can_be_left_out(world: Snapshot, words: Embedder, part: str) -> None:
-    ranking = blend_of(world, words, without=part, share=1).retrieve(QUESTION)
-    assert ranking.ids
-    parts = {"terms", "documents"} if part == "tail" else {part}
-    assert all(parts.isdisjoint(dict(hit.found_by)) for hit in ranking)
-
-
-def test_a_part_that_is_not_there(world: Snapshot, words: Embedder) -> None:
-    with pytest.raises(BadInputError, match="did you mean 'titles'"):
-        IndexReader(Context(world, Settings(), words)).retriever("blend[without=title]")
 
 
 @pytest.mark.parametrize(
@@ -224,15 +209,7 @@ def test_the_page_a_fact_names_comes_with_the_fact(world: Snapshot, words: Embed
     (hit,) = title_link(world, words, "film").retrieve(QUERY)
     assert hit.passage_id == "director"
     assert hit.chains == ((Triple("Laughter in Hell", "directed by", "Edward Cahn"),),)
-
-
-def test_a_passage_that_names_itself_brings_nothing(world: Snapshot, words: Embedder) -> None:
-    """The film's own facts name the film; the actor's do, too, and that counts."""
-    assert "film" not in title_link(world, words, "film").retrieve(QUERY).ids
-    assert "film" in title_link(world, words, "actor").retrieve(QUERY).ids
-
-
-def test_only_the_best_passages_are_followed(world: Snapshot, words: Embedder) -> None:
+    assert "film" in title_link(world, words, "actor").retrieve(QUERY).ids, "a passage that names itself brings nothing"
     assert title_link(world, words, "film", "city", followed=1).retrieve(QUERY).ids == ["director"]
     assert "lake" in title_link(world, words, "film", "city").retrieve(QUERY).ids
     assert len(title_link(world, words, "film", "city").retrieve(QUERY, k=1)) == 1
@@ -276,15 +253,9 @@ def test_owners_are_those_whose_topic_a_fact_names(world: Snapshot, words: Embed
     owners = OwnerLinks(triples=world.triples, graph=world.entities, passages=world.passages)
     found = follow_links(owners, words, film=2.0, city=1.0)
     (vector,) = words.embed([QUERY], kind="query")
-    likeness = {
-        end: float(max(0, words.embed([fact])[0] @ vector))
-        for end, fact in (
-            ("director", "Laughter in Hell directed by Edward Cahn"),
-            ("lake", "Milwaukee lies on Lake Michigan"),
-        )
-    }
-    close = partial(pytest.approx, abs=0.003)  # stored vectors are rounded
-    assert found == {"director": close(likeness["director"]), "lake": close(likeness["lake"] / 2)}
+    facts = words.embed(["Laughter in Hell directed by Edward Cahn", "Milwaukee lies on Lake Michigan"])
+    director, lake = np.maximum(0, facts @ vector).tolist()
+    assert found == pytest.approx({"director": director, "lake": lake / 2}, abs=0.003)  # stored vectors are rounded
 
 
 def test_passages_without_triples_and_no_passages_name_nothing(world: Snapshot, words: Embedder) -> None:

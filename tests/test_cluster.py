@@ -131,9 +131,7 @@ def dying_embedder(mark: Path) -> Embedder:
 
 
 @pytest.mark.usefixtures("cluster")
-def test_workers_are_killed_halfway_and_everything_is_there_once(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_workers_are_killed_and_everything_is_there_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(encoding, "_MIN_WINDOW", 16)
     journal, mark = tmp_path / "journal", tmp_path / "an encoder was killed"
     journal.mkdir()

@@ -14,6 +14,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
+from typing import Any
 
 import pytest
 from packaging.version import Version
@@ -43,11 +44,14 @@ HEAVY = (*MODELS, "numpy", "pydantic", "typer", "rich", "tantivy", "pytest")
 MAX_IMPORTED_BY_OPEN, MAX_ENTERED_BY_ADD, MAX_ENTERED_BY_SEARCH = 85, 65, 32
 
 
+def run_python(*arguments: str, **options: Any) -> str:
+    command = [sys.executable, *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=True, timeout=5 * SECONDS, **options).stdout
+
+
 def modules_after(statement: str) -> list[str]:
-    code = f"{statement}\nimport json, sys\nprint(json.dumps(sorted(sys.modules)))"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=5 * SECONDS)
-    found: list[str] = json.loads(done.stdout.splitlines()[-1])
-    return found
+    shown = run_python("-c", f"{statement}\nimport json, sys\nprint(json.dumps(sorted(sys.modules)))")
+    return list(json.loads(shown.splitlines()[-1]))
 
 
 def test_naming_open_imports_what_opening_needs_and_little_else() -> None:
@@ -158,10 +162,8 @@ def test_a_name_that_is_not_there_is_an_attribute_error() -> None:
 
 def test_the_version_is_the_installed_one_and_costs_nothing_until_it_is_asked_for() -> None:
     assert triplebeam.__version__ == importlib.metadata.version("triplebeam")
-    assert "importlib.metadata" not in subprocess.run(
-        [sys.executable, "-S", "-c", "import sys, triplebeam; print(*sys.modules)"],
-        capture_output=True, text=True, check=True, timeout=5 * SECONDS, env={**os.environ, "PYTHONPATH": SOURCE},
-    ).stdout.split()  # fmt: skip
+    show, environment = "import sys, triplebeam; print(*sys.modules)", {**os.environ, "PYTHONPATH": SOURCE}
+    assert "importlib.metadata" not in run_python("-S", "-c", show, env=environment).split()
 
 
 @pytest.mark.parametrize(
@@ -223,11 +225,7 @@ def test_a_release_has_its_notes_and_what_follows_it_has_another_version() -> No
 
 
 def test_python_m_runs_the_command_line(tmp_path: Path) -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "triplebeam", "--version"],
-        capture_output=True, text=True, check=True, timeout=5 * SECONDS, cwd=tmp_path, env=os.environ,
-    )  # fmt: skip
-    assert done.stdout.startswith("triplebeam ")
+    assert run_python("-m", "triplebeam", "--version", cwd=tmp_path).startswith("triplebeam ")
 
 
 @pytest.fixture
@@ -307,6 +305,4 @@ for module in pkgutil.walk_packages(triplebeam.__path__, "triplebeam."):
 
 @pytest.mark.slow
 def test_every_module_is_imported_without_what_windows_lacks() -> None:
-    done = subprocess.run([sys.executable, "-c", CODE], capture_output=True, text=True, check=False, timeout=300)
-    assert done.returncode == 0, done.stderr[-2000:]
-    assert len(done.stdout.splitlines()) > 250
+    assert len(run_python("-c", CODE).splitlines()) > 250

@@ -25,7 +25,7 @@ from triplebeam.triple import Triple
 
 ROWS = [{"id": "elbe", "text": "The Elbe flows north."}, {"id": "oder", "text": "The Oder flows north."}]
 MORE = [{"id": "nile", "text": "The Nile flows north."}]
-GIVEN, LOCAL = {"triples": "given.jsonl"}, {"extractor": "local"}
+GIVEN, LOCAL, LLM, NONE = {"triples": "given.jsonl"}, *({"extractor": name} for name in ("local", "llm", "none"))
 OWN: dict[str, Any] = {"extractor": TableExtractor({"elbe": [Triple("Elbe", "flows", "north")]})}
 
 
@@ -64,19 +64,14 @@ def makers(index: triplebeam.Index) -> dict[str, int]:
 @pytest.mark.parametrize(
     ("steps", "expected"),
     [
-        ([(ROWS, GIVEN), (ROWS, {})], {"given": 2}),
-        ([(ROWS, GIVEN), (ROWS + MORE, {})], {"given": 2, "local": 1}),
-        ([(ROWS, GIVEN), (ROWS, LOCAL)], {"given": 2}),
-        ([(ROWS, GIVEN), (ROWS, LOCAL | {"replace_triples": True})], {"local": 2}),
-        ([(ROWS, {}), (MORE, {"extractor": "llm"}), (ROWS + MORE, {})], {"local": 2, "llm": 1}),
-        ([(ROWS, {"extractor": "none"}), (MORE, {})], {}),
-        ([(ROWS, {"extractor": "none"}), (MORE, {}), (ROWS + MORE, LOCAL)], {"local": 3}),
-        ([(ROWS, OWN), (ROWS + MORE, LOCAL)], {"table": 1, "local": 1}),
-    ],
-    ids=[
-        *("an update keeps given triples", "and extracts the others", "so does a named extractor", "but on request"),
-        *("local triples are not paid for in an update", "an index without triples stays so", "until one is named"),
-        "an extractor of your own is followed by another",
+        ([(ROWS, GIVEN), (ROWS, {})], {"given": 2}),  # an update keeps given triples
+        ([(ROWS, GIVEN), (ROWS + MORE, {})], {"given": 2, "local": 1}),  # and extracts the others
+        ([(ROWS, GIVEN), (ROWS, LOCAL)], {"given": 2}),  # a named extractor does not replace them
+        ([(ROWS, GIVEN), (ROWS, LOCAL | {"replace_triples": True})], {"local": 2}),  # but on request
+        ([(ROWS, {}), (MORE, LLM), (ROWS + MORE, {})], {"local": 2, "llm": 1}),  # an update pays for no local triples
+        ([(ROWS, NONE), (MORE, {})], {}),  # an index without triples stays so
+        ([(ROWS, NONE), (MORE, {}), (ROWS + MORE, LOCAL)], {"local": 3}),  # until an extractor is named
+        ([(ROWS, OWN), (ROWS + MORE, LOCAL)], {"table": 1, "local": 1}),  # another may follow your own
     ],
 )
 def test_who_made_the_triples(tmp_path: Path, steps: list[tuple[Any, Any]], expected: dict[str, int]) -> None:

@@ -41,6 +41,12 @@ def test_flag_then_environment_then_file(monkeypatch: pytest.MonkeyPatch, field:
     assert getattr(read_settings(**{field: "from a flag"}), field) == "from a flag"
 
 
+def arrange(file: str, environment: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
+    toml(file)
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+
+
 def test_home_and_offline(monkeypatch: pytest.MonkeyPatch, clean: Path) -> None:
     monkeypatch.setenv("TRIPLEBEAM_HOME", str(clean))
     monkeypatch.setenv("TRIPLEBEAM_OFFLINE", "1")
@@ -57,30 +63,22 @@ OUR_FILE = f'base_url = "{URL}"\napi_key = "of the file"'
         ("", THEIRS, {}, THEIRS["OPENAI_BASE_URL"], "theirs"),
         ("", THEIRS | {"TRIPLEBEAM_BASE_URL": "", "TRIPLEBEAM_HOME": ""}, {}, THEIRS["OPENAI_BASE_URL"], "theirs"),
         ("", {"OPENAI_API_KEY": KEY}, {}, None, KEY),
-        ("", {"OPENAI_API_KEY": KEY}, {"base_url": URL}, URL, None),
+        ("", {"OPENAI_API_KEY": KEY}, {"base_url": URL}, URL, None),  # their key is for their endpoint
         ("", THEIRS | {"TRIPLEBEAM_API_KEY": KEY, "TRIPLEBEAM_BASE_URL": URL}, {}, URL, KEY),
-        (OUR_FILE, {"TRIPLEBEAM_API_KEY": KEY}, {}, URL, "of the file"),
+        (OUR_FILE, {"TRIPLEBEAM_API_KEY": KEY}, {}, URL, "of the file"),  # a file's key is for the file's endpoint
         (OUR_FILE, THEIRS, {}, URL, "of the file"),
         ('base_url = "https://api.openai.com/v1"', {"OPENAI_API_KEY": KEY}, {}, "https://api.openai.com/v1", KEY),
-    ],
-    ids=[
-        *("OpenAI's own variables are honoured", "an empty variable says nothing", "OpenAI's key goes to OpenAI"),
-        *("and not to another endpoint", "our own variables come before OpenAI's"),
-        *("a key in the file is for the file's endpoint", "OpenAI's variables come last"),
-        "a file that names OpenAI may have OpenAI's key",
     ],
 )
 def test_which_key_goes_where(
     file: str,
     environment: dict[str, str],
     flags: dict[str, str],
-    base_url: str | None,
-    key: str | None,
+    base_url: str,
+    key: str,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    toml(file)
-    for name, value in environment.items():
-        monkeypatch.setenv(name, value)
+    arrange(file, environment, monkeypatch)
     settings = read_settings(**flags)
     assert settings.home.name == "triplebeam"
     assert (settings.base_url, reveal(settings.api_key)) == (base_url, key)
@@ -107,9 +105,7 @@ def test_no_key_goes_to_an_endpoint_that_only_the_folder_names(
 
 
 @pytest.mark.parametrize("role", ROLES[1:])
-def test_no_key_of_a_role_goes_to_the_main_endpoint_that_only_the_folder_names(
-    monkeypatch: pytest.MonkeyPatch, role: str
-) -> None:
+def test_no_key_of_a_role_goes_to_an_endpoint_of_the_folder(monkeypatch: pytest.MonkeyPatch, role: str) -> None:
     toml(f'base_url = "{URL}"')
     monkeypatch.setenv(f"TRIPLEBEAM_{role.upper()}API_KEY", KEY)
     assert read_settings().endpoint(role.strip("_")) == Endpoint(None, URL, None)
@@ -147,9 +143,7 @@ def test_the_key_is_never_shown(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_what_cannot_be_used_is_reported_in_one_line(
     file: str, environment: dict[str, str], said: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    toml(file)
-    for name, value in environment.items():
-        monkeypatch.setenv(name, value)
+    arrange(file, environment, monkeypatch)
     with pytest.raises(BadInputError, match=said) as caught:
         read_settings()
     assert "\n" not in str(caught.value)
@@ -189,9 +183,7 @@ def test_only_variables_that_look_like_settings_and_are_none_are_noticed() -> No
         ("int8@ray", "int8", False, True),
     ],
 )
-def test_one_setting_says_how_and_where_texts_are_encoded(
-    compute: str, precision: str, on_gpu: bool, on_cluster: bool
-) -> None:
+def test_how_and_where_texts_are_encoded(compute: str, precision: str, on_gpu: bool, on_cluster: bool) -> None:
     settings = read_settings(compute=compute)
     assert (settings.precision, settings.on_gpu, settings.on_cluster) == (precision, on_gpu, on_cluster)
 

@@ -43,23 +43,14 @@ def _noisy(mean: float, count: int) -> np.ndarray:
 
 
 def test_a_share_that_is_better_on_both_halves_is_chosen(world: Snapshot, recall: dict[float, float]) -> None:
-    recall[0.25] = 0.8
-    found = measure_shares(IndexReader(Context(world, Settings())), QUESTIONS)
-    assert found.own == pytest.approx(OWN)
-    assert found.chosen == 0.25
-    assert found.difference.mean == pytest.approx(0.3)
-
-
-def test_chance_changes_nothing(world: Snapshot, recall: dict[float, float]) -> None:
     index = IndexReader(Context(world, Settings()))
-    assert measure_shares(index, QUESTIONS).chosen is None
+    assert measure_shares(index, QUESTIONS).chosen is None, "chance changes nothing"
     recall[0.25] = 0.8
     assert measure_shares(index, QUESTIONS[:3]).chosen is None, "three questions are too few"
-
-
-def test_questions_without_gold_are_refused(world: Snapshot) -> None:
+    found = measure_shares(index, QUESTIONS)
+    assert (found.own, found.chosen, found.difference.mean) == pytest.approx((OWN, 0.25, 0.3))
     with pytest.raises(BadInputError, match="0 questions have gold passages: tuning needs two or more"):
-        measure_shares(IndexReader(Context(world, Settings())), [Question(id="q", question="Who?")])
+        measure_shares(index, [Question(id="q", question="Who?")])
 
 
 def test_every_share_is_measured(world: Snapshot, words: Embedder) -> None:
@@ -114,16 +105,13 @@ def test_the_share_of_passages_by_hand() -> None:
         (0, 0, 1), (1, 0, 0), (2, 0, 3), (3, 0, 3), (4, 1, 0), (4, 1, 2), (5, 2, 1), (5, 2, 3), passages=7, entities=4
     ).measure_ownership()  # fmt: skip
     assert found.exclusive == pytest.approx(2 / 7)
+    nothing = topics(passages=3, entities=0)
+    assert (nothing.measure_ownership(), nothing.list_owned(3).tolist()) == (Ownership(exclusive=0), [])
 
 
 @pytest.mark.parametrize(("exclusive", "share"), [(0.3, 0), (0.5, 0), (0.7, 0.5), (0.9, 1), (1, 1)])
 def test_the_gate(exclusive: float, share: float) -> None:
     assert Ownership(exclusive=exclusive).share == pytest.approx(share)
-
-
-def test_without_triples_nothing_is_owned() -> None:
-    assert topics(passages=3, entities=0).measure_ownership() == Ownership(exclusive=0)
-    assert topics(passages=3, entities=0).list_owned(3).tolist() == []
 
 
 def test_it_is_stored_and_shown(world: Snapshot) -> None:

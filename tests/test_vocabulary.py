@@ -4,6 +4,7 @@ import ast
 import math
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -79,12 +80,12 @@ def is_participle(word: str) -> bool:
     return bool(IRREGULAR.fullmatch(word)) or (ends_like_one and not NO_PARTICIPLES.fullmatch(word))
 
 
-def parse_modules() -> Iterator[tuple[str, ast.Module]]:
-    """Yield the name and the syntax tree of every module of both packages."""
+@cache
+def parse_modules() -> list[tuple[str, ast.Module]]:
+    """Return the name and the syntax tree of every module of both packages."""
     root = Path(__file__).parents[1]
-    for folder in (root / "src" / "triplebeam", root / "research" / "src" / "triplebeam_research"):
-        for path in sorted(folder.rglob("*.py")):
-            yield str(path.relative_to(folder)), ast.parse(path.read_text(encoding="utf-8"))
+    paths = [*root.glob("src/triplebeam/**/*.py"), *root.glob("research/src/triplebeam_research/**/*.py")]
+    return [(str(path.relative_to(root)), ast.parse(path.read_text(encoding="utf-8"))) for path in sorted(paths)]
 
 
 def list_participles() -> Iterator[tuple[str, str]]:

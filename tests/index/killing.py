@@ -15,11 +15,11 @@ import signal
 import sqlite3
 import sys
 import tempfile
+import traceback
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
 from pathlib import Path
-from typing import NoReturn
 
 from triplebeam.extract.extractor import Extraction
 from triplebeam.index.build.build import IndexBuilder
@@ -81,10 +81,6 @@ def add(index: Path, extractor: Counting) -> None:
     builder(index, extractor).build([*documents([2, 3], version=1), *documents(range(30, 40))])
 
 
-def remove(index: Path, extractor: Counting) -> None:
-    builder(index, extractor).remove(["d4", "d5"])
-
-
 def sync(index: Path, extractor: Counting) -> None:
     docs = index.parent / "docs"
     builder(index, extractor).sync(FolderFiles.of([docs], SourceNames({str(docs): "docs"})))
@@ -99,21 +95,13 @@ def correct(index: Path, extractor: Counting) -> None:
     builder(index, extractor).correct(Corrections.of(rows))
 
 
-def compact_index(index: Path, extractor: Counting) -> None:
-    purge(index)
-
-
-def repair(index: Path, extractor: Counting) -> None:
-    builder(index, extractor).repair()
-
-
-OPERATIONS: dict[str, Callable[[Path, Counting], None]] = {
+OPERATIONS: dict[str, Callable[[Path, Counting], object]] = {
     "index": add,
-    "remove": remove,
+    "remove": lambda index, extractor: builder(index, extractor).remove(["d4", "d5"]),
     "sync": sync,
-    "compact": compact_index,
+    "compact": lambda index, extractor: purge(index),
     "correct": correct,
-    "repair": repair,
+    "repair": lambda index, extractor: builder(index, extractor).repair(),
 }
 
 
@@ -148,19 +136,13 @@ def run_forked(work: Callable[[], None]) -> int:
     """Run something in a process of its own; the status it ended with."""
     pid = os.fork()
     if pid == 0:
-        _end(work)
+        try:
+            work()
+        except BaseException:  # noqa: BLE001 - a forked process must not go on with the parent's work
+            traceback.print_exc()
+            os._exit(3)
+        os._exit(0)
     return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
-
-
-def _end(work: Callable[[], None]) -> NoReturn:
-    try:
-        work()
-    except BaseException:  # noqa: BLE001 - a forked process must not go on with the parent's work
-        import traceback
-
-        traceback.print_exc()
-        os._exit(3)
-    os._exit(0)
 
 
 def read_published(index: Path) -> tuple[tuple[str, bytes], ...]:

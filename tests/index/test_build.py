@@ -1,30 +1,30 @@
 """Building: what is done, what is not done twice, what survives being killed, how documents are taken out; and what is
-searched of a passage: names and dates of its metadata as terms, its title unless many share it.
+searched of a passage: names and dates of its metadata as terms, its title unless many share it. Vectors of triples come
+from the reading of their passages: where their words are, one reading, and no second one.
 """
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 from filelock import FileLock
+from hypothesis import given
+from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from small_world import TRIPLES, TableExtractor, WordEmbedder, world_builder, world_documents
-from triplebeam.embed.embedder import Kind
-from triplebeam.errors import (
-    BadInputError,
-    EmbedderMismatchError,
-    IndexBusyError,
-    IndexMissingError,
-)
+from triplebeam.embed.embedder import Kind, Span
+from triplebeam.errors import BadInputError, EmbedderMismatchError, IndexBusyError, IndexMissingError
 from triplebeam.extract.extractor import Extraction
 from triplebeam.extract.triples_file import TriplesFile
 from triplebeam.index.build.build import IndexBuilder
 from triplebeam.index.build.intake import BuildReport
-from triplebeam.index.build.writing import write_lock
+from triplebeam.index.build.writing import purge, write_lock
 from triplebeam.index.content import encoding
+from triplebeam.index.content.encoding import find_spans
 from triplebeam.index.folder.manifest import is_index
 from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.ingest import Skipped, Unreadable
@@ -67,16 +67,11 @@ def test_what_goes_in_comes_out(world: Snapshot) -> None:
     assert world.triples.passage_of([first, second]) == ["director", "director"]
 
 
-def test_the_same_sources_again_do_no_work(tmp_path: Path) -> None:
+def test_the_same_sources_do_no_work_and_a_changed_document_alone_is_done_again(tmp_path: Path) -> None:
     make(tmp_path)
     embedder, extractor = Counting(), TableExtractor(TRIPLES)
     assert not make(tmp_path, embedder, extractor).published
     assert embedder.texts == extractor.asked == []
-
-
-def test_a_changed_document_alone_is_done_again(tmp_path: Path) -> None:
-    make(tmp_path)
-    embedder, extractor = Counting(), TableExtractor(TRIPLES)
     documents = [d for d in world_documents() if d.id != "city"]
     documents.append(Document(id="city", title="Milwaukee", text="Milwaukee brews beer.", is_passage=True))
     report = world_builder(tmp_path, embedder, extractor).build(documents)
@@ -163,13 +158,19 @@ def test_a_passage_id_of_another_document_is_refused(tmp_path: Path) -> None:
     assert Snapshot.open(tmp_path).passages["a.md#0"].text == "One sentence."
 
 
-def test_vectors_that_are_not_finite_are_refused(tmp_path: Path) -> None:
+def test_vectors_that_are_not_finite_and_those_of_another_embedder_are_refused(tmp_path: Path) -> None:
     class Broken(WordEmbedder):
         def embed(self, texts: Sequence[str], kind: Kind = "passage") -> NDArray[np.float32]:
             return super().embed(texts, kind) * np.float32(np.nan)
 
+    class Other(WordEmbedder):
+        fingerprint = "words-2"
+
     with pytest.raises(BadInputError, match="numbers that are not finite"):
         make(tmp_path, Broken())
+    make(tmp_path)
+    with pytest.raises(EmbedderMismatchError, match="built with the embedder 'words'"):
+        make(tmp_path, Other())
 
 
 def test_a_folder_of_something_else_is_left_alone(tmp_path: Path) -> None:
@@ -188,14 +189,6 @@ def test_an_index_that_is_not_there_says_how_to_make_one(tmp_path: Path) -> None
 def test_one_writer_at_a_time(tmp_path: Path) -> None:
     with FileLock(tmp_path / "write.lock"), pytest.raises(IndexBusyError, match="another process"):
         make(tmp_path)
-
-
-def test_another_embedder_is_refused_when_adding(tmp_path: Path) -> None:
-    make(tmp_path)
-    other = WordEmbedder()
-    other.fingerprint = "words-2"
-    with pytest.raises(EmbedderMismatchError, match="built with the embedder 'words'"):
-        make(tmp_path, other)
 
 
 def test_words_of_another_analyser_are_made_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -296,3 +289,109 @@ def test_a_title_of_more_than_five_passages_is_a_term_but_not_embedded(tmp_path:
     index = Snapshot.open(tmp_path)
     assert len(BM25.over_passages(index).retrieve("novel", 20)) == 9
     assert BM25.over_passages(index).retrieve("paper 7", 1).ids == ["p7"]
+
+
+TEXT = "William Herschel\nHe was born in Hanover. His sister was born in Hanover in 1750."
+
+
+class Reader(WordEmbedder):
+    """Has a vector for each word, and remembers what it read."""
+
+    def __init__(self, *, reads_tokens: bool = True) -> None:
+        self.reads_tokens = reads_tokens
+        self.read: list[str] = []
+
+    def embed_spans(
+        self, texts: Sequence[str], spans: Sequence[Sequence[Sequence[Span]]]
+    ) -> tuple[NDArray[np.float32], list[NDArray[np.float32]]]:
+        self.read += texts
+        return self.embed(texts), [self.embed(words(*pair)) for pair in zip(texts, spans, strict=True)]
+
+
+def words(text: str, groups: Sequence[Sequence[Span]]) -> list[str]:
+    return [" ".join(text[start:end] for start, end in sorted(group)) or text for group in groups]
+
+
+def read_world(folder: Path, embedder: WordEmbedder, triples: dict[str, list[Triple]] = TRIPLES) -> BuildReport:
+    extractor = TableExtractor(triples)
+    extractor.name = f"table:{sum(map(len, triples.values()))}"
+    return world_builder(folder, embedder, extractor).build(world_documents())
+
+
+def test_the_words_of_a_triple_are_those_of_its_sentence() -> None:
+    spans = find_spans([Triple("Herschel", "was born in", "Hanover"), Triple("sister", "born in", "1750")], TEXT)
+    assert words(TEXT, spans) == ["Herschel was born in Hanover", "sister born in in 1750"]
+
+
+@given(
+    st.text(alphabet="ab .\n", max_size=30),
+    st.lists(st.text(alphabet="ab ", min_size=1, max_size=5), min_size=3, max_size=3),
+)
+def test_every_word_of_a_triple_that_occurs_is_found(text: str, parts: list[str]) -> None:
+    triple = Triple(*parts)
+    (spans,) = find_spans([triple], text)
+    found = {text[start:end] for start, end in spans}
+    assert found == set(str(triple).split()) & set(text.replace(".", " ").split())
+    assert len(set(spans)) == len(spans)
+
+
+def test_names_are_a_stage_of_their_own_since_they_take_less_time_than_passages(tmp_path: Path) -> None:
+    reports: list[tuple[str, int, int]] = []
+    builder = world_builder(tmp_path, Reader())
+    replace(builder, progress=lambda *report: reports.append(report)).build(world_documents())
+    counts = Snapshot.open(tmp_path).manifest.counts
+    last = {stage: (done, total) for stage, done, total in reports}
+    assert last["embed"] == (counts["passages"], counts["passages"])
+    assert last["embed names"] == (counts["entities"], counts["entities"])
+
+
+def test_passages_are_read_once_and_give_the_vectors_of_their_triples(tmp_path: Path) -> None:
+    embedder = Reader()
+    report = read_world(tmp_path, embedder)
+    snapshot = Snapshot.open(tmp_path)
+    assert report.manifest
+    assert report.manifest.embedder.triples_in_context
+    texts = [passage.format_for_embedding() for passage in snapshot.passages]
+    assert sorted(embedder.read) == sorted(texts)
+    assert report.texts_encoded == len(texts) + len(snapshot.entities)
+    every = range(len(snapshot.triples))
+    rows = snapshot.triples.triple_passages.tolist()
+    spoken = [
+        words(texts[row], find_spans([snapshot.triples.triple(place)], texts[row]))[0]
+        for place, row in zip(every, rows, strict=True)
+    ]
+    assert np.allclose(snapshot.triples.vectors(list(every)), embedder.embed(spoken), atol=0.02)
+
+
+def test_only_a_passage_with_a_new_triple_is_read_again(tmp_path: Path) -> None:
+    read_world(tmp_path, Reader())
+    embedder = Reader()
+    assert read_world(tmp_path, embedder).texts_encoded == 0
+    more = TRIPLES | {"city": [*TRIPLES["city"], Triple("Milwaukee", "has", "a lake")]}
+    read_world(tmp_path, embedder, more)
+    assert [text.partition("\n")[0] for text in embedder.read] == ["Milwaukee"]
+
+
+def test_an_index_stays_as_it_was_built(tmp_path: Path) -> None:
+    read_world(tmp_path / "without", Reader(reads_tokens=False))
+    embedder = Reader()
+    more = TRIPLES | {"city": []}
+    read_world(tmp_path / "without", embedder, more)
+    assert embedder.read == []
+    read_world(tmp_path / "with", Reader())
+    with pytest.raises(EmbedderMismatchError, match="no vectors of tokens"):
+        read_world(tmp_path / "with", WordEmbedder(), {"film": [Triple("film", "is", "drama")]})
+
+
+def test_triples_may_be_encoded_by_themselves(tmp_path: Path) -> None:
+    embedder = Reader()
+    replace(world_builder(tmp_path, embedder), triples_in_context=False).build(world_documents())
+    assert embedder.read == []
+
+
+def test_compacting_keeps_what_was_read(tmp_path: Path) -> None:
+    read_world(tmp_path, Reader())
+    purge(tmp_path)
+    embedder = Reader()
+    read_world(tmp_path, embedder)
+    assert embedder.read == []

@@ -21,7 +21,7 @@ from triplebeam.passage import Document
 from triplebeam.settings import Settings
 from triplebeam.testing.hashed_words import HashedWords
 from triplebeam.text.lines import line_numbers
-from written_facts import Written
+from written_facts import written_builder
 
 DROP = {"drop": ["Uranus", "is", "*"]}
 ADD = {"add": ["Uranus", "is", "a planet"], "document": "a"}
@@ -30,13 +30,9 @@ A = Document(id="a", text="W. Herschel | found | Uranus\nUranus | is | a star")
 B = Document(id="b", text="William Herschel | lived in | Bath")
 
 
-def builder(folder: Path) -> IndexBuilder:
-    return IndexBuilder(folder=folder, embedder=HashedWords(), extractor=Written())
-
-
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    builder(tmp_path / "my.index").build([A, B])
+    written_builder(tmp_path / "my.index").build([A, B])
     return tmp_path / "my.index"
 
 
@@ -50,13 +46,13 @@ def open_index(folder: Path) -> Index:
 
 
 def correct(folder: Path, *rows: Mapping[str, object]) -> None:
-    builder(folder).correct(Corrections.of(rows))
+    written_builder(folder).correct(Corrections.of(rows))
 
 
 def test_triples_are_dropped_added_and_merged(folder: Path) -> None:
     corrections = Corrections.of([DROP, ADD, MERGE])
-    assert builder(folder).correct(corrections).published
-    assert not builder(folder).correct(corrections).published, "they are the same"
+    assert written_builder(folder).correct(corrections).published
+    assert not written_builder(folder).correct(corrections).published, "they are the same"
     assert triples(folder) == [
         "a#0: William Herschel found Uranus",
         "a#0: Uranus is a planet",
@@ -74,7 +70,7 @@ def test_triples_are_dropped_added_and_merged(folder: Path) -> None:
 
 
 def test_triples_are_counted_as_they_were_corrected(tmp_path: Path) -> None:
-    builder(tmp_path).build([A, B])
+    written_builder(tmp_path).build([A, B])
     IndexBuilder(folder=tmp_path, embedder=HashedWords(), extractor=None).build([Document(id="c", text="Bath.")])
     correct(tmp_path, DROP, {"add": ["Bath", "is", "a city"], "document": "c"})
     whole = Snapshot.open(tmp_path)
@@ -98,7 +94,7 @@ def test_both_graphs_are_corrected(folder: Path) -> None:
 
 
 def test_names_that_are_only_mentioned_are_merged(folder: Path) -> None:
-    builder(folder).build([Document(id="c", text="seen: Sir W")])
+    written_builder(folder).build([Document(id="c", text="seen: Sir W")])
     correct(folder, {"merge": ["sir w"], "into": "William Herschel"})
     entities = Snapshot.open(folder).entities
     assert entities.list_named_entities(2) == [entities.numbers["william herschel"]]
@@ -131,25 +127,22 @@ def test_what_was_extracted_comes_back_when_corrections_are_taken_back(folder: P
     [
         ("Uranus | is | a star", [{**DROP, "document": "c"}], "star", ["a#0: Uranus is a star"]),
         ("Uranus | is | a star", [{**DROP, "passage": "a#0"}], "star", ["c#0: Uranus is a star"]),
+        # Triples that merging makes the same are one.
         (B.text + "\nW. Herschel | lived in | Bath", [MERGE], "c#0", ["c#0: William Herschel lived in Bath"]),
-        ("", [DROP, ADD], "Uranus is", ["a#0: Uranus is a planet"]),
+        ("", [DROP, ADD], "Uranus is", ["a#0: Uranus is a planet"]),  # what a line adds no line drops
+        # A drop may use any name of a merged entity.
         ("", [MERGE, {"drop": ["w herschel", "lived in", "Bath"]}], "Herschel", ["a#0: William Herschel found Uranus"]),
-    ],
-    ids=[
-        *("a drop may name a document", "a drop may name a passage"),
-        *("triples that merging makes the same are one", "what a line adds no line drops"),
-        "a drop may use any name of a merged entity",
     ],
 )
 def test_what_lines_do(folder: Path, text: str, rows: list[dict[str, Any]], about: str, expected: list[str]) -> None:
-    builder(folder).build([Document(id="c", text=text)] if text else [])
+    written_builder(folder).build([Document(id="c", text=text)] if text else [])
     correct(folder, *rows)
     assert [triple for triple in triples(folder) if about in triple] == expected
 
 
 def test_an_added_triple_goes_to_the_passage_with_most_of_its_words(tmp_path: Path) -> None:
     long = Document(id="long", text="\n\n".join(["Nothing is said here. " * 40, "Ceres is a dwarf planet. " * 30]))
-    builder(tmp_path).build([long])
+    written_builder(tmp_path).build([long])
     correct(tmp_path, {"add": ["Ceres", "is", "dwarf planet"], "document": "long"})
     (found,) = [triple for triple in triples(tmp_path) if "Ceres is dwarf planet" in triple]
     passage = Snapshot.open(tmp_path).passages[found.partition(":")[0]]
@@ -164,7 +157,7 @@ def test_lines_follow_a_renamed_file(tmp_path: Path) -> None:
         (docs / name).write_text(f"# Notes\n\n{text}")
 
     def sync() -> None:
-        builder(tmp_path / "i").sync(FolderFiles.of([docs], SourceNames({str(docs): "docs"})))
+        written_builder(tmp_path / "i").sync(FolderFiles.of([docs], SourceNames({str(docs): "docs"})))
 
     sync()
     city = {"add": ["Bath", "is", "a city"], "passage": "docs/b.md#0"}
@@ -180,7 +173,7 @@ def test_lines_follow_a_renamed_file(tmp_path: Path) -> None:
 
 def test_compacting_forgets_lines_of_documents_that_are_gone(folder: Path) -> None:
     correct(folder, DROP, {"add": ["Uranus", "hides", "Quarkwright"], "document": "a"}, {**ADD, "document": "b"})
-    builder(folder).remove(["a"])
+    written_builder(folder).remove(["a"])
     noted: set[int] = set()
     purge(folder, lambda lines: len(noted.update(lines) or []))  # type: ignore[func-returns-value]
     assert line_numbers(["Uranus hides Quarkwright"]) <= noted
@@ -189,7 +182,7 @@ def test_compacting_forgets_lines_of_documents_that_are_gone(folder: Path) -> No
     manifest = read_manifest(folder)
     assert manifest.corrections
     assert (manifest.corrections.lines, manifest.corrections.unmatched) == ({"drop": 1, "add": 1}, [1])
-    assert builder(folder).build([]).published is False
+    assert written_builder(folder).build([]).published is False
 
 
 def test_what_a_correction_said_is_forgotten_when_it_is_replaced(folder: Path) -> None:
@@ -206,9 +199,9 @@ def test_a_view_is_an_index_of_its_passages_with_the_same_corrections(folder: Pa
     """As far as a visible passage has the names they merge: see the next test."""
     documents = [B, Document(id="c", text="# Notes\n\nW. Herschel | saw | Saturn\nseen: Sir W")]
     rows = [MERGE, {"merge": ["Sir W"], "into": "William Herschel"}, {"merge": ["Uranus"], "into": "Planet Uranus"}]
-    builder(folder).build(documents[1:])
+    written_builder(folder).build(documents[1:])
     correct(folder, *rows)
-    builder(tmp_path / "alone").build(documents)
+    written_builder(tmp_path / "alone").build(documents)
     correct(tmp_path / "alone", *rows)
     whole, alone = Snapshot.open(folder), Snapshot.open(tmp_path / "alone")
     visible = [row for row, passage in enumerate(whole.passages) if passage.document_id != "a"]
@@ -226,20 +219,13 @@ def test_a_merged_name_that_no_visible_passage_has_is_unknown_in_a_view(folder: 
     """An index of these passages with these corrections knows it. But whoever sees only the view would learn from the
     entity which it leads to that somebody read this name somewhere.
     """
-    builder(folder).build([Document(id="c", text=f"{hidden} | hides | Saturn")])
+    written_builder(folder).build([Document(id="c", text=f"{hidden} | hides | Saturn")])
     correct(folder, {"merge": [hidden, "w herschel"], "into": "W. H."}, {"merge": ["planet  URANUS"], "into": "Uranus"})
     whole = Snapshot.open(folder)
     assert {hidden.casefold(), "w herschel", "planet uranus"} <= whole.entities.numbers.keys()
     visible = [row for row, passage in enumerate(whole.passages) if passage.document_id == "a"]
     known = view(whole, np.array(visible)).entities.numbers
     assert set(known) == {"w h", "w herschel", "uranus", "a star"} | ({"herschel"} & {hidden.casefold()})
-
-
-def test_comments_empty_lines_and_windows_lines(folder: Path) -> None:
-    text = f"\ufeff# ours\r\n\r\n{json.dumps(DROP)}\r\n"
-    path = folder.parent / "corrections.jsonl"
-    path.write_text(text, encoding="utf-8", newline="")
-    assert [line.line for line in Corrections.read(path).lines] == [3]
 
 
 @pytest.mark.parametrize(
@@ -277,7 +263,10 @@ def test_a_wrong_line_is_named_with_its_number(line: str, said: str) -> None:
     assert "\n" not in str(wrong.value)
 
 
-def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
+def test_a_file_may_have_comments_and_one_that_cannot_be_read_is_named(tmp_path: Path) -> None:
+    windows = f"\ufeff# ours\r\n\r\n{json.dumps(DROP)}\r\n"
+    (tmp_path / "windows.jsonl").write_text(windows, encoding="utf-8", newline="")
+    assert [line.line for line in Corrections.read(tmp_path / "windows.jsonl").lines] == [3]
     (tmp_path / "latin.jsonl").write_bytes(b"\xff\xfe")
     with pytest.raises(BadInputError, match=r"latin\.jsonl cannot be read"):
         Corrections.read(tmp_path / "latin.jsonl")

@@ -123,7 +123,7 @@ def test_no_flip_is_silently_wrong_nor_a_traceback(folder: Path) -> None:
     generation = generation_folder(folder, read_manifest(folder).generation)
     for name in ["", *read_manifest(folder).files]:
         path = generation / name if name else folder / "manifest.json"
-        for _ in range((4 if name else 60) if path.stat().st_size else 0):
+        for _ in range((3 if name else 40) if path.stat().st_size else 0):
             whole = path.read_bytes()
             damaged = bytearray(whole)
             damaged[chosen.randrange(len(whole))] ^= 1 << chosen.randrange(8)
@@ -262,10 +262,7 @@ def test_a_damaged_store_is_named(folder: Path) -> None:
 
 @pytest.mark.parametrize(
     ("content", "said"),
-    [
-        ("", r"store\.sqlite is empty, .* restore the file"),
-        ("none", r"store\.sqlite is not a usable SQLite file"),
-    ],
+    [("", r"store\.sqlite is empty, .* restore the file"), ("none", r"store\.sqlite is not a usable SQLite file")],
 )
 def test_a_store_that_is_none_is_not_taken_for_a_new_one(folder: Path, content: str, said: str) -> None:
     before, builder = files(folder), world_builder(folder)

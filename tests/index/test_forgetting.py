@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 
 from trials import examples
 from triplebeam.assemble import Context, IndexReader
-from triplebeam.index.build.build import IndexBuilder
 from triplebeam.index.build.writing import purge
 from triplebeam.index.folder.manifest import generation_folder, is_index, read_manifest
 from triplebeam.index.folder.snapshot import Snapshot
@@ -23,7 +22,7 @@ from triplebeam.index.store.corrections import Corrections
 from triplebeam.passage import Document
 from triplebeam.settings import Settings
 from triplebeam.testing.hashed_words import HashedWords
-from written_facts import Written
+from written_facts import written_builder
 
 NAMES = ("Ada Lovelace", "ADA LOVELACE", "Ada Lovelace of London", "Bath", "bath", "Lake Bath", "the Lake Bath", "1781")
 PREDICATES = ("lives in", "knows", "was born in")
@@ -63,23 +62,19 @@ steps = st.one_of(st.lists(documents, min_size=1, max_size=4), st.sets(ids, min_
 histories = st.lists(steps, max_size=6)
 
 
-def builder(folder: Path) -> IndexBuilder:
-    return IndexBuilder(folder=folder, embedder=HashedWords(), extractor=Written())
-
-
 def play(folder: Path, history: Sequence[Step]) -> list[Document]:
     """What is left of a history, in the order in which the index has it."""
     left: dict[str, Document] = {}
-    builder(folder).build([Document(id="first", text="Bath | is | here")])
+    written_builder(folder).build([Document(id="first", text="Bath | is | here")])
     left["first"] = Document(id="first", text="Bath | is | here")
     for step in history:
         if isinstance(step, set):
-            builder(folder).remove(sorted(step))
+            written_builder(folder).remove(sorted(step))
             left = {id_: document for id_, document in left.items() if id_ not in step}
         elif isinstance(step, tuple):
-            builder(folder).correct(Corrections.of(step))
+            written_builder(folder).correct(Corrections.of(step))
         else:
-            builder(folder).build(step)
+            written_builder(folder).build(step)
             left |= {document.id: document for document in step}
     return [left[id_] for id_ in Snapshot.open(folder).passages.document_ids]
 
@@ -100,13 +95,15 @@ def rankings(folder: Path) -> dict[tuple[str, str], list[tuple[str, float]]]:
     }
 
 
-@settings(max_examples=examples(40), deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(40, 15), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(history=histories)
 def test_a_history_leaves_no_trace(history: list[Step], tmp_path_factory: pytest.TempPathFactory) -> None:
     folder = tmp_path_factory.mktemp("history")
     left = play(folder / "lived", history)
-    builder(folder / "new").build(left)
-    builder(folder / "new").correct(Corrections.of(([step for step in history if isinstance(step, tuple)] or [()])[-1]))
+    written_builder(folder / "new").build(left)
+    written_builder(folder / "new").correct(
+        Corrections.of(([step for step in history if isinstance(step, tuple)] or [()])[-1])
+    )
     lived, new = files(folder / "lived"), files(folder / "new")
     assert lived.keys() == new.keys()
     assert [name for name in lived if lived[name] != new[name]] == []
@@ -121,8 +118,8 @@ def test_the_order_in_which_documents_came_leaves_no_trace(
     written: list[Document], data: st.DataObject, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     folder = tmp_path_factory.mktemp("order")
-    builder(folder / "one").build(written)
-    builder(folder / "two").build(data.draw(st.permutations(written)))
+    written_builder(folder / "one").build(written)
+    written_builder(folder / "two").build(data.draw(st.permutations(written)))
     assert files(folder / "one") == files(folder / "two")
 
 
@@ -137,9 +134,9 @@ def test_every_retriever_and_both_graphs_forget(
     """Index A and B, remove and purge B: what is left is an index of A."""
     folder = tmp_path_factory.mktemp("forget")
     others = {each.id: Document(id=f"other-{each.id}", title=each.title, text=each.text) for each in removed}
-    builder(folder / "a").build({each.id: each for each in kept}.values())
-    builder(folder / "ab").build([*{each.id: each for each in kept}.values(), *others.values()])
-    builder(folder / "ab").remove({each.id for each in others.values()})
+    written_builder(folder / "a").build({each.id: each for each in kept}.values())
+    written_builder(folder / "ab").build([*{each.id: each for each in kept}.values(), *others.values()])
+    written_builder(folder / "ab").remove({each.id for each in others.values()})
     purge(folder / "ab")
     assert rankings(folder / "ab") == rankings(folder / "a")
     one, two = Snapshot.open(folder / "ab"), Snapshot.open(folder / "a")
@@ -151,9 +148,9 @@ def test_every_retriever_and_both_graphs_forget(
 
 def test_everything_may_go_and_come_back(tmp_path: Path) -> None:
     document = Document(id="only", text="Bath | is | here")
-    builder(tmp_path / "i").build([document])
+    written_builder(tmp_path / "i").build([document])
     once = files(tmp_path / "i")
-    builder(tmp_path / "i").remove(["only"])
+    written_builder(tmp_path / "i").remove(["only"])
     assert not is_index(tmp_path / "i")
-    builder(tmp_path / "i").build([document])
+    written_builder(tmp_path / "i").build([document])
     assert files(tmp_path / "i") == once

@@ -106,6 +106,10 @@ def test_it_is_found_while_it_is_there(index: Index) -> None:
 
 
 def test_nothing_is_left_of_a_removed_document(index: Index) -> None:
+    """Nor of a generation that was left behind."""
+    old = index.location.state / "generations" / "000000"
+    old.mkdir()
+    (old / "passage_texts.utf8").write_text(SECRET)
     remove(index, "vexmoor.md")
     done = index.purge()
     assert done.completions_removed == 1
@@ -145,15 +149,6 @@ def test_nothing_is_left_of_what_was_encoded_and_never_published(index: Index, m
             builder.sync(FolderFiles.of([index.location.state.parent / "docs"], SourceNames({})))
     assert (index.location.state / "encoded.sqlite").is_file()
     builder.take_back([removed])
-    index.purge()
-    assert traces(index) == []
-
-
-def test_a_generation_that_was_left_behind_goes(index: Index) -> None:
-    old = index.location.state / "generations" / "000000"
-    old.mkdir()
-    (old / "passage_texts.utf8").write_text(SECRET)
-    remove(index, "vexmoor.md")
     index.purge()
     assert traces(index) == []
 

@@ -7,6 +7,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 from hypothesis import given
@@ -109,10 +110,6 @@ def test_past_the_share_the_run_stops_and_keeps_what_is_done(tmp_path: Path) -> 
     assert len(repaired.asked) == 100 - 32 + 6, "what was done well is not done again"
 
 
-def test_a_few_passages_are_no_reason_to_stop(tmp_path: Path) -> None:
-    assert len(build(tmp_path, Fickle(fails=lambda id_: id_ != "d000"), 19).failures) == 18
-
-
 @pytest.mark.parametrize("count", [1, 3, 19])
 def test_nothing_is_published_where_nothing_could_be_extracted(tmp_path: Path, count: int) -> None:
     with pytest.raises(ExtractionError, match=f"extraction of {count} of {count} passages failed") as stopped:
@@ -125,21 +122,17 @@ def test_nothing_is_published_where_nothing_could_be_extracted(tmp_path: Path, c
     assert not build(tmp_path, Fickle(fails=lambda id_: True), count, max_failures=1.0).published, "nothing changed"
 
 
-def test_a_document_that_fails_joins_an_index_that_has_triples(tmp_path: Path) -> None:
-    build(tmp_path, Fickle(), 3)
-    report = builder(tmp_path, Fickle(fails=lambda id_: True)).build([*documents(3), documents(4)[3]])
-    assert report.published
-    assert len(report.failures) == 1
-
-
-def test_the_share_can_be_set(tmp_path: Path) -> None:
+def test_the_share_can_be_set_and_few_passages_are_no_reason_to_stop(tmp_path: Path) -> None:
     assert len(build(tmp_path, Fickle(fails=ends_with("3", "8")), 100, max_failures=0.25).failures) == 20
     with pytest.raises(ExtractionError, match="1 of 32 passages"):
         build(tmp_path / "strict", Fickle(fails=ends_with("25")), 100, max_failures=0.0)
+    assert len(build(tmp_path / "few", Fickle(fails=lambda id_: id_ != "d000"), 19).failures) == 18
+    report = build(tmp_path / "few", Fickle(fails=lambda id_: True), 20)
+    assert (report.published, len(report.failures)) == (True, 19), "it joins an index that has triples"
 
 
 @pytest.mark.parametrize(("error", "kept"), [(EndpointError("it is gone."), 21), (KeyboardInterrupt(), 20)])
-def test_what_came_before_the_endpoint_died_or_the_power_went_out_is_kept(
+def test_what_came_before_an_error_is_kept(
     tmp_path: Path, error: BaseException, kept: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("triplebeam.index.build.extraction.EXTRACTION_WINDOW", 4)
@@ -280,9 +273,7 @@ def test_what_replaces_what(made_by: str, now: str, replaced_by: set[OverwritePo
     assert {each for each in OverwritePolicy if not keep_existing(made_by, now, each)} == replaced_by
 
 
-def test_an_update_keeps_given_triples_and_extracts_the_others(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_an_update_keeps_given_triples(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     folder, local = tmp_path / "my.index", Named("local:4")
     extract(folder, write_triples(tmp_path, "film", "city"), LOCAL)
     report = extract(folder, local, SAME)
@@ -302,9 +293,7 @@ def test_a_changed_text_loses_its_given_triples_alone(tmp_path: Path) -> None:
     assert extractors(folder) == {file.name: len(TRIPLES) - 1, "local:4": 1}
 
 
-def test_a_named_extractor_says_what_stays_and_how_to_replace_it(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_named_extractor_says_what_stays(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     extract(tmp_path, Named(OF_A_MODEL), LOCAL)
     before, local = extractors(tmp_path), Named("local:4")
     assert extract(tmp_path, local, LOCAL).passages_kept == 6
@@ -333,19 +322,14 @@ def test_a_newer_version_of_the_rules_is_no_matter_for_words(tmp_path: Path, cap
     assert (set(extractors(tmp_path)), caplog.messages) == ({"local:4"}, [])
 
 
-def test_the_extractor_is_remembered_also_by_a_build_that_was_killed(tmp_path: Path) -> None:
-    class Dying(Named):
-        def extract(self, passages):  # type: ignore[no-untyped-def]
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        extract(tmp_path, Dying(OF_A_MODEL), LOCAL)
-    assert read_extractor(tmp_path) == OF_A_MODEL
-
-
 def test_the_last_choice_is_remembered_and_published(tmp_path: Path) -> None:
     folder = tmp_path / "my.index"
     assert read_extractor(folder) is None
+    killed = Named(OF_A_MODEL)
+    killed.extract = Mock(side_effect=KeyboardInterrupt)  # type: ignore[method-assign]
+    with pytest.raises(KeyboardInterrupt):
+        extract(tmp_path / "killed", killed, LOCAL)
+    assert read_extractor(tmp_path / "killed") == OF_A_MODEL, "also by a build that was killed"
     extract(folder, None, LOCAL)
     assert read_extractor(folder) == "none"
     extract(folder, Named("local:4"), LOCAL)

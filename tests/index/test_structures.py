@@ -102,14 +102,6 @@ def vectors(folder: Path, rows: int, exact_up_to: int) -> VectorIndex:
     return VectorIndex(arrays, "v")
 
 
-def test_nearest_is_exact_while_there_are_few(tmp_path: Path) -> None:
-    index = vectors(tmp_path, 200, exact_up_to=1000)
-    query = index.rows[17]
-    rows, scores = index.nearest(query, 5)
-    assert rows[0] == 17
-    np.testing.assert_allclose(scores, np.sort(index.rows @ query)[::-1][:5], rtol=1e-6)
-
-
 def test_many_vectors_are_scanned_by_codes_and_reranked_exactly(tmp_path: Path) -> None:
     index = vectors(tmp_path, 5000, exact_up_to=1000)
     found = 0

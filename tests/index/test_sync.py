@@ -116,17 +116,6 @@ def test_a_preview_of_a_new_index_makes_none(tmp_path: Path) -> None:
     assert not world.index.exists()
 
 
-def test_a_renamed_file_keeps_its_triples(world: World) -> None:
-    (world.docs / "b.md").rename(world.docs / "moved.md")
-    report = world.sync()
-    assert (report.renamed, report.added, report.removed) == ([("docs/b.md", "docs/moved.md")], [], [])
-    assert world.extractor.asked == []
-    assert report.texts_encoded == 0
-    snapshot = Snapshot.open(world.index)
-    assert snapshot.passages["docs/moved.md#0"].metadata["path"] == "docs/moved.md"
-    assert len(snapshot.triples.triples_of(["docs/moved.md#0"])) == 1
-
-
 def test_files_that_are_moved_and_moved_back_are_there(world: World) -> None:
     world.write("rows.jsonl", '{"id": "x", "text": "Ex."}')
     world.sync()
@@ -134,7 +123,12 @@ def test_files_that_are_moved_and_moved_back_are_there(world: World) -> None:
     old.mkdir()
     for name in ("a.md", "rows.jsonl"):
         (world.docs / name).rename(old / name)
-    assert world.sync().renamed == [("docs/a.md", "docs/old/a.md")]
+    report = world.sync()
+    assert (report.renamed, report.added, report.removed) == ([("docs/a.md", "docs/old/a.md")], [], [])
+    assert (world.extractor.asked, report.texts_encoded) == ([], 0), "triples and vectors are kept"
+    snapshot = Snapshot.open(world.index)
+    assert snapshot.passages["docs/old/a.md#0"].metadata["path"] == "docs/old/a.md"
+    assert len(snapshot.triples.triples_of(["docs/old/a.md#0"])) == 1
     for name in ("a.md", "rows.jsonl"):
         (old / name).rename(world.docs / name)
     report = world.sync()

@@ -28,11 +28,7 @@ from trials import examples
 from triplebeam.assemble import Context, Index, IndexReader, context_of
 from triplebeam.assemble.context import MAX_CACHED_RATIO
 from triplebeam.assemble.table import search_methods
-from triplebeam.errors import (
-    BadInputError,
-    IndexDamagedError,
-    TooManyOpenFilesError,
-)
+from triplebeam.errors import BadInputError, IndexDamagedError, TooManyOpenFilesError
 from triplebeam.index.arrays.array_set import ArraySet
 from triplebeam.index.arrays.folder_arrays import FolderArrays
 from triplebeam.index.build.build import IndexBuilder
@@ -41,7 +37,7 @@ from triplebeam.index.folder.snapshot import Snapshot, view
 from triplebeam.passage import SHARED_TITLE, Document, Heading, Link
 from triplebeam.settings import Settings
 from triplebeam.testing.hashed_words import HashedWords
-from written_facts import Written
+from written_facts import written_builder
 
 #: Everything that needs no model and no encoder of tokens.
 RETRIEVERS = (
@@ -52,10 +48,8 @@ RETRIEVERS = (
 )
 
 
-def builder(folder: Path, passage_tokens: int = 60) -> IndexBuilder:
-    return IndexBuilder(
-        folder=folder, embedder=HashedWords(), extractor=Written(), passage_tokens=passage_tokens, max_failures=1.0
-    )
+def builder(folder: Path) -> IndexBuilder:
+    return written_builder(folder, passage_tokens=60, max_failures=1.0)
 
 
 def open_reader(folder: Path) -> Index:
@@ -222,7 +216,7 @@ def all_files_open(held: ExitStack) -> Iterator[None]:
 
 @pytest.mark.slow
 def test_many_filters_need_few_files(tmp_path: Path) -> None:
-    """200 filters with a limit of 256 open files, and a document that is added in between."""
+    """100 filters with a limit of 160 open files, and a document that is added in between."""
     command = [sys.executable, many_filters.__file__, str(tmp_path)]
     environment = os.environ | {"PYTHONPATH": str(Path(many_filters.__file__).parent)}
     done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)

@@ -97,10 +97,7 @@ def test_a_reply_that_drips_is_given_up_when_its_time_is_over() -> None:
 
 @pytest.mark.parametrize("header", [{"Content_Length": "100000"}, {"Content_Encoding": "gzip"}])
 def test_a_reply_that_is_shorter_than_it_says_or_no_gzip_is_one_sentence(header: dict[str, str]) -> None:
-    with (
-        cluster(lambda: [b'{"ok":'], **header) as address,
-        pytest.raises(TriplebeamError, match="cannot be reached"),
-    ):
+    with cluster(lambda: [b'{"ok":'], **header) as address, pytest.raises(TriplebeamError, match="cannot be reached"):
         ask(address)
 
 
@@ -120,7 +117,7 @@ def certificate(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, ssl.SSL
     return made, context
 
 
-def test_a_certificate_that_is_not_trusted_is_one_sentence_and_no_password_is_sent(
+def test_an_untrusted_certificate_gets_no_password(
     certificate: tuple[Path, ssl.SSLContext], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     trusted, context = certificate

@@ -36,6 +36,7 @@ from triplebeam.settings import Settings
 from triplebeam.testing.contracts import RetrieverContract, SourceContract, TripleStoreContract
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("opensearch")]
+Build = Callable[..., IndexBuilder]
 QUESTION = "Where does the actor of Laughter in Hell live?"
 
 
@@ -113,9 +114,7 @@ def compare_agents(question: str, remote: Index, world: Snapshot, words: Embedde
 
 
 @pytest.mark.parametrize("question", [QUESTION, "On which lake does the city of the actor lie?"])
-def test_an_agent_reads_what_it_reads_over_a_folder(
-    question: str, remote: Index, world: Snapshot, words: Embedder
-) -> None:
+def test_an_agent_reads_as_over_a_folder(question: str, remote: Index, world: Snapshot, words: Embedder) -> None:
     compare_agents(question, remote, world, words)
 
 
@@ -146,7 +145,7 @@ def test_what_needs_a_whole_graph_says_so(remote: Index) -> None:
 
 
 @pytest.fixture
-def build(address: Callable[[str], str], words: Embedder, tmp_path: Path) -> Callable[..., IndexBuilder]:
+def build(address: Callable[[str], str], words: Embedder, tmp_path: Path) -> Build:
     def made(prefix: str, state: str = "state") -> IndexBuilder:
         return world_builder(Cluster.parse(address(prefix), tmp_path / state), words)
 
@@ -166,9 +165,7 @@ def _ids(index: Index, question: str = "film", **options: Any) -> list[str]:
     return sorted(index.search(question, method="dense", k=20, **options).ids)
 
 
-def test_a_filter_leaves_what_it_leaves_in_a_folder(
-    build: Callable[..., IndexBuilder], words: Embedder, tmp_path: Path
-) -> None:
+def test_a_filter_leaves_what_it_leaves_in_a_folder(build: Build, words: Embedder, tmp_path: Path) -> None:
     rows = [
         Document(id=f"d{year}{kind}", text=f"A film of {year}.", metadata={"year": str(year), "a.kind": kind})
         for year in range(1998, 2003)
@@ -192,7 +189,7 @@ def test_a_filter_leaves_what_it_leaves_in_a_folder(
             index.filter('a.kind = "Rare"')
 
 
-def test_readers_see_one_generation_whatever_is_published(build: Callable[..., IndexBuilder]) -> None:
+def test_readers_see_one_generation_whatever_is_published(build: Build) -> None:
     builder = build("changing")
     assert builder.build(world_documents()).published
     assert not builder.build(world_documents()).published
@@ -213,9 +210,7 @@ def test_readers_see_one_generation_whatever_is_published(build: Callable[..., I
         open_source(place_of(builder))
 
 
-def test_an_index_that_is_written_anew_is_divided_as_before(
-    build: Callable[..., IndexBuilder], address: Callable[[str], str]
-) -> None:
+def test_an_index_that_is_written_anew_is_divided_as_before(build: Build, address: Callable[[str], str]) -> None:
     """Shards and copies in an address are for a new index; so are those that it does not name."""
     builder = build("divided")
     builder.build(world_documents())
@@ -233,7 +228,7 @@ def test_an_index_that_is_written_anew_is_divided_as_before(
         assert "index.auto_expand_replicas" not in known
 
 
-def test_what_was_lost_on_the_cluster_is_published_again(build: Callable[..., IndexBuilder]) -> None:
+def test_what_was_lost_on_the_cluster_is_published_again(build: Build) -> None:
     builder = build("lossy")
     builder.build(world_documents())
     client = Client(place_of(builder))
@@ -242,13 +237,13 @@ def test_what_was_lost_on_the_cluster_is_published_again(build: Callable[..., In
     assert len(context_of(open_published(builder)).triples.triples_of(["film"])) == 2
 
 
-def test_only_the_folder_that_has_the_documents_may_write(build: Callable[..., IndexBuilder]) -> None:
+def test_only_the_folder_that_has_the_documents_may_write(build: Build) -> None:
     build("owned").build(world_documents())
     with pytest.raises(BadInputError, match="published from another machine or folder"):
         build("owned", "elsewhere").build(world_documents()[:1])
 
 
-def test_a_server_finds_the_index_by_its_prefix(build: Callable[..., IndexBuilder], words: Embedder) -> None:
+def test_a_server_finds_the_index_by_its_prefix(build: Build, words: Embedder) -> None:
     builder = build("served")
     builder.build(world_documents())
     library = Library([place_of(builder)], Settings(), embedder=words)
@@ -264,7 +259,7 @@ def test_a_node_dies_while_documents_are_indexed_and_searched(
     nodes: dict[str, Any],
     remote: Index,
     world: Snapshot,
-    build: Callable[..., IndexBuilder],
+    build: Build,
     words: Embedder,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

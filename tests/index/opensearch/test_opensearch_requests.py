@@ -81,9 +81,7 @@ def test_a_damaged_local_file_is_reported(content: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("address", "user"), [("opensearchs://admin@elsewhere/half", "admin"), ("opensearchs://elsewhere/films", "me")]
 )
-def test_what_is_not_in_the_address_is_in_the_environment(
-    address: str, user: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_credentials_come_from_the_environment(address: str, user: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TRIPLEBEAM_OPENSEARCH_USER", "me")
     monkeypatch.setenv("TRIPLEBEAM_OPENSEARCH_PASSWORD", "hidden")
     assert Cluster.parse(address, Path()).credentials == (user, "hidden")
@@ -137,9 +135,7 @@ def test_a_busy_cluster_is_asked_again_and_an_error_is_not(replying: Replying) -
         client.request("GET", "/")
 
 
-def test_documents_are_counted_once_every_shard_has_started(
-    replying: Replying, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_documents_are_counted_once_all_shards_started(replying: Replying, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("time.sleep", lambda seconds: None)
     half, whole = ({"count": count, "_shards": {"total": 2, "successful": n}} for count, n in ((4, 1), (10, 2)))
     replies = [half, whole]
@@ -204,9 +200,7 @@ def test_after_an_error_nothing_more_is_sent(replying: Replying, monkeypatch: py
     assert len(replying.requests) < 10
 
 
-def test_on_ctrl_c_requests_under_way_are_abandoned_and_not_sent_again(
-    replying: Replying, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_on_ctrl_c_requests_under_way_are_abandoned(replying: Replying, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(client_module, "_MAX_DOCUMENTS", 1)
     monkeypatch.setattr(client_module, "_SECONDS_TO_END", 0.1)
     sent, release, replied = threading.Semaphore(0), threading.Event(), []
@@ -262,9 +256,7 @@ def test_ctrl_c_while_threads_start_ends_those_that_have(replying: Replying, mon
     assert [thread.is_alive() for thread in started] == [False, False]
 
 
-def test_on_ctrl_c_the_request_that_was_waited_for_may_end_too(
-    replying: Replying, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_on_ctrl_c_the_request_waited_for_may_end(replying: Replying, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(client_module, "_SECONDS_TO_END", 20)
     sent, interrupted, replied = threading.Event(), threading.Event(), []
 
@@ -360,9 +352,7 @@ BAD_MANIFEST = {"owner": "x", "stemmers": [], "manifest": {}}
         ),
     ],
 )
-def test_what_was_not_published_here_is_reported(
-    answer: object, error: type[Exception], said: str, replying: Replying
-) -> None:
+def test_what_is_not_ours_is_reported(answer: object, error: type[Exception], said: str, replying: Replying) -> None:
     with pytest.raises(error, match=said):
         generation.find_published(replying(answer))
 
@@ -374,9 +364,7 @@ def test_a_passage_that_is_gone_means_that_the_index_has_changed(replying: Reply
         ClusterPassages(published).ids([1])
 
 
-def test_a_server_looks_for_a_new_generation_once_a_second_and_goes_on_where_nobody_replies(
-    replying: Replying, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_new_generation_is_looked_for_once_a_second(replying: Replying, monkeypatch: pytest.MonkeyPatch) -> None:
     asked, now, answers = [], [100.0], [True]
 
     def there(client: Client) -> SimpleNamespace:
