@@ -132,8 +132,12 @@ def test_an_unknown_document_is_an_error_with_the_nearest_and_nothing_is_removed
 
 
 def test_the_last_document_leaves_an_empty_index(index: Index) -> None:
+    words = context_of(index).embedder
+    assert len(Index(str(index.location), embedder=words)) == 2
     index.remove("film", "director")
     assert (len(index), list(index)) == (0, [])
+    with pytest.raises(IndexMissingError, match="is empty: add documents to it first"):
+        triplebeam.open(index.location, embedder=words).search("anything")
     with pytest.raises(BadInputError, match="is empty"):
         index.remove("film")
     index.add_texts(["Something new."], extractor="none")
@@ -145,13 +149,6 @@ def test_an_empty_index_says_so_instead_of_finding_nothing(empty: Index) -> None
     with pytest.raises(IndexMissingError, match="there is no index at"):
         empty.search("anything")
     assert not empty.location.state.exists(), "the first document creates it"
-
-
-def test_an_index_is_opened_or_created_by_its_path(index: Index, words: Embedder) -> None:
-    assert len(Index(str(index.location), embedder=words)) == 2
-    index.remove("film", "director")
-    with pytest.raises(IndexMissingError, match="is empty: add documents to it first"):
-        triplebeam.open(index.location, embedder=words).search("anything")
 
 
 def test_a_hit_carries_its_text(index: Index) -> None:
@@ -182,11 +179,9 @@ def test_several_questions_are_searched_at_once(index: Index) -> None:
     single = [index.search(question, k=2).ids for question in questions]
     assert [hits.ids for hits in index.search(questions, k=2)] == single
     assert index.search([]) == []
-
-
-def test_a_method_may_be_parsed_before(index: Index) -> None:
-    method = Method.parse("hybrid+naive_ge")
-    assert index.search("Edward Cahn", method=method) == index.search("Edward Cahn", method="naive_ge")
+    assert index.search("Edward Cahn", method=Method.parse("hybrid+naive_ge")) == index.search(
+        "Edward Cahn", method="naive_ge"
+    )
 
 
 @pytest.fixture

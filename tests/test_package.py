@@ -99,6 +99,24 @@ def entered_modules() -> Iterator[set[str]]:
         sys.setprofile(before)
 
 
+SHOW_HELP = """
+import sys
+from triplebeam.serve.cli import main
+for command in ("search", "ask", "sync", "remove", "bench"):
+    sys.argv = ["triplebeam", command, "--help"]
+    try:
+        main()
+    except SystemExit:
+        pass
+"""
+COMPLETE_METHOD = """
+from triplebeam.assemble import table
+table.load_plugins = lambda group: []
+from triplebeam.serve.cli.options import complete_search_method
+assert "hybrid" in complete_search_method("hyb")
+"""
+
+
 @pytest.mark.parametrize(
     ("statement", "unwanted"),
     [
@@ -106,27 +124,12 @@ def entered_modules() -> Iterator[set[str]]:
         ("import triplebeam.serve.cli.app", (*MODELS, "tantivy", "numpy", *EXTRAS)),
         ("import triplebeam.assemble, triplebeam.adapters.retriever", EXTRAS),
         ("import triplebeam.testing.contracts", ["pytest"]),
+        (SHOW_HELP, [*MODELS, "triplebeam.assemble.index", "triplebeam.index.folder.snapshot"]),
+        (COMPLETE_METHOD, ["triplebeam.assemble.retrievers", "scipy"]),
     ],
 )
-def test_an_import_loads_nothing_heavy(statement: str, unwanted: Sequence[str]) -> None:
-    assert not {name.partition(".")[0] for name in modules_after(statement)} & set(unwanted)
-
-
-def test_the_help_of_a_command_loads_no_index_and_no_model() -> None:
-    show = "sys.argv = ['triplebeam', command, '--help']; main()"
-    code = f"try:\n        {show}\n    except SystemExit: pass"
-    commands = ("search", "ask", "sync", "remove", "bench")
-    loaded = modules_after(f"import sys\nfrom triplebeam.serve.cli import main\nfor command in {commands}:\n    {code}")
-    assert not {name.partition(".")[0] for name in loaded} & set(MODELS)
-    assert not {"triplebeam.assemble.index", "triplebeam.index.folder.snapshot"} & set(loaded)
-
-
-def test_completing_a_method_loads_no_method() -> None:
-    no_plugins = "from triplebeam.assemble import table; table.load_plugins = lambda group: []"
-    complete = "from triplebeam.serve.cli.options import *; assert 'hybrid' in complete_search_method('hyb')"
-    loaded = modules_after(f"{no_plugins}\n{complete}")
-    assert "triplebeam.assemble.retrievers" not in loaded
-    assert "scipy" not in loaded
+def test_nothing_heavy_is_loaded(statement: str, unwanted: Sequence[str]) -> None:
+    assert not set(modules_after(statement)) & set(unwanted)
 
 
 def test_the_public_names_are_few() -> None:

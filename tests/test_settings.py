@@ -47,10 +47,13 @@ def arrange(file: str, environment: dict[str, str], monkeypatch: pytest.MonkeyPa
         monkeypatch.setenv(name, value)
 
 
-def test_home_and_offline(monkeypatch: pytest.MonkeyPatch, clean: Path) -> None:
+def test_a_folder_a_switch_and_a_table_in_the_environment(monkeypatch: pytest.MonkeyPatch, clean: Path) -> None:
     monkeypatch.setenv("TRIPLEBEAM_HOME", str(clean))
     monkeypatch.setenv("TRIPLEBEAM_OFFLINE", "1")
-    assert (read_settings().home, read_settings().offline) == (clean, True)
+    monkeypatch.setenv("triplebeam_parameters", '{"reasoning_effort": "low"}')
+    settings = read_settings()
+    assert (settings.home, settings.offline, settings.parameters) == (clean, True, {"reasoning_effort": "low"})
+    assert Settings(home=Path("~/models")).home == Path("~/models").expanduser()
 
 
 THEIRS = {"OPENAI_API_KEY": "theirs", "OPENAI_BASE_URL": "http://theirs/v1"}
@@ -161,10 +164,6 @@ def test_a_role_has_an_endpoint_of_its_own_and_no_key_goes_astray(clean: Path) -
     assert reveal(Settings(**main, reading_model="quick").endpoint("reading").api_key) == "main-key"
 
 
-def test_a_tilde_is_the_users_folder(clean: Path) -> None:
-    assert Settings(home=Path("~/models")).home == Path("~/models").expanduser()
-
-
 def test_only_variables_that_look_like_settings_and_are_none_are_noticed() -> None:
     known = [f"TRIPLEBEAM_{field.upper()}" for field in Settings.model_fields]
     others = ["TRIPLEBEAM_DATA", "TRIPLEBEAM_TRACING", "triplebeam_model", "_TRIPLEBEAM_COMPLETE", "PATH"]
@@ -173,21 +172,8 @@ def test_only_variables_that_look_like_settings_and_are_none_are_noticed() -> No
     assert noticed == ["TRIPLEBEAM_HOEM", "TRIPLEBEAM_QQ"]
 
 
-@pytest.mark.parametrize(
-    ("compute", "precision", "on_gpu", "on_cluster"),
-    [
-        ("fp32", "fp32", False, False),
-        ("int8", "int8", False, False),
-        ("fp32@gpu", "fp32", True, False),
-        ("fp32@ray", "fp32", False, True),
-        ("int8@ray", "int8", False, True),
-    ],
-)
-def test_how_and_where_texts_are_encoded(compute: str, precision: str, on_gpu: bool, on_cluster: bool) -> None:
+@pytest.mark.parametrize("compute", ["fp32", "int8", "fp32@gpu", "fp32@ray", "int8@ray"])
+def test_how_and_where_texts_are_encoded(compute: str) -> None:
     settings = read_settings(compute=compute)
-    assert (settings.precision, settings.on_gpu, settings.on_cluster) == (precision, on_gpu, on_cluster)
-
-
-def test_a_table_in_the_environment_is_json(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("triplebeam_parameters", '{"reasoning_effort": "low"}')
-    assert read_settings().parameters == {"reasoning_effort": "low"}
+    precision, _, place = compute.partition("@")
+    assert (settings.precision, settings.on_gpu, settings.on_cluster) == (precision, place == "gpu", place == "ray")

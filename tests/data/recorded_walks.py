@@ -2,9 +2,13 @@
 a model and an index.
 """
 
+import gzip
 import hashlib
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,6 +18,7 @@ from triplebeam.generate.language_model import Completion, Prompt, TokenLogProba
 from triplebeam.index.source import TripleStore
 from triplebeam.methods.gear import SyncGE
 from triplebeam.methods.gear.beam_search import ChainScorer
+from triplebeam.passage import Passage
 from triplebeam.ranking import Hit, Ranking
 from triplebeam.triple import Triple
 
@@ -66,3 +71,10 @@ class Walks(SyncGE):
 
     def expand(self, query: str, base: Ranking, initial: NDArray[np.int64]) -> Ranking:
         return ranking_of(self.found[query])
+
+
+@cache
+def read_passages(data: Path, corpus: str) -> dict[str, Passage]:
+    with gzip.open(data / corpus / "corpus.jsonl.gz", "rt", encoding="utf-8") as file:
+        rows = map(json.loads, file)
+        return {row["id"]: Passage(id=row["id"], text=row["text"], title=row["title"]) for row in rows}

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from recorded_walks import Replies, Walks, ranking_of
+from recorded_walks import Replies, Walks, ranking_of, read_passages
 
 from triplebeam.answer import Agent, Answer
 from triplebeam.evaluate.measures import exact_match, f1
@@ -136,19 +136,12 @@ def _read_questions_asked(data: Path, draw: str) -> list[Asked]:
     with gzip.open(RECORDED / f"{draw}.jsonl.gz", "rt", encoding="utf-8") as file:
         rows = [json.loads(line) for line in file]
     questions = {(corpus, each.id): each for corpus in CORPORA for each in _questions(data, corpus)}
-    return [Asked(questions[row["corpus"], row["id"]], row, _passages(data, row["corpus"])) for row in rows]
+    return [Asked(questions[row["corpus"], row["id"]], row, read_passages(data, row["corpus"])) for row in rows]
 
 
 @cache
 def _questions(data: Path, corpus: str) -> list[Question]:
     return read_questions(data / corpus / "questions.dev.jsonl.gz")
-
-
-@cache
-def _passages(data: Path, corpus: str) -> Mapping[str, Passage]:
-    with gzip.open(data / corpus / "corpus.jsonl.gz", "rt", encoding="utf-8") as file:
-        rows = [json.loads(line) for line in file]
-    return {row["id"]: Passage(id=row["id"], text=row["text"], title=row["title"]) for row in rows}
 
 
 def _row(asked: Sequence[Asked], method: str, corpus: str) -> dict[str, float]:

@@ -18,7 +18,7 @@ from typing import Any, cast
 
 import numpy as np
 import pytest
-from recorded_walks import Replies, Walks, hash_text, ranking_of
+from recorded_walks import Replies, Walks, hash_text, ranking_of, read_passages
 
 from triplebeam.answer import Agent, Answer
 from triplebeam.assemble.agents import Below
@@ -28,9 +28,8 @@ from triplebeam.evaluate.measures import exact_match, f1
 from triplebeam.evaluate.questions import Question, read_questions
 from triplebeam.generate.accounting import Accounted
 from triplebeam.generate.language_model import LanguageModel
-from triplebeam.ingest.records import read_json_lines
 from triplebeam.methods.gear import LLMReader, PassageLink, SyncGE
-from triplebeam.passage import Document, Passage
+from triplebeam.passage import Passage
 from triplebeam.ranking import Ranking
 from triplebeam.support.claim import Claim
 
@@ -119,12 +118,9 @@ def _recorded_verdicts(_reader_of_claims: None, asked: list[Asked], monkeypatch:
 @pytest.fixture(scope="module")
 def asked(data: Path) -> list[Asked]:
     questions = {each.id: each for each in read_questions(data / "musique" / "questions.dev.jsonl.gz")}
-    documents = read_json_lines(data / "musique" / "corpus.jsonl.gz", "corpus.jsonl.gz")
-    found = (each for _, each in documents if isinstance(each, Document))
-    passages = {each.id: Passage(id=each.id, text=each.text, title=each.title) for each in found}
     with lzma.open(RECORDED, "rt", encoding="utf-8") as file:
         rows = [json.loads(line) for line in file]
-    return [Asked(questions[row["id"]], row, passages) for row in rows]
+    return [Asked(questions[row["id"]], row, read_passages(data, "musique")) for row in rows]
 
 
 MEASURES = ("R@5", "R@10", "R@15", "EM", "F1")

@@ -105,7 +105,7 @@ OPERATIONS: dict[str, Callable[[Path, Counting], object]] = {
 }
 
 
-def count_events(at: int) -> Callable[[], None]:
+def count_events(at: int) -> Callable[[], int]:
     """Counts what happens to files; the process is killed at the given event."""
     events = 0
 
@@ -129,7 +129,7 @@ def count_events(at: int) -> Callable[[], None]:
             return db
 
         module.open_database = opened  # type: ignore[assignment]
-    return lambda: print(events, flush=True)
+    return lambda: events
 
 
 def run_forked(work: Callable[[], None]) -> int:
@@ -158,11 +158,9 @@ def events_of(operation: str, world: Path, scratch: Path) -> int:
     counts = scratch / "events"
 
     def work() -> None:
-        with counts.open("w") as file:
-            os.dup2(file.fileno(), 1)
-            tell = count_events(0)
-            OPERATIONS[operation](index, Counting())
-            tell()
+        count = count_events(0)
+        OPERATIONS[operation](index, Counting())
+        counts.write_text(str(count()))
 
     assert run_forked(work) == 0, f"{operation} fails"
     return int(counts.read_text())

@@ -34,20 +34,16 @@ from triplebeam.text.terms import text_words
 from triplebeam.triple import Triple
 
 
-class KilledError(Exception):
-    """Stands for the power going out."""
-
-
 class Counting(WordEmbedder):
     """Counts texts, and can be told to die after some."""
 
-    def __init__(self, dies_after: int | None = None) -> None:
+    def __init__(self, dies_after: int = 10**9) -> None:
         self.texts: list[str] = []
         self._dies_after = dies_after
 
     def embed(self, texts: Sequence[str], kind: Kind = "passage") -> NDArray[np.float32]:
-        if self._dies_after is not None and len(self.texts) >= self._dies_after:
-            raise KilledError
+        if len(self.texts) >= self._dies_after:
+            raise KeyboardInterrupt
         self.texts += texts
         return super().embed(texts, kind)
 
@@ -72,8 +68,7 @@ def test_the_same_sources_do_no_work_and_a_changed_document_alone_is_done_again(
     embedder, extractor = Counting(), TableExtractor(TRIPLES)
     assert not make(tmp_path, embedder, extractor).published
     assert embedder.texts == extractor.asked == []
-    documents = [d for d in world_documents() if d.id != "city"]
-    documents.append(Document(id="city", title="Milwaukee", text="Milwaukee brews beer.", is_passage=True))
+    documents = [replace(d, text="Milwaukee brews beer.") if d.id == "city" else d for d in world_documents()]
     report = world_builder(tmp_path, embedder, extractor).build(documents)
     assert report.documents_changed == 1
     assert extractor.asked == ["city"]
@@ -85,9 +80,8 @@ def test_the_same_sources_do_no_work_and_a_changed_document_alone_is_done_again(
 
 def test_entities_are_encoded_like_everything_else_and_nothing_twice(tmp_path: Path) -> None:
     embedder = Counting()
-    documents = [Document(id="city", text="Milwaukee", is_passage=True)]
     extractor = TableExtractor({"city": [Triple("Milwaukee", "in", "Wisconsin"), Triple("wisconsin", "is", "large")]})
-    world_builder(tmp_path, embedder, extractor).build(documents)
+    world_builder(tmp_path, embedder, extractor).build([Document(id="city", text="Milwaukee", is_passage=True)])
     assert embedder.texts == ["Milwaukee", "Milwaukee in Wisconsin", "wisconsin is large", "Wisconsin", "large"]
     entities = Snapshot.open(tmp_path).entities
     assert list(entities.names) == ["Milwaukee", "Wisconsin", "large"]
@@ -107,7 +101,7 @@ def test_triples_of_two_files_stand_side_by_side(tmp_path: Path) -> None:
 def test_killed_while_encoding_it_goes_on_where_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(encoding, "ENCODING_WINDOW", 4)
     killed = Counting(dies_after=8)
-    with pytest.raises(KilledError):
+    with pytest.raises(KeyboardInterrupt):
         make(tmp_path, killed)
     with pytest.raises(IndexMissingError, match="did not finish"):
         Snapshot.open(tmp_path)
@@ -149,11 +143,8 @@ def test_unreadable_sources_are_reported_and_the_others_indexed(tmp_path: Path) 
 
 
 def test_a_passage_id_of_another_document_is_refused(tmp_path: Path) -> None:
-    documents = [
-        Document(id="a.md", text="One sentence."),
-        Document(id="a.md#0", text="Another sentence.", is_passage=True),
-    ]
-    report = world_builder(tmp_path).build(documents)
+    other = Document(id="a.md#0", text="Another sentence.", is_passage=True)
+    report = world_builder(tmp_path).build([Document(id="a.md", text="One sentence."), other])
     assert "belongs to the document 'a.md' already" in report.unreadable[0].reason
     assert Snapshot.open(tmp_path).passages["a.md#0"].text == "One sentence."
 

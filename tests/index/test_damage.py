@@ -235,13 +235,9 @@ def test_indexing_again_repairs_as_well(folder: Path, damage: Callable[[Path], N
     assert files(folder) == before
 
 
-def test_what_is_sound_is_left_alone(folder: Path) -> None:
-    report = world_builder(folder).repair()
+def test_missing_files_are_repaired_and_what_is_sound_is_left_alone(folder: Path) -> None:
+    before, report = files(folder), world_builder(folder).repair()
     assert (report.damaged, report.published, report.texts_encoded) == ([], False, 0)
-
-
-def test_missing_files_are_repaired(folder: Path) -> None:
-    before = files(folder)
     shutil.rmtree(folder / "generations")
     report = world_builder(folder).repair()
     assert set(report.damaged) == set(before)

@@ -20,7 +20,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from test_forgetting import METHODS, QUESTIONS, documents
+from test_forgetting import documents
 
 import many_filters
 from queries_only import QueriesOnly
@@ -41,11 +41,15 @@ from written_facts import written_builder
 
 #: Everything that needs no model and no encoder of tokens.
 RETRIEVERS = (
-    *METHODS,
+    *("bm25", "dense", "hybrid", "scaled_hybrid", "hybrid+naive_ge", "gnn_ret", "scaled_hybrid+gnn_ret"),
+    *("gnn_ret[beta=0.9]", "hipporag[entities=verbatim]", "hipporag2", "title_link", "blend"),
     *("bm25@triples", "dense@triples", "hybrid@triples", "scaled_hybrid[title_bonus=0.2]"),
     *("hybrid+naive_ge[scorer=exact]", "hybrid+naive_ge[scorer=pooled]", "gnn_ret[beta=0.9]", "gnn_ret[edges=all]"),
     *("hipporag2[base=hybrid]", "blend[share=1]", "blend[without=titles]"),
 )
+
+
+QUESTIONS = ("Where does Ada Lovelace live?", "Who knows Bath?", "What happened in 1781 at the lake?")
 
 
 def builder(folder: Path) -> IndexBuilder:

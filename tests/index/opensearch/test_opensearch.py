@@ -118,21 +118,17 @@ def test_an_agent_reads_as_over_a_folder(question: str, remote: Index, world: Sn
     compare_agents(question, remote, world, words)
 
 
-def test_passages_documents_and_facts_are_shown(remote: Index, local: Index) -> None:
+def test_documents_facts_and_the_graph_around_an_entity_are_shown(remote: Index, local: Index) -> None:
     assert list(remote.passages.document_ids) == list(local.passages.document_ids)
     assert list(remote.passages.fields()) == list(local.passages.fields())
     hits = [index.search(QUESTION, method="hybrid+naive_ge", k=3) for index in (local, remote)]
     assert [each.chains for each in hits[0]] == [each.chains for each in hits[1]]
-
-
-def test_an_entity_has_the_same_graph_around_it(remote: Index, local: Index) -> None:
     words, name = context_of(local).embedder, "Milwaukee"
-    assert around_entity(context_of(remote).source, words, name, 10) == around_entity(
-        context_of(local).source, words, name, 10
-    )
+    there, here = (around_entity(context_of(index).source, words, name, 10) for index in (remote, local))
+    assert there == here
     graphs = [context_of(index).source.graph(entities=[name]) for index in (remote, local)]
-    there, here = (follow(each, words, find_entity(each, words, name), "Which lake?", 2, 3) for each in graphs)
-    assert [chain for chain, *_ in there] == [chain for chain, *_ in here]
+    followed = [follow(each, words, find_entity(each, words, name), "Which lake?", 2, 3) for each in graphs]
+    assert [chain for chain, *_ in followed[0]] == [chain for chain, *_ in followed[1]]
 
 
 def test_what_needs_a_whole_graph_says_so(remote: Index) -> None:
