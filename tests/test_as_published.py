@@ -13,7 +13,6 @@ from triplebeam.answer import Agent
 from triplebeam.assemble.context import Context
 from triplebeam.assemble.method import Method
 from triplebeam.embed.embedder import Embedder
-from triplebeam.errors import BadInputError
 from triplebeam.generate.language_model import Completion, Prompt, Usage
 from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.methods.gear import Exact, GeAR, SyncGE
@@ -45,24 +44,6 @@ def test_a_single_step_searches_as_in_table_2(context: Context) -> None:
     table_3 = Method.parse("read:hybrid+sync_ge[scorer=exact]").build(context)
     assert isinstance(table_3, ReadOnce)
     assert repr(table_3.retriever) == repr(Method.parse("hybrid+sync_ge[scorer=exact]").build(context))
-
-
-@pytest.mark.parametrize(
-    ("former", "now"),
-    [
-        ("gear[paper=yes]:hybrid", "gear; the former gear is agent"),
-        ("gear[searches=1]", "gear; the former gear is agent"),
-        ("ge_reasoning[grounded=no]", "ge_reasoning; the former ge_reasoning is grounded_reasoning"),
-        ("rgnn_ret[paper=yes]", "write rgnn_ret"),
-        ("ircot[paper=yes]:bm25", "write ircot"),
-        ("self_ask[paper=yes]", "write self_ask"),
-        ("single_step[paper=yes]:hybrid", "read:hybrid+sync_ge[scorer=exact]"),
-        ("agent[calls=paper]", "the paper's agent is gear"),
-    ],
-)
-def test_former_names_are_explained(former: str, now: str) -> None:
-    with pytest.raises(BadInputError, match=re.escape(now)):
-        Method.parse(former)
 
 
 def methods_of(name: str) -> set[str]:
@@ -236,10 +217,3 @@ def test_the_question_comes_first_on_two_datasets(monkeypatch: pytest.MonkeyPatc
             agents = [each for each in corpus.methods if Method.parse(each).is_agent and each != "closed_book"]
             first = corpus.name in ("2wikimultihopqa", "iirc")
             assert {"question_first=yes" in each for each in agents} == {first}, (path.name, corpus.name)
-
-
-def test_rows_of_two_tables_are_one_method() -> None:
-    assert "gear[max_steps=4]:hybrid" in methods_of("gear-table-2-agents.toml")
-    assert "gear[max_steps=4]:hybrid" in methods_of("gear-table-a8.toml")
-    one, four = methods_of("gear-table-2-one-reading.toml"), methods_of("gear-table-4.toml")
-    assert "hybrid+sync_ge[scorer=exact]" in one & four & methods_of("gear-figure-6.toml")

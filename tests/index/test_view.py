@@ -5,8 +5,6 @@ both were encoded from the same texts.
 import gc
 import os
 import resource
-import subprocess
-import sys
 import weakref
 from collections import Counter
 from collections.abc import Iterator
@@ -22,7 +20,6 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from test_forgetting import documents
 
-import many_filters
 from queries_only import QueriesOnly
 from trials import examples
 from triplebeam.assemble import Context, Index, IndexReader, context_of
@@ -218,13 +215,13 @@ def all_files_open(held: ExitStack) -> Iterator[None]:
         resource.setrlimit(resource.RLIMIT_NOFILE, before)
 
 
-@pytest.mark.slow
-def test_many_filters_need_few_files(tmp_path: Path) -> None:
-    """100 filters with a limit of 160 open files, and a document that is added in between."""
-    command = [sys.executable, many_filters.__file__, str(tmp_path)]
-    environment = os.environ | {"PYTHONPATH": str(Path(many_filters.__file__).parent)}
-    done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
-    assert done.returncode == 0, done.stderr
+def test_files_of_a_replaced_generation_are_closed(tmp_path: Path) -> None:
+    index, counts = Index(tmp_path / "i", embedder=HashedWords()), []
+    for number in range(4):
+        index.add_documents([{"id": f"d{number}", "text": "Bath", "year": number}], extractor="none")
+        assert index.search("Bath", where=f"year = {number}").ids == [f"d{number}"]
+        counts.append(open_files())
+    assert counts == counts[:1] * 4
 
 
 def test_whoever_needs_the_same_view_at_once_waits_for_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
