@@ -1,7 +1,8 @@
 """A world of six passages and nine triples, with an embedder and an extractor of its own."""
 
 import hashlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
@@ -49,6 +50,28 @@ class TableExtractor:
         for passage in passages:
             self.asked.append(passage.id)
             yield Extraction(passage_id=passage.id, triples=tuple(self.table.get(passage.id, ())))
+
+
+@dataclass
+class Fickle:
+    """Fails on some passages, finds nothing in others, and charges for each."""
+
+    fails: Callable[[str], bool] = lambda id_: False
+    empty: Callable[[str], bool] = lambda id_: False
+    price: Callable[[str], float] = lambda id_: 1.0
+    name: str = "fickle:1"
+    asked: list[str] = field(default_factory=list)
+    spent: float = 0.0
+
+    def extract(self, passages: Iterable[Passage]) -> Iterator[Extraction]:
+        for passage in passages:
+            self.asked.append(passage.id)
+            self.spent += self.price(passage.id)
+            if self.fails(passage.id):
+                yield Extraction(passage_id=passage.id, failure=f"no JSON; it begins with {passage.id!r}")
+            else:
+                triple = Triple(passage.id, "is", "a passage")
+                yield Extraction(passage_id=passage.id, triples=() if self.empty(passage.id) else (triple,))
 
 
 WORLD = {

@@ -276,16 +276,20 @@ def gnn_ret(collection: Index, method: str) -> GNNRet:
     return retriever
 
 
-def test_alone_it_is_the_papers(collection: Index) -> None:
+def test_gnn_ret_has_the_papers_parameters_those_in_brackets_or_those_it_was_trained_with(
+    collection: Index, weights_file: Path
+) -> None:
+    both, trained = ("structural", "keyword"), f"weights={weights_file}"
+    brackets = "relevant=3,layers=2,alpha=0.25,message=mean,edges=keyword"
+    for method, expected in {
+        "gnn_ret": ((0.5,), 5, "min", both),
+        f"gnn_ret[{brackets}]": ((0.25, 0.25), 3, "mean", ("keyword",)),
+        f"gnn_ret[{trained}]": ((0.25, 0.75), 3, "mean", ("keyword",)),
+        f"gnn_ret[{trained},relevant=2,message=min,edges=both]": ((0.25, 0.75), 2, "min", both),
+    }.items():
+        found = gnn_ret(collection, method)
+        assert (found.alpha, found.relevant, found.message, found.edges) == expected
     assert repr(gnn_ret(collection, "gnn_ret")) == repr(gnn_ret(collection, "dense+gnn_ret"))
-    paper = gnn_ret(collection, "gnn_ret")
-    assert isinstance(paper.base, Dense)
-    assert (paper.alpha, paper.relevant, paper.message, paper.edges) == ((0.5,), 5, "min", ("structural", "keyword"))
-
-
-def test_parameters_of_gnn_ret_arrive(collection: Index) -> None:
-    found = gnn_ret(collection, "gnn_ret[relevant=3,layers=2,alpha=0.25,message=mean,edges=keyword]")
-    assert (found.alpha, found.relevant, found.message, found.edges) == ((0.25, 0.25), 3, "mean", ("keyword",))
 
 
 @pytest.mark.parametrize(
@@ -310,13 +314,6 @@ def test_it_is_known_as_a_graph_without_a_model() -> None:
         assert method.uses_graph
         assert not method.uses_model
     assert not Method.parse("scaled_hybrid").uses_graph
-
-
-def test_weights_bring_what_they_were_trained_with(collection: Index, weights_file: Path) -> None:
-    found = gnn_ret(collection, f"gnn_ret[weights={weights_file}]")
-    assert (found.alpha, found.relevant, found.message, found.edges) == ((0.25, 0.75), 3, "mean", ("keyword",))
-    named = gnn_ret(collection, f"gnn_ret[weights={weights_file},relevant=2,message=min,edges=both]")
-    assert (named.relevant, named.message, named.edges) == (2, "min", ("structural", "keyword"))
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,6 @@
 """An index goes on with the extractor it was built with: through the front door, and in the server's jobs."""
 
 import json
-from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -10,13 +9,12 @@ from fastapi.testclient import TestClient
 
 import triplebeam
 from serve.http.small_server import job_ended
-from small_world import TableExtractor, WordEmbedder
+from small_world import Fickle, TableExtractor, WordEmbedder
 from triplebeam.assemble import models
 from triplebeam.assemble.models import Choice, choose
 from triplebeam.errors import BadInputError, ModelMissingError
-from triplebeam.extract.extractor import Extraction
 from triplebeam.extract.triples_file import TriplesFile
-from triplebeam.passage import Document, Passage
+from triplebeam.passage import Document
 from triplebeam.serve.http.app import make_app
 from triplebeam.serve.http.keys import Keys
 from triplebeam.serve.library import Library
@@ -29,15 +27,6 @@ GIVEN, LOCAL, LLM, NONE = {"triples": "given.jsonl"}, *({"extractor": name} for 
 OWN: dict[str, Any] = {"extractor": TableExtractor({"elbe": [Triple("Elbe", "flows", "north")]})}
 
 
-class Same:
-    def __init__(self, name: str) -> None:
-        self.name = name
-
-    def extract(self, passages: Iterable[Passage]) -> Iterator[Extraction]:
-        for passage in passages:
-            yield Extraction(passage_id=passage.id, triples=(Triple(passage.id, "seen by", self.name),))
-
-
 @pytest.fixture(autouse=True)
 def _no_weights(monkeypatch: pytest.MonkeyPatch) -> None:
     """Extractors by their names, without parsers and models."""
@@ -46,7 +35,7 @@ def _no_weights(monkeypatch: pytest.MonkeyPatch) -> None:
         versions = {"local": "local:4", "llm": f"llm:{settings.model}:1", "none": None}
         if triples:
             return TriplesFile(triples)
-        return versions[name] and Same(f"{versions[name]}{'+keywords:small:1' if keywords else ''}")
+        return versions[name] and Fickle(name=f"{versions[name]}{'+keywords:small:1' if keywords else ''}")
 
     monkeypatch.setattr(models, "make_extractor", make)
 

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from small_world import TRIPLES, TableExtractor, WordEmbedder, world_documents
+from small_world import TRIPLES, Fickle, TableExtractor, WordEmbedder, world_documents
 from triplebeam.errors import BadInputError, EndpointError, ExtractionError, IndexMissingError
 from triplebeam.extract.extractor import Extraction, Extractor, kind_of
 from triplebeam.extract.triples_file import TriplesFile
@@ -31,32 +31,6 @@ from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.index.store.tables import read_extractor
 from triplebeam.passage import Document, Passage
 from triplebeam.triple import Triple
-
-
-class Fickle:
-    """Fails on some passages, finds nothing in others, and charges for each."""
-
-    name = "fickle:1"
-
-    def __init__(
-        self,
-        fails: Callable[[str], bool] = lambda id_: False,
-        empty: Callable[[str], bool] = lambda id_: False,
-        price: Callable[[str], float] = lambda id_: 1.0,
-    ) -> None:
-        self.fails, self.empty, self.price = fails, empty, price
-        self.asked: list[str] = []
-        self.spent = 0.0
-
-    def extract(self, passages: Iterable[Passage]) -> Iterator[Extraction]:
-        for passage in passages:
-            self.asked.append(passage.id)
-            self.spent += self.price(passage.id)
-            if self.fails(passage.id):
-                yield Extraction(passage_id=passage.id, failure=f"no JSON; it begins with {passage.id!r}")
-            else:
-                triple = Triple(passage.id, "is", "a passage")
-                yield Extraction(passage_id=passage.id, triples=() if self.empty(passage.id) else (triple,))
 
 
 def documents(count: int) -> list[Document]:

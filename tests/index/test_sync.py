@@ -2,14 +2,14 @@
 
 import errno
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 
+from small_world import Fickle
 from triplebeam.errors import BadInputError
-from triplebeam.extract.extractor import Extraction
 from triplebeam.index.build.build import IndexBuilder
 from triplebeam.index.build.intake import BuildReport
 from triplebeam.index.folder.manifest import is_index
@@ -18,24 +18,8 @@ from triplebeam.index.store.store import Store
 from triplebeam.ingest import FolderFiles, SourceNames
 from triplebeam.ingest.folder_files import is_inside
 from triplebeam.ingest.split import split
-from triplebeam.passage import Document, Passage
+from triplebeam.passage import Document
 from triplebeam.testing.hashed_words import HashedWords
-from triplebeam.triple import Triple
-
-
-class Counting:
-    """A fact per passage, and the passages it was asked for."""
-
-    name = "counting:1"
-
-    def __init__(self) -> None:
-        self.asked: list[str] = []
-
-    def extract(self, passages: Iterable[Passage]) -> Iterator[Extraction]:
-        for passage in passages:
-            self.asked.append(passage.id)
-            triple = Triple(passage.text.split()[0], "says", passage.text)
-            yield Extraction(passage_id=passage.id, triples=(triple,))
 
 
 class World:
@@ -44,7 +28,7 @@ class World:
     def __init__(self, folder: Path) -> None:
         self.docs, self.index = folder / "docs", folder / "my.index"
         self.docs.mkdir()
-        self.extractor = Counting()
+        self.extractor = Fickle()
         self.builder = IndexBuilder(folder=self.index, embedder=HashedWords(), extractor=self.extractor)
         self._tick = 10**18
 
@@ -246,7 +230,7 @@ def test_killed_before_it_published_it_continues(world: World, monkeypatch: pyte
     world.write("c.md", "Cy sings.")
     (world.docs / "a.md").unlink()
     with monkeypatch.context() as patched:
-        patched.setattr(Counting, "extract", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+        patched.setattr(Fickle, "extract", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
         with pytest.raises(KeyboardInterrupt):
             world.sync()
     assert world.documents == {"docs/a.md", "docs/b.md"}, "readers see the whole of the old index"

@@ -141,11 +141,8 @@ def test_what_needs_a_whole_graph_says_so(remote: Index) -> None:
 
 
 @pytest.fixture
-def build(address: Callable[[str], str], words: Embedder, tmp_path: Path) -> Build:
-    def made(prefix: str, state: str = "state") -> IndexBuilder:
-        return world_builder(Cluster.parse(address(prefix), tmp_path / state), words)
-
-    return made
+def build(address: Callable[[str], str], tmp_path: Path) -> Build:
+    return lambda prefix, state="state": world_builder(Cluster.parse(address(prefix), tmp_path / state))
 
 
 def place_of(builder: IndexBuilder) -> Cluster:
