@@ -148,6 +148,8 @@ def test_an_empty_index_says_so_instead_of_finding_nothing(empty: Index) -> None
     assert (len(empty), bool(empty), list(empty)) == (0, True, [])
     with pytest.raises(IndexMissingError, match="there is no index at"):
         empty.search("anything")
+    with pytest.raises(IndexMissingError, match="there is no index at"):
+        triplebeam.open(empty.location)
     assert not empty.location.state.exists(), "the first document creates it"
 
 

@@ -153,6 +153,12 @@ def test_an_error_says_what_went_wrong_in_the_shards(replying: Replying) -> None
     assert caught.value.kind == "search_phase_execution_exception"
 
 
+def test_a_cluster_that_was_never_reached_is_given_up_soon(replying: Replying) -> None:
+    with pytest.raises(ClusterError, match=rf"{PLACE} cannot be reached \(refused\)"):
+        replying(httpx2.ConnectError("refused"), tries=12).request("GET", "/")
+    assert replying.hosts == ["one", "two", "one", "two"]
+
+
 def test_a_cluster_that_is_lost_is_announced_and_given_up(replying: Replying, caplog: pytest.LogCaptureFixture) -> None:
     client = replying(lambda _: 200 if len(replying.requests) == 1 else httpx2.ConnectError("refused"), tries=12)
     client.request("GET", "/")
