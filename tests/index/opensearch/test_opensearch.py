@@ -45,6 +45,11 @@ def local(world: Snapshot, words: Embedder) -> Index:
     return IndexReader(Context(world, Settings(), words))
 
 
+@pytest.fixture
+def embedder(words: Embedder) -> Embedder:
+    return words
+
+
 class TestTriplesOfACluster(TripleStoreContract):
     @pytest.fixture
     def store(self, remote: Index) -> TripleStore:
@@ -54,10 +59,6 @@ class TestTriplesOfACluster(TripleStoreContract):
     def passage_ids(self, world: Snapshot) -> list[str]:
         return world.passages.ids(range(len(world.passages)))
 
-    @pytest.fixture
-    def embedder(self, words: Embedder) -> Embedder:
-        return words
-
 
 class TestCluster(SourceContract):
     where = 'document in ("film", "actor", "city")'
@@ -65,10 +66,6 @@ class TestCluster(SourceContract):
     @pytest.fixture
     def source(self, remote: Index) -> Source:
         return context_of(remote).source
-
-    @pytest.fixture
-    def embedder(self, words: Embedder) -> Embedder:
-        return words
 
 
 class TestNeighbourhood(TestCluster):
