@@ -10,11 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from triplebeam.generate.language_model import Completion, Prompt, TokenLogProbability, Usage
-from triplebeam.index.build.build import IndexBuilder
 from triplebeam.index.folder.publish import Publisher
 from triplebeam.passage import Document, Heading, Link
-from triplebeam.testing.hashed_words import HashedWords
-from written_facts import Written
+from written_facts import written_builder
 
 WHERE = 'group = "open"'
 SECRETS = ("zqx", "MILL-HARBOUR")
@@ -62,8 +60,7 @@ def _document(
 
 
 def build(folder: Path, publisher: Publisher | None = None) -> None:
-    builder = IndexBuilder(folder=folder, embedder=HashedWords(), extractor=Written(), publisher=publisher)
-    builder.build(documents())
+    written_builder(folder, publisher=publisher).build(documents())
 
 
 def find_leaks(*written: object) -> list[str]:

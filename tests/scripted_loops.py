@@ -59,11 +59,6 @@ def path(answer: str | None, reasoning: str = "It is known.") -> Completion:
     return reply(reasoning=reasoning, answer=answer)
 
 
-def uncited(passage: int) -> dict[str, Any]:
-    """A fact with the number of its passage, whose words it does not quote."""
-    return {"triple": ["a", "b", str(passage)], "passage": passage, "quotation": ""}
-
-
 def final(text: str) -> Completion:
     return reply(found=bool(text), answer=text, sentence=f"It is {text}." if text else "Nothing says it.")
 

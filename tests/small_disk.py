@@ -20,16 +20,13 @@ class SmallDisk:
     folder: Path
 
     def fill(self, left: int) -> None:
-        """Leave only this many kilobytes free."""
         free = os.statvfs(self.folder).f_bavail * os.statvfs(self.folder).f_frsize
         (self.folder / "ballast").write_bytes(b"\0" * max(0, free - left * _KILOBYTE))
 
     def free(self) -> None:
-        """Make room again."""
         (self.folder / "ballast").unlink(missing_ok=True)
 
     def read_only(self, yes: bool) -> None:
-        """Mount it read-only, or writable again."""
         how = f"remount,{'ro' if yes else 'rw'}"
         subprocess.run(["mount", "-o", how, self.folder], check=True)
 

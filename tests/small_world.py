@@ -1,13 +1,16 @@
 """A world of six passages and nine triples, with an embedder and an extractor of its own."""
 
 import hashlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from triplebeam.embed.embedder import Kind
 from triplebeam.extract.extractor import Extraction
+from triplebeam.index.build.build import IndexBuilder
 from triplebeam.passage import Document, Passage
 from triplebeam.triple import Triple
 
@@ -49,6 +52,28 @@ class TableExtractor:
             yield Extraction(passage_id=passage.id, triples=tuple(self.table.get(passage.id, ())))
 
 
+@dataclass
+class Fickle:
+    """Fails on some passages, finds nothing in others, and charges for each."""
+
+    fails: Callable[[str], bool] = lambda id_: False
+    empty: Callable[[str], bool] = lambda id_: False
+    price: Callable[[str], float] = lambda id_: 1.0
+    name: str = "fickle:1"
+    asked: list[str] = field(default_factory=list)
+    spent: float = 0.0
+
+    def extract(self, passages: Iterable[Passage]) -> Iterator[Extraction]:
+        for passage in passages:
+            self.asked.append(passage.id)
+            self.spent += self.price(passage.id)
+            if self.fails(passage.id):
+                yield Extraction(passage_id=passage.id, failure=f"no JSON; it begins with {passage.id!r}")
+            else:
+                triple = Triple(passage.id, "is", "a passage")
+                yield Extraction(passage_id=passage.id, triples=() if self.empty(passage.id) else (triple,))
+
+
 WORLD = {
     "film": ("Laughter in Hell", "Laughter in Hell is a drama film directed by Edward Cahn."),
     "director": ("Edward Cahn", "Edward Cahn was a film director. He died on 25 August 1963."),
@@ -68,3 +93,11 @@ TRIPLES = {
 
 def world_documents() -> list[Document]:
     return [Document(id=id_, title=title, text=text, is_passage=True) for id_, (title, text) in WORLD.items()]
+
+
+def world_builder(
+    folder: Path, embedder: WordEmbedder | None = None, extractor: TableExtractor | None = None
+) -> IndexBuilder:
+    """Return what builds the small world, with an embedder or an extractor of the test's own."""
+    extractor = extractor or TableExtractor(TRIPLES)
+    return IndexBuilder(folder=folder, embedder=embedder or WordEmbedder(), extractor=extractor)

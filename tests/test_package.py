@@ -1,4 +1,6 @@
-"""The package's front door: light to open, and every name behind it is there."""
+"""The package's front door: light to open, and every name behind it is there. What other packages add, what is said
+where the research package is not installed, and what other systems lack.
+"""
 
 import importlib
 import importlib.metadata
@@ -8,39 +10,48 @@ import re
 import subprocess
 import sys
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
+from typing import Any
 
 import pytest
 from packaging.version import Version
+from typer.testing import CliRunner
 
 import triplebeam
 from patience import SECONDS
-from triplebeam.errors import ExtraMissingError
+from triplebeam.assemble import Method
+from triplebeam.assemble.models import make_extractor
+from triplebeam.assemble.table import RESEARCH_METHODS, all_methods, list_agents, list_retrievers
+from triplebeam.embed import load_embedder
+from triplebeam.errors import BadInputError, ExtraMissingError
+from triplebeam.plugins import find_plugin
+from triplebeam.serve.cli.app import app
+from triplebeam.settings import Settings
 from triplebeam.testing.hashed_words import HashedWords
 
 ROOT = Path(__file__).parents[1]
 SOURCE = str(Path(triplebeam.__file__).parents[1])
 #: Installed on request only.
 EXTRAS = ("mcp", "langchain_core", "llama_index", "haystack", "fastapi", "uvicorn")
-HEAVY = ("numpy", "scipy", "onnxruntime", "spacy", "openai", "pydantic", "typer", "rich", "tantivy", "faiss", "pytest")
+MODELS = ("scipy", "onnxruntime", "spacy", "openai", "faiss")
+HEAVY = (*MODELS, "numpy", "pydantic", "typer", "rich", "tantivy", "pytest")
 
 
 #: The package's modules that opening an index may import, and that adding a sentence and searching it may call.
 MAX_IMPORTED_BY_OPEN, MAX_ENTERED_BY_ADD, MAX_ENTERED_BY_SEARCH = 85, 65, 32
 
 
+def run_python(*arguments: str, **options: Any) -> str:
+    command = [sys.executable, *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=True, timeout=5 * SECONDS, **options).stdout
+
+
 def modules_after(statement: str) -> list[str]:
-    code = f"{statement}\nimport json, sys\nprint(json.dumps(sorted(sys.modules)))"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=5 * SECONDS)
-    found: list[str] = json.loads(done.stdout.splitlines()[-1])
-    return found
-
-
-def loaded_after(statement: str) -> set[str]:
-    return {name.partition(".")[0] for name in modules_after(statement)}
+    shown = run_python("-c", f"{statement}\nimport json, sys\nprint(json.dumps(sorted(sys.modules)))")
+    return list(json.loads(shown.splitlines()[-1]))
 
 
 def test_naming_open_imports_what_opening_needs_and_little_else() -> None:
@@ -88,42 +99,37 @@ def entered_modules() -> Iterator[set[str]]:
         sys.setprofile(before)
 
 
-@pytest.mark.parametrize("command", ["search", "ask", "sync", "remove", "bench"])
-def test_the_help_of_a_command_loads_no_index_and_no_model(command: str) -> None:
-    show = f"sys.argv = ['triplebeam', '{command}', '--help']; main()"
-    code = f"import sys\nfrom triplebeam.serve.cli import main\ntry:\n    {show}\nexcept SystemExit: pass"
-    loaded = modules_after(code)
-    assert not {name.partition(".")[0] for name in loaded} & {"scipy", "onnxruntime", "spacy", "openai", "faiss"}
-    assert not {"triplebeam.assemble.index", "triplebeam.index.folder.snapshot"} & set(loaded)
+SHOW_HELP = """
+import sys
+from triplebeam.serve.cli import main
+for command in ("search", "ask", "sync", "remove", "bench"):
+    sys.argv = ["triplebeam", command, "--help"]
+    try:
+        main()
+    except SystemExit:
+        pass
+"""
+COMPLETE_METHOD = """
+from triplebeam.assemble import table
+table.load_plugins = lambda group: []
+from triplebeam.serve.cli.options import complete_search_method
+assert "hybrid" in complete_search_method("hyb")
+"""
 
 
-def test_completing_a_method_loads_no_method() -> None:
-    no_plugins = "from triplebeam.assemble import table; table.load_plugins = lambda group: []"
-    complete = "from triplebeam.serve.cli.options import *; assert 'hybrid' in complete_search_method('hyb')"
-    loaded = modules_after(f"{no_plugins}\n{complete}")
-    assert "triplebeam.assemble.retrievers" not in loaded
-    assert "scipy" not in loaded
-
-
-def test_importing_the_package_loads_nothing_heavy() -> None:
-    assert not loaded_after("import triplebeam") & set(HEAVY)
-
-
-def test_importing_the_door_of_the_command_line_loads_nothing_heavy() -> None:
-    assert not loaded_after("import triplebeam.serve.cli") & set(HEAVY)
-
-
-def test_help_loads_no_model_and_no_index() -> None:
-    loaded = loaded_after("import triplebeam.serve.cli.app")
-    assert not loaded & {"onnxruntime", "spacy", "openai", "tantivy", "faiss", "numpy", "scipy", *EXTRAS}
-
-
-def test_a_search_needs_no_extra() -> None:
-    assert not loaded_after("import triplebeam.assemble, triplebeam.adapters.retriever") & set(EXTRAS)
-
-
-def test_the_contracts_need_no_pytest() -> None:
-    assert "pytest" not in loaded_after("import triplebeam.testing.contracts")
+@pytest.mark.parametrize(
+    ("statement", "unwanted"),
+    [
+        ("import triplebeam.serve.cli", HEAVY),
+        ("import triplebeam.serve.cli.app", (*MODELS, "tantivy", "numpy", *EXTRAS)),
+        ("import triplebeam.assemble, triplebeam.adapters.retriever", EXTRAS),
+        ("import triplebeam.testing.contracts", ["pytest"]),
+        (SHOW_HELP, [*MODELS, "triplebeam.assemble.index", "triplebeam.index.folder.snapshot"]),
+        (COMPLETE_METHOD, ["triplebeam.assemble.retrievers", "scipy"]),
+    ],
+)
+def test_nothing_heavy_is_loaded(statement: str, unwanted: Sequence[str]) -> None:
+    assert not set(modules_after(statement)) & set(unwanted)
 
 
 def test_the_public_names_are_few() -> None:
@@ -142,23 +148,12 @@ def test_what_follows_a_question_is_named(tmp_path: Path) -> None:
         triplebeam.Index(tmp_path).search("Which lake?", 5)  # type: ignore[misc]
 
 
-@pytest.mark.parametrize("name", triplebeam.__all__)
-def test_every_public_name_is_there(name: str) -> None:
-    assert getattr(triplebeam, name) is not None
-    assert name in dir(triplebeam)
-
-
 @pytest.mark.parametrize("package", sorted((ROOT / "src/triplebeam").rglob("__init__.pyi"), key=str))
 def test_every_name_of_a_stub_can_be_imported(package: Path) -> None:
     module = importlib.import_module(".".join(package.parent.relative_to(ROOT / "src").parts))
     modules = {each.stem for each in package.parent.iterdir()}
     assert not modules & set(module.__all__), "a module that is imported would take the place of the name"
-    assert all(getattr(module, name) is not None for name in module.__all__)
-
-
-def test_open_opens(world: object, words: object) -> None:
-    opened = triplebeam.open(world.folder, embedder=words)  # type: ignore[attr-defined]
-    assert opened.search("lake").ids
+    assert all(getattr(module, name) is not None and name in dir(module) for name in module.__all__)
 
 
 def test_a_name_that_is_not_there_is_an_attribute_error() -> None:
@@ -170,10 +165,8 @@ def test_a_name_that_is_not_there_is_an_attribute_error() -> None:
 
 def test_the_version_is_the_installed_one_and_costs_nothing_until_it_is_asked_for() -> None:
     assert triplebeam.__version__ == importlib.metadata.version("triplebeam")
-    assert "importlib.metadata" not in subprocess.run(
-        [sys.executable, "-S", "-c", "import sys, triplebeam; print(*sys.modules)"],
-        capture_output=True, text=True, check=True, timeout=5 * SECONDS, env={**os.environ, "PYTHONPATH": SOURCE},
-    ).stdout.split()  # fmt: skip
+    show, environment = "import sys, triplebeam; print(*sys.modules)", {**os.environ, "PYTHONPATH": SOURCE}
+    assert "importlib.metadata" not in run_python("-S", "-c", show, env=environment).split()
 
 
 @pytest.mark.parametrize(
@@ -190,10 +183,7 @@ def test_the_version_is_the_installed_one_and_costs_nothing_until_it_is_asked_fo
         (None, " 'triplebeam[server]'"),
         ('{"archive_info": {}, "url": "file:///tmp/triplebeam-0.2.0-py3-none-any.whl"}', " 'triplebeam[server]'"),
         ('{"dir_info": {}, "url": "file:///home/me/my%20clone"}', " '/home/me/my clone[server]'"),
-        (
-            '{"dir_info": {"editable": true}, "url": "file:///home/me/triplebeam"}',
-            " -e '/home/me/triplebeam[server]'",
-        ),
+        ('{"dir_info": {"editable": true}, "url": "file:///home/me/it"}', " -e '/home/me/it[server]'"),
         ("[]", " 'triplebeam[server]'"),
         ('{"dir_info": "no object", "url": 1}', " 'triplebeam[server]'"),
         ("no JSON", " 'triplebeam[server]'"),
@@ -222,10 +212,9 @@ def test_every_extra_is_documented_and_all_has_all_but_ray() -> None:
     assert set(all_.removeprefix("triplebeam[").removesuffix("]").split(",")) == extras - {"all", "ray"}
 
 
-@pytest.mark.parametrize("setting", ["completions", "state"])
+@pytest.mark.parametrize("setting", ["COMPLETIONS", "STATE"])
 def test_the_image_keeps_what_it_writes_in_its_volume(setting: str) -> None:
-    dockerfile = (ROOT / "Dockerfile").read_text(encoding="utf-8")
-    assert f" TRIPLEBEAM_{setting.upper()}=/data/" in dockerfile, "the home is read-only"
+    assert f" TRIPLEBEAM_{setting}=/data/" in (ROOT / "Dockerfile").read_text(), "the home is read-only"
 
 
 def test_a_release_has_its_notes_and_what_follows_it_has_another_version() -> None:
@@ -239,8 +228,84 @@ def test_a_release_has_its_notes_and_what_follows_it_has_another_version() -> No
 
 
 def test_python_m_runs_the_command_line(tmp_path: Path) -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "triplebeam", "--version"],
-        capture_output=True, text=True, check=True, timeout=5 * SECONDS, cwd=tmp_path, env=os.environ,
-    )  # fmt: skip
-    assert done.stdout.startswith("triplebeam ")
+    assert run_python("-m", "triplebeam", "--version", cwd=tmp_path).startswith("triplebeam ")
+
+
+@pytest.fixture
+def alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Triplebeam without any other package."""
+    monkeypatch.setattr(importlib.metadata, "entry_points", lambda **_: [])
+    all_methods.cache_clear()
+    monkeypatch.setattr("triplebeam.assemble.table.load_plugins", lambda group: [])
+    yield
+    all_methods.cache_clear()
+
+
+@pytest.mark.parametrize("name", RESEARCH_METHODS)
+@pytest.mark.usefixtures("alone")
+def test_a_research_method_says_what_to_install(name: str) -> None:
+    for written in (name, f"{name}[x=1]", f"{name}:hybrid"):
+        with pytest.raises(BadInputError) as refused:
+            Method.parse(written)
+        assert str(refused.value) == (f'"{name}" is a method of the research package: pip install triplebeam-research')
+    assert name not in {**list_retrievers(), **list_agents()}
+
+
+@pytest.mark.parametrize("name", ["experiment", "dataset", "questions", "train"])
+def test_a_command_that_moved_says_where_it_is(name: str) -> None:
+    refused = CliRunner().invoke(app, [name]).exception
+    assert isinstance(refused, BadInputError)
+    assert str(refused) == f"there is no command {name}: use `triplebeam research {name}`."
+
+
+@pytest.mark.usefixtures("alone")
+def test_research_commands_extractors_and_embedders_say_what_to_install() -> None:
+    settings = Settings(model="small")
+    for call in (
+        lambda: CliRunner().invoke(app, ["research", "experiment", "x.toml"], catch_exceptions=False),
+        lambda: make_extractor("llm-two-step", None, settings),
+        lambda: make_extractor("llm", None, settings, keywords=True),
+        lambda: load_embedder("dpr:a,b", settings.home),
+    ):
+        with pytest.raises(BadInputError, match="of the research package: pip install triplebeam-research"):
+            call()
+
+
+def test_a_method_of_the_product_looks_at_no_entry_point(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(group: str) -> None:
+        raise AssertionError(group)
+
+    all_methods.cache_clear()
+    monkeypatch.setattr("triplebeam.assemble.table.load_plugins", refuse)
+    for name in ("blend", "hybrid+naive_ge[scorer=exact]", "gear:hybrid", "auto", "read:hybrid", "bm25@triples"):
+        assert Method.parse(name).text == name
+
+
+def test_a_name_that_nobody_knows_is_none() -> None:
+    assert find_plugin("methods", "no such name") is None
+
+
+#: Modules of the standard library that Windows does not have.
+LACKING = ("fcntl", "grp", "posix", "pty", "pwd", "resource", "syslog", "termios", "tty")
+CODE = f"""
+import builtins, importlib, pkgutil, sys
+import triplebeam
+
+found = builtins.__import__
+
+def without(name, globals=None, *rest, **options):
+    if name in {LACKING!r} and (globals or {{}}).get("__name__", "").startswith("triplebeam"):
+        raise ModuleNotFoundError(f"No module named {{name!r}}: {{globals['__name__']}} imports it")
+    return found(name, globals, *rest, **options)
+
+builtins.__import__ = without
+for module in pkgutil.walk_packages(triplebeam.__path__, "triplebeam."):
+    if not module.name.endswith("__main__"):
+        importlib.import_module(module.name)
+        print(module.name)
+"""
+
+
+@pytest.mark.slow
+def test_every_module_is_imported_without_what_windows_lacks() -> None:
+    assert len(run_python("-c", CODE).splitlines()) > 250

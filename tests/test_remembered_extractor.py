@@ -1,21 +1,20 @@
 """An index goes on with the extractor it was built with: through the front door, and in the server's jobs."""
 
 import json
-from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from fastapi.testclient import TestClient
 
 import triplebeam
 from serve.http.small_server import job_ended
-from small_world import TableExtractor, WordEmbedder
+from small_world import Fickle, TableExtractor, WordEmbedder
 from triplebeam.assemble import models
 from triplebeam.assemble.models import Choice, choose
 from triplebeam.errors import BadInputError, ModelMissingError
-from triplebeam.extract.extractor import Extraction
 from triplebeam.extract.triples_file import TriplesFile
-from triplebeam.passage import Document, Passage
+from triplebeam.passage import Document
 from triplebeam.serve.http.app import make_app
 from triplebeam.serve.http.keys import Keys
 from triplebeam.serve.library import Library
@@ -24,17 +23,8 @@ from triplebeam.triple import Triple
 
 ROWS = [{"id": "elbe", "text": "The Elbe flows north."}, {"id": "oder", "text": "The Oder flows north."}]
 MORE = [{"id": "nile", "text": "The Nile flows north."}]
-
-
-class Same:
-    """A triple per passage."""
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-
-    def extract(self, passages: Iterable[Passage]) -> Iterator[Extraction]:
-        for passage in passages:
-            yield Extraction(passage_id=passage.id, triples=(Triple(passage.id, "seen by", self.name),))
+GIVEN, LOCAL, LLM, NONE = {"triples": "given.jsonl"}, *({"extractor": name} for name in ("local", "llm", "none"))
+OWN: dict[str, Any] = {"extractor": TableExtractor({"elbe": [Triple("Elbe", "flows", "north")]})}
 
 
 @pytest.fixture(autouse=True)
@@ -45,17 +35,9 @@ def _no_weights(monkeypatch: pytest.MonkeyPatch) -> None:
         versions = {"local": "local:4", "llm": f"llm:{settings.model}:1", "none": None}
         if triples:
             return TriplesFile(triples)
-        return versions[name] and Same(f"{versions[name]}{'+keywords:small:1' if keywords else ''}")
+        return versions[name] and Fickle(name=f"{versions[name]}{'+keywords:small:1' if keywords else ''}")
 
     monkeypatch.setattr(models, "make_extractor", make)
-
-
-@pytest.fixture
-def given(tmp_path: Path) -> Path:
-    file = tmp_path / "given.jsonl"
-    rows = [{"passage_id": row["id"], "triples": [[row["id"], "is", "given"]]} for row in ROWS]
-    file.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
-    return file
 
 
 def open_with(folder: Path, model: str | None = None) -> triplebeam.Index:
@@ -68,22 +50,34 @@ def makers(index: triplebeam.Index) -> dict[str, int]:
     return {name.partition(":")[0]: count for name, count in counts.items()}
 
 
-def test_an_update_keeps_given_triples(tmp_path: Path, given: Path) -> None:
-    index = open_with(tmp_path / "my.index")
-    index.add_documents(ROWS, triples=given)
-    index.add_documents(ROWS)
-    assert makers(index) == {"given": 2}
-    index.add_documents(ROWS + MORE)
-    assert makers(index) == {"given": 2, "local": 1}
+@pytest.mark.parametrize(
+    ("steps", "expected"),
+    [
+        ([(ROWS, GIVEN), (ROWS, {})], {"given": 2}),  # an update keeps given triples
+        ([(ROWS, GIVEN), (ROWS + MORE, {})], {"given": 2, "local": 1}),  # and extracts the others
+        ([(ROWS, GIVEN), (ROWS, LOCAL)], {"given": 2}),  # a named extractor does not replace them
+        ([(ROWS, GIVEN), (ROWS, LOCAL | {"replace_triples": True})], {"local": 2}),  # but on request
+        ([(ROWS, {}), (MORE, LLM), (ROWS + MORE, {})], {"local": 2, "llm": 1}),  # an update pays for no local triples
+        ([(ROWS, NONE), (MORE, {})], {}),  # an index without triples stays so
+        ([(ROWS, NONE), (MORE, {}), (ROWS + MORE, LOCAL)], {"local": 3}),  # until an extractor is named
+        ([(ROWS, OWN), (ROWS + MORE, LOCAL)], {"table": 1, "local": 1}),  # another may follow your own
+    ],
+)
+def test_who_made_the_triples(tmp_path: Path, steps: list[tuple[Any, Any]], expected: dict[str, int]) -> None:
+    rows = [{"passage_id": row["id"], "triples": [[row["id"], "is", "given"]]} for row in ROWS]
+    (tmp_path / "given.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    index = open_with(tmp_path / "my.index", model="small")
+    for documents, options in steps:
+        triples = {"triples": tmp_path / options["triples"]} if options is GIVEN else {}
+        index.add_documents(documents, **options | triples)
+    assert makers(index) == expected
 
 
-def test_given_triples_are_replaced_on_request_only(tmp_path: Path, given: Path) -> None:
+def test_an_extractor_of_your_own_must_come_again(tmp_path: Path) -> None:
     index = open_with(tmp_path / "my.index")
-    index.add_documents(ROWS, triples=given)
-    assert index.add_documents(ROWS, extractor="local").passages_kept == 2
-    assert makers(index) == {"given": 2}
-    index.add_documents(ROWS, extractor="local", replace_triples=True)
-    assert makers(index) == {"local": 2}
+    index.add_documents(ROWS, **OWN)
+    with pytest.raises(BadInputError, match=r"'table', which is not one of Triplebeam's"):
+        index.add_documents(MORE)
 
 
 def test_new_and_changed_texts_go_to_the_model_that_extracted_the_others(tmp_path: Path) -> None:
@@ -104,38 +98,12 @@ def test_without_a_model_the_two_ways_on_are_named(tmp_path: Path) -> None:
     assert makers(index) == {"llm": 2, "local": 1}
 
 
-def test_local_triples_are_not_paid_for_in_an_update(tmp_path: Path) -> None:
-    index = open_with(tmp_path / "my.index", model="small")
-    index.add_documents(ROWS)
-    index.add_documents(MORE, extractor="llm")
-    index.add_documents(ROWS + MORE)
-    assert makers(index) == {"local": 2, "llm": 1}
-
-
 def test_keywords_are_remembered(tmp_path: Path) -> None:
     folder = tmp_path / "my.index"
     open_with(folder, model="small").add_documents(ROWS, keywords=True)
     assert choose(folder) == Choice("local", None, keywords=True, is_remembered=True)
     with pytest.raises(ModelMissingError, match="local with keywords"):
         open_with(folder).add_documents(MORE)
-
-
-def test_an_extractor_of_your_own_must_come_again(tmp_path: Path) -> None:
-    index = open_with(tmp_path / "my.index")
-    index.add_documents(ROWS, extractor=TableExtractor({"elbe": [Triple("Elbe", "flows", "north")]}))
-    with pytest.raises(BadInputError, match=r"'table', which is not one of Triplebeam's"):
-        index.add_documents(MORE)
-    index.add_documents(ROWS + MORE, extractor="local")
-    assert makers(index) == {"table": 1, "local": 1}
-
-
-def test_an_index_without_triples_stays_so_until_an_extractor_is_named(tmp_path: Path) -> None:
-    index = open_with(tmp_path / "my.index")
-    index.add_documents(ROWS, extractor="none")
-    index.add_documents(MORE)
-    assert makers(index) == {}
-    index.add_documents(ROWS + MORE, extractor="local")
-    assert makers(index) == {"local": 3}
 
 
 def test_what_failed_is_retried_with_a_model(tmp_path: Path) -> None:

@@ -11,6 +11,6 @@ TRIAL = pytest.mark.skipif(not FULL, reason="a long trial: make trials")
 MAX_EXAMPLES = 25
 
 
-def examples(count: int) -> int:
+def examples(count: int, fewer: int = MAX_EXAMPLES) -> int:
     """Return how many examples a property is tested with; ``count`` in `make trials`."""
-    return count if FULL else min(count, MAX_EXAMPLES)
+    return count if FULL else min(count, fewer)

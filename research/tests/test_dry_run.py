@@ -18,20 +18,15 @@ from triplebeam_research.experiments.evaluator import ExperimentEvaluator
 from triplebeam_research.experiments.experiment import Experiment
 
 
-@pytest.fixture
-def questions(tmp_path: Path) -> Path:
-    rows = [{"id": f"{n}", "question": f"Who made film {n}?", "gold": ["film"], "answers": ["Cahn"]} for n in range(10)]
-    path = tmp_path / "questions.jsonl"
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-    return path
-
-
 class Planning:
     """An experiment over the small world."""
 
-    def __init__(self, world: Snapshot, questions: Path, words: Embedder, home: Path) -> None:
-        self.paths = {"index": str(world.folder), "questions": str(questions)}
-        self.settings = Settings(home=home, model="m", prices={"m": Price(1.0, 2.0)})
+    def __init__(self, world: Snapshot, words: Embedder, folder: Path) -> None:
+        row = {"gold": ["film"], "answers": ["Cahn"]}
+        rows = [json.dumps(row | {"id": f"{n}", "question": f"Who made film {n}?"}) for n in range(10)]
+        (folder / "questions.jsonl").write_text("\n".join(rows), encoding="utf-8")
+        self.paths = {"index": str(world.folder), "questions": str(folder / "questions.jsonl")}
+        self.settings = Settings(home=folder / "home", model="m", prices={"m": Price(1.0, 2.0)})
         self.words = words
 
     def __call__(self, *methods: str, seeds: tuple[int, ...] = (0,), **more: object) -> list[Planned]:
@@ -41,8 +36,8 @@ class Planning:
 
 
 @pytest.fixture
-def planned(world: Snapshot, questions: Path, words: Embedder, tmp_path: Path) -> Planning:
-    return Planning(world, questions, words, tmp_path / "home")
+def planned(world: Snapshot, words: Embedder, tmp_path: Path) -> Planning:
+    return Planning(world, words, tmp_path)
 
 
 def test_calls_of_agents_lie_between_their_shortest_and_longest_loops(planned: Planning) -> None:
@@ -66,34 +61,16 @@ def test_seeds_judges_and_prices_count(planned: Planning) -> None:
     assert once.dollars
     assert once.dollars[0] == pytest.approx((once.least.tokens_in + 2 * once.least.tokens_out) / 1e6)
     assert planned("bm25")[0].dollars is None
-
-
-@pytest.mark.parametrize("name", list_agents())
-def test_every_agent_can_be_planned(planned: Planning, name: str) -> None:
-    [row] = planned(name)
-    assert 0 < row.least.calls <= row.most.calls
-
-
-def test_nothing_is_kept(planned: Planning) -> None:
-    planned("closed_book")
-    assert not list(planned.settings.home.glob("**/*.jsonl"))
+    with pytest.raises(BadInputError, match="there is no method 'bm52'"):
+        planned("closed_book", "bm52")
+    assert not list(planned.settings.home.glob("**/*.jsonl")), "nothing is kept"
     assert not (planned.settings.home / "completions.sqlite").exists()
 
 
-def test_the_questions_of_the_estimate_do_not_wait_for_each_other(
-    planned: Planning, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    used, compare = [], ExperimentEvaluator.compare
-    monkeypatch.setattr(
-        ExperimentEvaluator, "compare", lambda self, *asked: used.append(self.parallel) or compare(self, *asked)
-    )
-    planned("bm25")
-    assert used == [1, 1]
-
-
-def test_a_typo_is_found(planned: Planning) -> None:
-    with pytest.raises(BadInputError, match="there is no method 'bm52'"):
-        planned("closed_book", "bm52")
+def test_every_agent_can_be_planned(planned: Planning) -> None:
+    rows = planned(*list_agents())
+    assert [row.method for row in rows] == list(list_agents())
+    assert all(0 < row.least.calls <= row.most.calls for row in rows)
 
 
 def test_it_is_shown(planned: Planning, capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,16 +1,16 @@
 """A token encoder that needs no weights: a word has a fixed random vector, moved a little by the word before it."""
 
-import hashlib
 from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
+from small_world import WordEmbedder
 from triplebeam.embed.embedder import Kind
 from triplebeam_research.late_interaction import TokenVectors
 
 
-class WordTokens:
+class WordTokens(WordEmbedder):
     """One vector a word; a text without words has one all the same. Remembers the texts it was given."""
 
     dimension = 16
@@ -26,11 +26,7 @@ class WordTokens:
         return TokenVectors(vectors, starts)
 
     def _rows(self, words: list[str]) -> NDArray[np.float64]:
-        own = np.array([self._word(word) for word in words])
+        own = np.array([self._word(word.encode("utf-8", "replace").decode()) for word in words])
         rows = own + 0.3 * np.roll(own, 1, axis=0)
         unit: NDArray[np.float64] = rows / np.linalg.norm(rows, axis=1, keepdims=True)
         return unit
-
-    def _word(self, word: str) -> NDArray[np.float64]:
-        seed = int.from_bytes(hashlib.blake2b(word.encode("utf-8", "replace"), digest_size=8).digest())
-        return np.random.default_rng(seed).standard_normal(self.dimension)

@@ -10,7 +10,7 @@ BM25 against tantivy's, which published figures were measured with: the same wor
 Dense retrieval against the whole product, computed plainly: while an index is small the search is exact.
 """
 
-from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -34,11 +34,11 @@ PASSAGES = toy.passages()
 
 
 @pytest.fixture(scope="module")
-def bm25(tmp_path_factory: pytest.TempPathFactory, words: Embedder) -> BM25:
+def toy_index(tmp_path_factory: pytest.TempPathFactory, words: Embedder) -> Snapshot:
     folder = tmp_path_factory.mktemp("toy")
     documents = (Document(id=p.id, title=p.title, text=p.text, is_passage=True) for p in PASSAGES)
-    IndexBuilder(folder=Path(folder), embedder=words).build(documents)
-    return BM25.over_passages(Snapshot.open(Path(folder)))
+    IndexBuilder(folder=folder, embedder=words).build(documents)
+    return Snapshot.open(folder)
 
 
 @pytest.fixture(scope="module")
@@ -56,8 +56,11 @@ def reference() -> dict[str, dict[str, float]]:
 
 
 @pytest.mark.parametrize("question", toy.questions(), ids=lambda question: question.id)
-def test_ranks_as_bm25s_does(question: toy.Question, bm25: BM25, reference: dict[str, dict[str, float]]) -> None:
-    ours, theirs = bm25.retrieve(question.question, len(PASSAGES)), reference[question.id]
+def test_ranks_as_bm25s_does(
+    question: toy.Question, toy_index: Snapshot, reference: dict[str, dict[str, float]]
+) -> None:
+    ours = BM25.over_passages(toy_index).retrieve(question.question, len(PASSAGES))
+    theirs = reference[question.id]
     assert sorted(ours.ids) == sorted(id_ for id_, score in theirs.items() if score > 0)
     best = sorted((id_ for id_, score in theirs.items() if score > 0), key=lambda id_: (-theirs[id_], id_))
     assert ours.ids[0] == best[0]
@@ -77,8 +80,9 @@ def ours() -> TermIndex:
     return TermIndex(arrays)
 
 
-@pytest.mark.parametrize("question", toy.questions(), ids=lambda question: question.id)
-def test_scores_are_those_of_tantivy(question: toy.Question, ours: TermIndex) -> None:
+@pytest.fixture(scope="module")
+def theirs() -> Any:
+    """Return tantivy's index of the same words."""
     import tantivy
 
     schema = tantivy.SchemaBuilder()
@@ -92,27 +96,30 @@ def test_scores_are_those_of_tantivy(question: toy.Question, ours: TermIndex) ->
         writer.add_document(document)
     writer.commit()
     index.reload()
-    searcher = index.searcher()
-    words = [tantivy.Query.term_query(index.schema, "text", word) for word in query_words(question.question)]
-    query = tantivy.Query.boolean_query([(tantivy.Occur.Should, word) for word in words])
-    hits = searcher.search(query, limit=len(TEXTS)).hits
+    return index
+
+
+@pytest.mark.parametrize("question", toy.questions(), ids=lambda question: question.id)
+def test_scores_are_those_of_tantivy(question: toy.Question, ours: TermIndex, theirs: Any) -> None:
+    from tantivy import Occur, Query
+
+    searcher = theirs.searcher()
+    words = [Query.term_query(theirs.schema, "text", word) for word in query_words(question.question)]
+    hits = searcher.search(Query.boolean_query([(Occur.Should, word) for word in words]), limit=len(TEXTS)).hits
     rows = searcher.fast_field_values("row", [address for _, address in hits])
-    theirs = dict(zip(rows, [score for score, _ in hits], strict=True))
+    expected = dict(zip(rows, [score for score, _ in hits], strict=True))
     found, scores = ours.search(question.question, len(TEXTS))
-    assert dict(zip(found.tolist(), scores.tolist(), strict=True)) == pytest.approx(theirs, rel=1e-5)
+    assert dict(zip(found.tolist(), scores.tolist(), strict=True)) == pytest.approx(expected, rel=1e-5)
     assert np.all(np.diff(scores) <= 0)
 
 
 @pytest.mark.parametrize("k", [1, 10, 1000])
-def test_dense_is_the_sorted_product(tmp_path: Path, words: Embedder, k: int) -> None:
-    passages = toy.passages()
-    documents = (Document(id=p.id, title=p.title, text=p.text, is_passage=True) for p in passages)
-    IndexBuilder(folder=tmp_path, embedder=words).build(documents)
-    dense = Dense.over_passages(Snapshot.open(tmp_path), words)
-    matrix = words.embed([passage.searchable for passage in passages])
+def test_dense_is_the_sorted_product(toy_index: Snapshot, words: Embedder, k: int) -> None:
+    dense = Dense.over_passages(toy_index, words)
+    matrix = words.embed([passage.searchable for passage in PASSAGES])
     for question in toy.questions():
         cosines = matrix @ words.embed([question.question], kind="query")[0]
-        expected = Ranking.from_scores(dict(zip((p.id for p in passages), cosines.tolist(), strict=True))).top(k)
+        expected = Ranking.from_scores(dict(zip((p.id for p in PASSAGES), cosines.tolist(), strict=True))).top(k)
         found = dense.retrieve(question.question, k)
         assert found.ids == expected.ids
         # Stored vectors have two bytes per dimension.

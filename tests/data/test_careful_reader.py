@@ -7,29 +7,26 @@ in the table only if its draw has a reply to every prompt: where prompts have ch
 """
 
 import gzip
-import hashlib
 import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import pytest
-from recorded_walks import Walks, ranking_of
+from recorded_walks import Replies, Walks, ranking_of, read_passages
 
 from triplebeam.answer import Agent, Answer
 from triplebeam.evaluate.measures import exact_match, f1
 from triplebeam.evaluate.questions import Question, read_questions
 from triplebeam.generate.accounting import Accounted
-from triplebeam.generate.language_model import Completion, LanguageModel, Prompt, Usage
+from triplebeam.generate.language_model import LanguageModel
 from triplebeam.generate.prompts import format_facts, read_template
-from triplebeam.index.source import TripleStore
 from triplebeam.methods.agent import EvidenceAgent
 from triplebeam.methods.gear import LLMReader, PassageLink, SyncGE
-from triplebeam.methods.gear.beam_search import ChainScorer
 from triplebeam.methods.read_once import ReadOnce
 from triplebeam.methods.shared.facts import Fact
 from triplebeam.methods.shared.replies import request_text
@@ -50,25 +47,7 @@ class Searches:
     part: str
 
     def retrieve(self, query: str, k: int = 10) -> Ranking:
-        """The passages, with their ranks as scores."""
         return ranking_of(self.found[f"{self.part}|{k}|{query}"])
-
-
-@dataclass(frozen=True)
-class Replies:
-    """The careful reader's reply to each prompt."""
-
-    replies: Mapping[str, Mapping[str, Any]] = field(repr=False)
-    name: str = "careful reader"
-
-    def complete(self, prompts: Sequence[Prompt]) -> list[Completion]:
-        """One reply per prompt; the tokens are estimates, four letters each."""
-        return [self._completion(prompt) for prompt in prompts]
-
-    def _completion(self, prompt: Prompt) -> Completion:
-        text = "\n".join([prompt.template, prompt.user, *(prompt.correction or ())])
-        found = self.replies[hashlib.sha256(text.encode()).hexdigest()[:16]]
-        return Completion(text=found["reply"], usage=Usage(calls=1, tokens_in=found["in"], tokens_out=found["out"]))
 
 
 class Unquoted(LLMReader):
@@ -115,19 +94,15 @@ class Asked:
 
     @property
     def model(self) -> LanguageModel:
-        """The reader, whose calls count."""
-        return Accounted(Replies(self.recorded["replies"]))
+        return Accounted(Replies("careful reader", self.recorded["replies"]))
 
     def searches(self, part: str) -> Searches:
-        """What one of the agent's retrievers found."""
         return Searches(self.recorded["searches"], part)
 
     def agent(self, method: str) -> Agent:
-        """The agent with the recorded searches and replies."""
         return self._read_once() if method == "read:blend" else self._agent(method, **SWITCHED.get(method, {}))
 
     def _agent(self, method: str, **parameters: Any) -> EvidenceAgent:
-        """The agent over the searches of `blend`."""
         link = PassageLink(passages=self.searches("passages"), triples=self.searches("triples"))
         if method == WITHOUT_QUOTATIONS:
             parameters["reader"] = Unquoted(model=self.model, passages=self.passages)
@@ -146,15 +121,9 @@ class Asked:
         """With a part switched off, a walk for the same query may start from other facts: each method has its own."""
         prefix = f"{method}|"
         recorded = self.recorded["walks"].items()
+        found = {key.removeprefix(prefix): ids for key, ids in recorded if key.startswith(prefix)}
         reader = LLMReader(model=self.model, passages=self.passages)
-        return Walks(
-            base=self.searches("base"),
-            found={key.removeprefix(prefix): ids for key, ids in recorded if key.startswith(prefix)},
-            reader=reader,
-            base_k=10,
-            triples=cast("TripleStore", None),
-            scorer=cast("ChainScorer", None),
-        )
+        return Walks(base=self.searches("base"), found=found, reader=reader, base_k=10)
 
     def _read_once(self) -> ReadOnce:
         """One reading of the best five of `blend`."""
@@ -167,19 +136,12 @@ def _read_questions_asked(data: Path, draw: str) -> list[Asked]:
     with gzip.open(RECORDED / f"{draw}.jsonl.gz", "rt", encoding="utf-8") as file:
         rows = [json.loads(line) for line in file]
     questions = {(corpus, each.id): each for corpus in CORPORA for each in _questions(data, corpus)}
-    return [Asked(questions[row["corpus"], row["id"]], row, _passages(data, row["corpus"])) for row in rows]
+    return [Asked(questions[row["corpus"], row["id"]], row, read_passages(data, row["corpus"])) for row in rows]
 
 
 @cache
 def _questions(data: Path, corpus: str) -> list[Question]:
     return read_questions(data / corpus / "questions.dev.jsonl.gz")
-
-
-@cache
-def _passages(data: Path, corpus: str) -> Mapping[str, Passage]:
-    with gzip.open(data / corpus / "corpus.jsonl.gz", "rt", encoding="utf-8") as file:
-        rows = [json.loads(line) for line in file]
-    return {row["id"]: Passage(id=row["id"], text=row["text"], title=row["title"]) for row in rows}
 
 
 def _row(asked: Sequence[Asked], method: str, corpus: str) -> dict[str, float]:

@@ -7,19 +7,18 @@ cannot be checked. Of a retriever that calls a model, and of KGP, only the numbe
 ``musique-finished`` are those of GE-Reasoning's Table 1, on the questions that all of them had finished.
 """
 
-import hashlib
 import json
 import lzma
 import tomllib
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
 import pytest
-from recorded_walks import Walks, ranking_of
+from recorded_walks import Replies, Walks, hash_text, ranking_of, read_passages
 
 from triplebeam.answer import Agent, Answer
 from triplebeam.assemble.agents import Below
@@ -28,12 +27,9 @@ from triplebeam.assemble.method import Method
 from triplebeam.evaluate.measures import exact_match, f1
 from triplebeam.evaluate.questions import Question, read_questions
 from triplebeam.generate.accounting import Accounted
-from triplebeam.generate.language_model import Completion, LanguageModel, Prompt, TokenLogProbability, Usage
-from triplebeam.index.source import TripleStore
-from triplebeam.ingest.records import read_json_lines
+from triplebeam.generate.language_model import LanguageModel
 from triplebeam.methods.gear import LLMReader, PassageLink, SyncGE
-from triplebeam.methods.gear.beam_search import ChainScorer
-from triplebeam.passage import Document, Passage
+from triplebeam.passage import Passage
 from triplebeam.ranking import Ranking
 from triplebeam.support.claim import Claim
 
@@ -44,10 +40,6 @@ BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 MODEL = tomllib.loads((BENCHMARKS / "tables.toml").read_text(encoding="utf-8"))["small"]["model"]
 
 
-def _hash(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()[:16]
-
-
 @dataclass(frozen=True)
 class Searches:
     """What was found when the question was asked; a query may be repeated, and find something else."""
@@ -56,33 +48,8 @@ class Searches:
     part: str
 
     def retrieve(self, query: str, k: int = 10) -> Ranking:
-        """The passages, with their ranks as scores."""
         place = next(place for place, row in enumerate(self.found) if row[:3] == [self.part, k, query])
         return ranking_of(self.found.pop(place)[3])
-
-
-@dataclass(frozen=True)
-class Replies:
-    """The small model's reply to each prompt."""
-
-    replies: Mapping[str, Mapping[str, Any]] = field(repr=False)
-    name: str = MODEL
-
-    def complete(self, prompts: Sequence[Prompt]) -> list[Completion]:
-        """One reply per prompt."""
-        return [self._completion(prompt) for prompt in prompts]
-
-    def _completion(self, prompt: Prompt) -> Completion:
-        text = "\n".join([prompt.template, prompt.user, *(prompt.correction or ())])
-        text += f"\n{prompt.sample}" if prompt.sample else ""
-        found = self.replies[_hash(text)]
-        tokens = found.get("logprobs")
-        return Completion(
-            text=found["reply"],
-            usage=Usage(calls=1, tokens_in=found["in"], tokens_out=found["out"]),
-            finish_reason=found.get("finish", "stop"),
-            log_probabilities=tuple(TokenLogProbability(*token) for token in tokens) if tokens else None,
-        )
 
 
 @dataclass(frozen=True)
@@ -94,11 +61,9 @@ class RecordedBelow(Below):
 
     @property
     def named(self) -> bool:
-        """Whether a retriever is in the method's name."""
         return bool(self.method.parts)
 
     def link(self) -> PassageLink:
-        """What linked facts to passages."""
         assert self.recorded_link
         return self.recorded_link
 
@@ -116,13 +81,11 @@ class Asked:
 
     @property
     def model(self) -> LanguageModel:
-        """The replies; their calls count."""
-        return Accounted(Replies(self.recorded["replies"]))
+        return Accounted(Replies(MODEL, self.recorded["replies"]))
 
     reading_model = model
 
     def answer(self) -> Answer:
-        """What the agent of its method answers now."""
         method = Method.parse(self.recorded["method"])
         assert method.agent
         agent: Agent = method.agent.build(cast("Context", self), self._below(method))
@@ -136,14 +99,8 @@ class Asked:
         searches = [*map(list, self.recorded["searches"])]
         base = Searches(searches, "base" if walks else "retriever")
         link = PassageLink(passages=Searches(searches, "passages"), triples=Searches(searches, "triples"))
-        sync = Walks(
-            base=base,
-            found=self.recorded["walks"],
-            reader=LLMReader(model=self.model, passages=self.passages),
-            base_k=10 if gear else SyncGE.base_k,
-            triples=cast("TripleStore", None),
-            scorer=cast("ChainScorer", None),
-        )
+        reader, base_k = LLMReader(model=self.model, passages=self.passages), 10 if gear else SyncGE.base_k
+        sync = Walks(base=base, found=self.recorded["walks"], reader=reader, base_k=base_k)
         return RecordedBelow(method, cast("Context", self), sync if walks else base, link)
 
 
@@ -153,24 +110,17 @@ def _recorded_verdicts(_reader_of_claims: None, asked: list[Asked], monkeypatch:
     stated = {each for row in asked for each in row.recorded.get("stated", ())}
 
     def states(claim: Claim, _: float = 0.0) -> bool:
-        return _hash("\n".join([claim.fact, claim.words, claim.context])) in stated
+        return hash_text("\n".join([claim.fact, claim.words, claim.context])) in stated
 
     monkeypatch.setattr("triplebeam.support.find.states", states)
 
 
 @pytest.fixture(scope="module")
 def asked(data: Path) -> list[Asked]:
-    """The recorded questions of all rows."""
     questions = {each.id: each for each in read_questions(data / "musique" / "questions.dev.jsonl.gz")}
-    documents = read_json_lines(data / "musique" / "corpus.jsonl.gz", "corpus.jsonl.gz")
-    passages = {
-        each.id: Passage(id=each.id, text=each.text, title=each.title)
-        for _, each in documents
-        if isinstance(each, Document)
-    }
     with lzma.open(RECORDED, "rt", encoding="utf-8") as file:
         rows = [json.loads(line) for line in file]
-    return [Asked(questions[row["id"]], row, passages) for row in rows]
+    return [Asked(questions[row["id"]], row, read_passages(data, "musique")) for row in rows]
 
 
 MEASURES = ("R@5", "R@10", "R@15", "EM", "F1")
@@ -181,16 +131,11 @@ def figures(asked: Sequence[Asked]) -> dict[str, float]:
     answers = [each.answer() for each in asked]
     golds = [each.question.answers for each in asked]
     texts = [answer.text for answer in answers]
-    shares = {
-        f"R@{k}": [
-            float(np.mean([id_ in answer.ranking.ids[:k] for id_ in each.question.gold]))
-            for each, answer in zip(asked, answers, strict=True)
-        ]
-        for k in (5, 10, 15)
-    }
-    shares["EM"] = [float(exact_match(text, gold)) for text, gold in zip(texts, golds, strict=True)]
-    shares["F1"] = [f1(text, gold) for text, gold in zip(texts, golds, strict=True)]
-    return {name: 100 * float(np.mean(values)) for name, values in shares.items()}
+    shares: dict[str, Iterable[float]] = {"EM": map(exact_match, texts, golds), "F1": map(f1, texts, golds)}
+    for k in (5, 10, 15):
+        ranked = [(each.question.gold, answer.ranking.ids[:k]) for each, answer in zip(asked, answers, strict=True)]
+        shares[f"R@{k}"] = [np.mean([id_ in ids for id_ in gold]) for gold, ids in ranked]
+    return {name: 100 * float(np.mean([*values])) for name, values in shares.items()}
 
 
 def results() -> list[Mapping[str, Any]]:
@@ -216,9 +161,8 @@ def is_replayed(row: Mapping[str, Any]) -> bool:
 @pytest.mark.parametrize("row", [*filter(is_replayed, results())], ids=lambda row: f"{row['dataset']}: {row['method']}")
 def test_the_recorded_replies_give_the_row_again(asked: list[Asked], row: Mapping[str, Any]) -> None:
     again = figures(select_questions(asked, row))
-    assert {name: row[name] for name in MEASURES if name in row} == pytest.approx(
-        {name: again[name] for name in MEASURES if name in row}, abs=0.05
-    )
+    published = {name: row[name] for name in MEASURES if name in row}
+    assert published == pytest.approx({name: again[name] for name in published}, abs=0.05)
 
 
 def test_every_row_has_all_its_replies_and_the_other_way_round(asked: list[Asked]) -> None:

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 
 import pytest
 
+from scripted_loops import Gone
 from triplebeam.errors import EndpointError
-from triplebeam.extract.health import PASSAGES, Check, check_model
+from triplebeam.extract.health import Check, check_model
 from triplebeam.generate.language_model import Completion, Prompt, TokenLogProbability, Usage
-from triplebeam.text.sentences import sentence_spans
 
 GOOD = '{"entities": ["A"], "triples": [["A", "is in", "B"], ["A", "was made by", "C"]]}'
 EMPTY = '{"entities": [], "triples": []}'
@@ -46,28 +46,17 @@ def test_a_healthy_model() -> None:
     assert list(checks) == ["endpoint", "log-probabilities", "tokens", "output mode", "valid JSON", "triples"]
     assert checks["valid JSON"].finding == "3 of 3 replies could be used"
     assert checks["triples"].finding == "2.0 per passage (2, 2, 2)"
+    checks = checked(Patient(certain=False, counts=False))
+    for check in (checks["log-probabilities"], checks["tokens"]):
+        assert (check.state, bool(check.advice)) == ("note", True), "what an endpoint does not give is no breakage"
 
 
-def test_an_endpoint_that_is_not_there_is_asked_nothing_more() -> None:
-    class Gone(Patient):
-        def complete(self, prompts: Sequence[Prompt]) -> list[Completion]:
-            raise EndpointError("Nothing answers at http://127.0.0.1:1: start the server.")
-
+def test_an_endpoint_that_is_not_there_or_goes_away_is_asked_nothing_more() -> None:
     [check] = check_model(Gone(), lambda: ())
     assert (check.name, check.state) == ("endpoint", "broken")
-    assert "Nothing answers" in check.finding
+    assert "the endpoint does not answer" in check.finding
     assert check.advice
-
-
-def test_an_endpoint_that_goes_away() -> None:
     assert [(check.name, check.state) for check in checked(Patient("gone")).values()][3:] == [("extraction", "broken")]
-
-
-def test_what_an_endpoint_does_not_give_is_no_breakage() -> None:
-    checks = checked(Patient(certain=False, counts=False))
-    assert (checks["log-probabilities"].state, checks["tokens"].state) == ("note", "note")
-    assert checks["log-probabilities"].advice
-    assert checks["tokens"].advice
 
 
 @pytest.mark.parametrize(
@@ -81,25 +70,15 @@ def test_what_an_endpoint_does_not_give_is_no_breakage() -> None:
 )
 def test_the_output_mode(refused: tuple[str, ...], state: str, words: str) -> None:
     check = checked(Patient(), *refused)["output mode"]
-    assert check.state == state
-    assert check.finding.startswith(words)
+    assert (check.state, check.finding.startswith(words)) == (state, True)
 
 
-def test_replies_that_are_no_json() -> None:
+def test_replies_that_are_no_json_or_have_no_triples() -> None:
     check = checked(Patient(GOOD, "Sorry.", GOOD, "Sorry."))["valid JSON"]
     assert check.state == "broken"
     assert check.finding.startswith("2 of 3 replies could be used; The model's reply holds no JSON object")
     checks = checked(Patient("Sorry."))
     assert checks["valid JSON"].finding.startswith("0 of 3")
     assert "triples" not in checks
-
-
-def test_no_triples_are_a_breakage_since_the_passages_state_facts() -> None:
     check = checked(Patient(GOOD, EMPTY, GOOD))["triples"]
     assert (check.state, check.finding) == ("broken", "1.3 per passage (2, 0, 2)")
-
-
-def test_the_passages_have_sentences() -> None:
-    assert len({passage.id for passage in PASSAGES}) == 3
-    for passage in PASSAGES:
-        assert len(list(sentence_spans(passage.text))) == 3

@@ -1,13 +1,18 @@
+"""What a model extracts, and what that costs: a sample is scaled to all characters."""
+
 import json
 from collections.abc import Sequence
+from pathlib import Path
 
 import pytest
 
 from triplebeam.errors import EndpointError
 from triplebeam.extract.extractor import Extraction, Extractor
 from triplebeam.extract.llm import LLMExtractor
+from triplebeam.extract.quote import Sample, draw_sample, extract_sample
+from triplebeam.generate.completion_cache import Cached, CompletionStore
 from triplebeam.generate.connect import Concurrent
-from triplebeam.generate.language_model import Completion, Prompt, PromptRefusedError
+from triplebeam.generate.language_model import Completion, Prompt, PromptRefusedError, Usage
 from triplebeam.generate.prompts import load
 from triplebeam.passage import Passage
 from triplebeam.testing.scripted import Scripted
@@ -36,49 +41,33 @@ class Fails(Scripted):
 
 
 def test_a_reply_becomes_triples_and_entities() -> None:
-    with Scripted(
-        [reply(["Oslo", " is the capital of ", "Norway"], entities=["Oslo", " Norway", "", "Oslo"])]
-    ) as model:
-        [extraction] = LLMExtractor(model).extract([OSLO])
+    row, names = ["Oslo", " is the capital of ", "Norway"], ["Oslo", " Norway", "", "Oslo"]
+    with Scripted([reply(row, entities=names)], name="toy") as model:
+        extractor: Extractor = LLMExtractor(model)
+        [extraction] = extractor.extract([OSLO])
     assert extraction == Extraction(
         passage_id="p1", triples=(Triple("Oslo", "is the capital of", "Norway"),), entities=("Oslo", "Norway")
     )
+    assert extractor.name == f"llm:toy:{load('extract').version}"
     [prompt] = model.prompts
     assert prompt.user == "Passage:\nOslo\nIt is the capital of Norway. It cost $5."
     assert (prompt.template, prompt.temperature) == ("extract", 0.0)
-
-
-def test_the_schema_asks_for_rows_of_three_and_nothing_else() -> None:
-    with Scripted([reply()]) as model:
-        list(LLMExtractor(model).extract([OSLO]))
-    schema = model.prompts[0].schema
-    assert schema is not None
-    assert schema["additionalProperties"] is False
-    assert schema["required"] == ["entities", "triples"]
+    schema = prompt.schema
+    assert (schema["additionalProperties"], schema["required"]) == (False, ["entities", "triples"])
     assert "description" not in schema
     triples = schema["properties"]["triples"]  # type: ignore[index]
     assert triples["items"] == {"type": "array", "items": {"type": "string"}, "minItems": 3, "maxItems": 3}
 
 
-def test_the_name_tells_model_and_prompt() -> None:
-    extractor: Extractor = LLMExtractor(Scripted([], name="toy"))
-    assert extractor.name == f"llm:toy:{load('extract').version}"
-
-
-def test_an_object_with_the_three_parts_is_a_row_and_null_is_no_name() -> None:
-    row = {"object": "Norway", "subject": "Oslo", "predicate": "is the capital of"}
-    with Scripted([reply(row, entities=["Oslo", None])]) as model:
-        [extraction] = LLMExtractor(model).extract([OSLO])
-    assert extraction.triples == (Triple("Oslo", "is the capital of", "Norway"),)
-    assert extraction.entities == ("Oslo",)
-
-
 def test_a_row_that_is_no_triple_is_put_aside_without_the_others() -> None:
+    parts = {"object": "Norway", "subject": "Oslo", "predicate": "is the capital of"}
     good = ["Kon-Tiki expedition", "left in", 1947]
-    rows = [good, ["a", "b"], ["a", None, "c"], ["a", "b", ["c"]], {"subject": "a"}, "text"]
-    with Scripted([reply(*rows)]) as model:
+    rows = [good, parts, ["a", "b"], ["a", None, "c"], ["a", "b", ["c"]], {"subject": "a"}, "text"]
+    with Scripted([reply(*rows, entities=["Oslo", None])]) as model:
         [extraction] = LLMExtractor(model).extract([OSLO])
-    assert extraction.triples == (Triple("Kon-Tiki expedition", "left in", "1947"),)
+    oslo = Triple("Oslo", "is the capital of", "Norway")
+    assert extraction.triples == (Triple("Kon-Tiki expedition", "left in", "1947"), oslo)
+    assert extraction.entities == ("Oslo",), "null is no name"
     texts = ('["a", "b", ["c"]]', '{"subject": "a"}', '"text"')
     assert extraction.rejected == (("a", "b"), ("a", "", "c"), *((text,) for text in texts))
     assert extraction.failure is None
@@ -134,6 +123,61 @@ def test_a_reply_that_cannot_be_used_is_corrected_once() -> None:
         [extraction] = LLMExtractor(model).extract([OSLO])
     assert extraction.triples == (Triple("Oslo", "is in", "Norway"),)
     correction = model.prompts[1].correction
-    assert correction is not None
     assert correction.reply == "no JSON"
     assert "holds no JSON object" in correction.request
+
+
+class Clerk:
+    """Writes one triple a passage, eight tokens each; the first reply to some passages is no JSON."""
+
+    name = "clerk"
+
+    def __init__(self, stumbles: str = "", refuses: str = "") -> None:
+        self.stumbles, self.refuses = stumbles, refuses
+        self.calls = 0
+
+    def complete(self, prompts: Sequence[Prompt]) -> list[Completion]:
+        return [self._complete(prompt) for prompt in prompts]
+
+    def _complete(self, prompt: Prompt) -> Completion:
+        if self.refuses and self.refuses in prompt.user:
+            raise PromptRefusedError("It is too long.")
+        self.calls += 1
+        bad = self.stumbles and self.stumbles in prompt.user and not prompt.correction
+        text = "Sorry." if bad else '{"entities": [], "triples": [["a", "b", "c"]]}'
+        return Completion(text=text, usage=Usage(calls=1, tokens_in=100, tokens_out=8))
+
+
+WORDS = [Passage(f"p{n}", f"This is passage {n:02} of some.") for n in range(30)]
+
+
+def test_each_passage_is_measured_with_its_corrections_and_a_refused_one_costs_nothing() -> None:
+    sample = extract_sample(LLMExtractor(Clerk(stumbles="passage 03", refuses="passage 01")), WORDS[:5])
+    assert [usage.tokens_in for usage in sample.usages] == [100, 0, 100, 200, 100]
+    assert [usage.tokens_out for usage in sample.usages] == [8, 0, 8, 16, 8]
+    failures = [extraction.failure for extraction in sample.extractions]
+    assert failures == [None, "It is too long.", None, None, None]
+    assert all(extraction.triples or extraction.failure for extraction in sample.extractions)
+
+
+def test_a_sample_that_was_cached_tells_its_tokens(tmp_path: Path) -> None:
+    with CompletionStore(tmp_path / "c.sqlite") as store:
+        clerk = Clerk()
+        _, again = (extract_sample(LLMExtractor(Cached(model=clerk, store=store)), WORDS[:6]) for _ in range(2))
+    assert clerk.calls == 6
+    assert set(again.usages) == {Usage(cached_calls=1, cached_tokens_in=100, cached_tokens_out=8)}
+
+
+def test_costs_per_character_are_scaled_to_all_characters() -> None:
+    sample = Sample(characters=(100, 300), extractions=(), usages=())
+    assert sample.estimate([200, 600], 4000) == (8000, 0)
+    total, spread = sample.estimate([100, 900], 4000)
+    assert (total, spread) == (pytest.approx(10_000), pytest.approx(4000))
+
+
+def test_a_sample_is_drawn_in_the_order_of_the_corpus() -> None:
+    sample = draw_sample(WORDS, 20)
+    assert sample == draw_sample(WORDS, 20)
+    assert len({passage.id for passage in sample}) == 20
+    assert [passage.id for passage in sample] == [passage.id for passage in WORDS if passage in sample]
+    assert draw_sample(WORDS, 50) == WORDS

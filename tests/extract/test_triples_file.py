@@ -13,6 +13,7 @@ from triplebeam.triple import Triple
 ROWS = [
     {"passage_id": "ghent", "entities": ["Ghent", "Belgium"], "triples": [["Ghent", "lies in", "Belgium"]]},
     {"passage_id": "liege", "entities": [], "triples": [["Liège", "", "Meuse"], ["Liège", "lies on", "Meuse"]]},
+    {"passage_id": 7, "entities": ["a\ud800"], "triples": [["a\ud800", "b", "c"]]},
 ]
 
 
@@ -29,26 +30,14 @@ def write(path: Path, rows: list[dict[str, object]]) -> Path:
 @pytest.mark.parametrize("name", ["triples.jsonl", "triples.jsonl.gz"])
 def test_hands_out_the_triples_of_each_passage(tmp_path: Path, name: str) -> None:
     given = TriplesFile(write(tmp_path / name, ROWS))
-    ghent, liege = given.extract([Passage("ghent", "…"), Passage("liege", "…")])
+    assert given.passage_ids == ("ghent", "liege", "7")
+    ghent, liege, seven, namur = given.extract([Passage(id_, "…") for id_ in ("ghent", "liege", "7", "namur")])
     assert ghent.triples == (Triple("Ghent", "lies in", "Belgium"),)
     assert ghent.entities == ("Ghent", "Belgium")
     assert liege.triples == (Triple("Liège", "lies on", "Meuse"),)
     assert liege.rejected == (("Liège", "", "Meuse"),)
-
-
-def test_a_passage_the_file_does_not_know_is_left_as_it_is(tmp_path: Path) -> None:
-    given = TriplesFile(write(tmp_path / "triples.jsonl", ROWS))
-    (unknown,) = given.extract([Passage("namur", "…")])
-    assert not unknown.known
-    assert unknown.triples == ()
-    assert unknown.failure is None
-
-
-def test_ids_may_be_integers_and_nothing_unstorable_comes_through(tmp_path: Path) -> None:
-    rows: list[dict[str, object]] = [{"passage_id": 7, "entities": ["a\ud800"], "triples": [["a\ud800", "b", "c"]]}]
-    (seven,) = TriplesFile(write(tmp_path / "triples.jsonl", rows)).extract([Passage("7", "…")])
-    assert seven.triples == (Triple("a\ufffd", "b", "c"),)
-    assert seven.entities == ("a\ufffd",)
+    assert (seven.triples, seven.entities) == ((Triple("a\ufffd", "b", "c"),), ("a\ufffd",)), "what can be stored"
+    assert (namur.known, namur.triples, namur.failure) == (False, (), None), "the file does not know it"
 
 
 def test_a_small_file_does_not_fill_the_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -57,10 +46,6 @@ def test_a_small_file_does_not_fill_the_memory(tmp_path: Path, monkeypatch: pyte
     path.write_bytes(gzip.compress(b" " * 100_000))
     with pytest.raises(BadInputError, match=r"jsonl.gz inflates to more than .* bytes, like a zip bomb"):
         TriplesFile(path).name  # noqa: B018
-
-
-def test_the_passages_of_the_file_are_known(tmp_path: Path) -> None:
-    assert TriplesFile(write(tmp_path / "triples.jsonl", ROWS)).passage_ids == ("ghent", "liege")
 
 
 def test_the_name_changes_with_the_content_and_not_with_the_packing(tmp_path: Path) -> None:

@@ -15,11 +15,11 @@ import signal
 import sqlite3
 import sys
 import tempfile
+import traceback
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
 from pathlib import Path
-from typing import NoReturn
 
 from triplebeam.extract.extractor import Extraction
 from triplebeam.index.build.build import IndexBuilder
@@ -81,10 +81,6 @@ def add(index: Path, extractor: Counting) -> None:
     builder(index, extractor).build([*documents([2, 3], version=1), *documents(range(30, 40))])
 
 
-def remove(index: Path, extractor: Counting) -> None:
-    builder(index, extractor).remove(["d4", "d5"])
-
-
 def sync(index: Path, extractor: Counting) -> None:
     docs = index.parent / "docs"
     builder(index, extractor).sync(FolderFiles.of([docs], SourceNames({str(docs): "docs"})))
@@ -99,25 +95,17 @@ def correct(index: Path, extractor: Counting) -> None:
     builder(index, extractor).correct(Corrections.of(rows))
 
 
-def compact_index(index: Path, extractor: Counting) -> None:
-    purge(index)
-
-
-def repair(index: Path, extractor: Counting) -> None:
-    builder(index, extractor).repair()
-
-
-OPERATIONS: dict[str, Callable[[Path, Counting], None]] = {
+OPERATIONS: dict[str, Callable[[Path, Counting], object]] = {
     "index": add,
-    "remove": remove,
+    "remove": lambda index, extractor: builder(index, extractor).remove(["d4", "d5"]),
     "sync": sync,
-    "compact": compact_index,
+    "compact": lambda index, extractor: purge(index),
     "correct": correct,
-    "repair": repair,
+    "repair": lambda index, extractor: builder(index, extractor).repair(),
 }
 
 
-def count_events(at: int) -> Callable[[], None]:
+def count_events(at: int) -> Callable[[], int]:
     """Counts what happens to files; the process is killed at the given event."""
     events = 0
 
@@ -141,26 +129,20 @@ def count_events(at: int) -> Callable[[], None]:
             return db
 
         module.open_database = opened  # type: ignore[assignment]
-    return lambda: print(events, flush=True)
+    return lambda: events
 
 
 def run_forked(work: Callable[[], None]) -> int:
     """Run something in a process of its own; the status it ended with."""
     pid = os.fork()
     if pid == 0:
-        _end(work)
+        try:
+            work()
+        except BaseException:  # noqa: BLE001 - a forked process must not go on with the parent's work
+            traceback.print_exc()
+            os._exit(3)
+        os._exit(0)
     return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
-
-
-def _end(work: Callable[[], None]) -> NoReturn:
-    try:
-        work()
-    except BaseException:  # noqa: BLE001 - a forked process must not go on with the parent's work
-        import traceback
-
-        traceback.print_exc()
-        os._exit(3)
-    os._exit(0)
 
 
 def read_published(index: Path) -> tuple[tuple[str, bytes], ...]:
@@ -176,11 +158,9 @@ def events_of(operation: str, world: Path, scratch: Path) -> int:
     counts = scratch / "events"
 
     def work() -> None:
-        with counts.open("w") as file:
-            os.dup2(file.fileno(), 1)
-            tell = count_events(0)
-            OPERATIONS[operation](index, Counting())
-            tell()
+        count = count_events(0)
+        OPERATIONS[operation](index, Counting())
+        counts.write_text(str(count()))
 
     assert run_forked(work) == 0, f"{operation} fails"
     return int(counts.read_text())
@@ -234,7 +214,6 @@ def trial(operation: str, at: int, world: Path, place: Path, expected: tuple[tup
 
 
 def main() -> None:
-    """Run the trials."""
     seed, kills = map(int, sys.argv[1:])
     chosen = random.Random(seed)
     with tempfile.TemporaryDirectory(prefix="killing-") as folder:

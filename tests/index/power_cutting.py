@@ -65,7 +65,6 @@ class Disk:
         return int(acknowledged.read_text()) if status else -1
 
     def flushes(self) -> int:
-        """How often something was flushed."""
         return int((self._kept / "count").read_text())
 
     def after(self, place: Path, *, early_names: bool) -> Path:
@@ -89,7 +88,6 @@ class Disk:
         return kept.read_bytes() if kept.exists() else b""
 
     def close(self) -> None:
-        """Let the files go."""
         for handle in self._held:
             os.close(handle)
 
@@ -110,15 +108,12 @@ class Change:
         self._expected = read_published(index)
 
     def prepared(self, place: Path) -> Path:
-        """A folder to work in."""
         return copy_world(self._world, place, self._operation).parent
 
     def work(self, folder: Path, acknowledge: Acknowledge) -> None:
-        """Change the index."""
         OPERATIONS[self._operation](folder / "my.index", Counting())
 
     def check(self, folder: Path, acknowledged: int) -> None:
-        """Look at what is left, and do it again."""
         index = folder / "my.index"
         Snapshot.open(index)
         seen = read_published(index)
@@ -130,7 +125,6 @@ class FromNothing:
     """Work in a new folder."""
 
     def prepared(self, place: Path) -> Path:
-        """A folder to work in."""
         place.mkdir()
         return place
 
@@ -139,8 +133,6 @@ class First(FromNothing):
     """A new index: every extraction that was acknowledged is there."""
 
     def work(self, folder: Path, acknowledge: Acknowledge) -> None:
-        """Build the index."""
-
         def progress(stage: str, done: int, total: int) -> None:
             if stage == "extract":
                 acknowledge(done)
@@ -148,7 +140,6 @@ class First(FromNothing):
         self._build(folder, Counting(), progress)
 
     def check(self, folder: Path, acknowledged: int) -> None:
-        """Look at what is left, and do it again."""
         index, extractor = folder / "new" / "my.index", Counting()
         if acknowledged < 0:
             Snapshot.open(index)
@@ -168,7 +159,6 @@ class Replies(FromNothing):
     """Replies that were paid for, each of which is there as soon as it was kept."""
 
     def work(self, folder: Path, acknowledge: Acknowledge) -> None:
-        """Keep some."""
         with CompletionStore(folder / "cache" / "completions.sqlite") as store:
             for number in range(_REPLIES):
                 prompt = Prompt(system="s", user=f"question {number}")
@@ -176,7 +166,6 @@ class Replies(FromNothing):
                 acknowledge(number + 1)
 
     def check(self, folder: Path, acknowledged: int) -> None:
-        """Look at what is left."""
         with CompletionStore(folder / "cache" / "completions.sqlite") as store:
             assert store.count() >= (_REPLIES if acknowledged < 0 else acknowledged), "a reply was paid for and lost"
 
@@ -196,7 +185,6 @@ def trial(task: "Change | First | Replies", at: int, place: Path) -> tuple[int, 
 
 
 def main() -> None:
-    """Run the trials."""
     seed, cuts = map(int, sys.argv[1:])
     chosen = random.Random(seed)
     memory = Path("/dev/shm")  # where real flushes cost nothing

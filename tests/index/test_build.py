@@ -1,35 +1,32 @@
 """Building: what is done, what is not done twice, what survives being killed, how documents are taken out; and what is
-searched of a passage: names and dates of its metadata as terms, its title unless many share it.
+searched of a passage: names and dates of its metadata as terms, its title unless many share it. Vectors of triples come
+from the reading of their passages: where their words are, one reading, and no second one.
 """
 
 import json
-import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 from filelock import FileLock
+from hypothesis import given
+from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from small_world import TRIPLES, TableExtractor, WordEmbedder, world_documents
-from triplebeam.embed.embedder import Kind
-from triplebeam.errors import (
-    BadInputError,
-    EmbedderMismatchError,
-    IndexBusyError,
-    IndexDamagedError,
-    IndexMissingError,
-)
+from small_world import TRIPLES, TableExtractor, WordEmbedder, world_builder, world_documents
+from triplebeam.embed.embedder import Kind, Span
+from triplebeam.errors import BadInputError, EmbedderMismatchError, IndexBusyError, IndexMissingError
 from triplebeam.extract.extractor import Extraction
 from triplebeam.extract.triples_file import TriplesFile
 from triplebeam.index.build.build import IndexBuilder
 from triplebeam.index.build.intake import BuildReport
-from triplebeam.index.build.writing import write_lock
+from triplebeam.index.build.writing import purge, write_lock
 from triplebeam.index.content import encoding
+from triplebeam.index.content.encoding import find_spans
 from triplebeam.index.folder.manifest import is_index
 from triplebeam.index.folder.snapshot import Snapshot
-from triplebeam.index.source import FORMAT
 from triplebeam.ingest import Skipped, Unreadable
 from triplebeam.passage import Document, Passage, metadata_terms
 from triplebeam.retrieve.bases import BM25
@@ -37,29 +34,22 @@ from triplebeam.text.terms import text_words
 from triplebeam.triple import Triple
 
 
-class KilledError(Exception):
-    """Stands for the power going out."""
-
-
 class Counting(WordEmbedder):
     """Counts texts, and can be told to die after some."""
 
-    def __init__(self, dies_after: int | None = None) -> None:
+    def __init__(self, dies_after: int = 10**9) -> None:
         self.texts: list[str] = []
         self._dies_after = dies_after
 
     def embed(self, texts: Sequence[str], kind: Kind = "passage") -> NDArray[np.float32]:
-        if self._dies_after is not None and len(self.texts) >= self._dies_after:
-            raise KilledError
+        if len(self.texts) >= self._dies_after:
+            raise KeyboardInterrupt
         self.texts += texts
         return super().embed(texts, kind)
 
 
 def make(folder: Path, embedder: WordEmbedder | None = None, extractor: TableExtractor | None = None) -> BuildReport:
-    builder = IndexBuilder(
-        folder=folder, embedder=embedder or WordEmbedder(), extractor=extractor or TableExtractor(TRIPLES)
-    )
-    return builder.build(world_documents())
+    return world_builder(folder, embedder, extractor).build(world_documents())
 
 
 def test_what_goes_in_comes_out(world: Snapshot) -> None:
@@ -73,20 +63,13 @@ def test_what_goes_in_comes_out(world: Snapshot) -> None:
     assert world.triples.passage_of([first, second]) == ["director", "director"]
 
 
-def test_the_same_sources_again_do_no_work(tmp_path: Path) -> None:
+def test_the_same_sources_do_no_work_and_a_changed_document_alone_is_done_again(tmp_path: Path) -> None:
     make(tmp_path)
     embedder, extractor = Counting(), TableExtractor(TRIPLES)
-    report = make(tmp_path, embedder, extractor)
-    assert not report.published
+    assert not make(tmp_path, embedder, extractor).published
     assert embedder.texts == extractor.asked == []
-
-
-def test_a_changed_document_alone_is_done_again(tmp_path: Path) -> None:
-    make(tmp_path)
-    embedder, extractor = Counting(), TableExtractor(TRIPLES)
-    documents = [d for d in world_documents() if d.id != "city"]
-    documents.append(Document(id="city", title="Milwaukee", text="Milwaukee brews beer.", is_passage=True))
-    report = IndexBuilder(folder=tmp_path, embedder=embedder, extractor=extractor).build(documents)
+    documents = [replace(d, text="Milwaukee brews beer.") if d.id == "city" else d for d in world_documents()]
+    report = world_builder(tmp_path, embedder, extractor).build(documents)
     assert report.documents_changed == 1
     assert extractor.asked == ["city"]
     assert embedder.texts == ["Milwaukee\nMilwaukee brews beer."]
@@ -97,22 +80,12 @@ def test_a_changed_document_alone_is_done_again(tmp_path: Path) -> None:
 
 def test_entities_are_encoded_like_everything_else_and_nothing_twice(tmp_path: Path) -> None:
     embedder = Counting()
-    documents = [Document(id="city", text="Milwaukee", is_passage=True)]
     extractor = TableExtractor({"city": [Triple("Milwaukee", "in", "Wisconsin"), Triple("wisconsin", "is", "large")]})
-    IndexBuilder(folder=tmp_path, embedder=embedder, extractor=extractor).build(documents)
+    world_builder(tmp_path, embedder, extractor).build([Document(id="city", text="Milwaukee", is_passage=True)])
     assert embedder.texts == ["Milwaukee", "Milwaukee in Wisconsin", "wisconsin is large", "Wisconsin", "large"]
     entities = Snapshot.open(tmp_path).entities
     assert list(entities.names) == ["Milwaukee", "Wisconsin", "large"]
     np.testing.assert_allclose(entities.vectors.rows, WordEmbedder().embed(list(entities.names)), atol=0.005)
-
-
-def test_documents_not_named_stay(tmp_path: Path) -> None:
-    make(tmp_path)
-    more = [Document(id="new", text="A new one.", is_passage=True)]
-    IndexBuilder(folder=tmp_path, embedder=WordEmbedder(), extractor=TableExtractor({})).build(more)
-    index = Snapshot.open(tmp_path)
-    assert len(index.passages) == 7
-    assert len(index.triples) == 9, "the triples of documents that were not named are not touched"
 
 
 def test_triples_of_two_files_stand_side_by_side(tmp_path: Path) -> None:
@@ -125,28 +98,10 @@ def test_triples_of_two_files_stand_side_by_side(tmp_path: Path) -> None:
     assert sorted(triples.triple(number).object for number in range(len(triples))) == ["one", "two"]
 
 
-def test_a_passage_that_fails_again_changes_nothing(tmp_path: Path) -> None:
-    class Failing(TableExtractor):
-        def extract(self, passages):  # type: ignore[no-untyped-def]
-            yield from (Extraction(passage_id=passage.id, failure="not JSON") for passage in passages)
-
-    failing = IndexBuilder(folder=tmp_path, embedder=WordEmbedder(), extractor=Failing({}), max_failures=1.0)
-    assert failing.build(world_documents()).published
-    assert not failing.build(world_documents()).published
-
-
-def test_another_extractor_replaces_the_triples(tmp_path: Path) -> None:
-    make(tmp_path)
-    other = TableExtractor({"film": [Triple("a", "b", "c")]})
-    other.name = "table:2"
-    make(tmp_path, extractor=other)
-    assert Snapshot.open(tmp_path).manifest.triples_by_extractor == {"table:2": 1}
-
-
 def test_killed_while_encoding_it_goes_on_where_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(encoding, "ENCODING_WINDOW", 4)
     killed = Counting(dies_after=8)
-    with pytest.raises(KilledError):
+    with pytest.raises(KeyboardInterrupt):
         make(tmp_path, killed)
     with pytest.raises(IndexMissingError, match="did not finish"):
         Snapshot.open(tmp_path)
@@ -159,43 +114,10 @@ def test_killed_while_encoding_it_goes_on_where_it_was(tmp_path: Path, monkeypat
     assert make(tmp_path, second).published
     assert len(killed.texts) == 8
     assert not set(killed.texts) & set(second.texts), "nothing is encoded twice"
-    whole = tmp_path / "whole"
-    make(whole)
+    make(tmp_path / "whole")
     for file in ("triple_vectors.npy", "passage_vectors.npy", "entity_vectors.npy"):
-        one, two = (np.load(folder / "generations" / "000001" / file) for folder in (tmp_path, whole))
-        np.testing.assert_array_equal(one, two)
-
-
-def test_killed_while_extracting_it_goes_on_where_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("triplebeam.index.build.extraction.EXTRACTION_WINDOW", 2)
-
-    class Dying(TableExtractor):
-        def extract(self, passages):  # type: ignore[no-untyped-def]
-            for number, extraction in enumerate(super().extract(passages)):
-                if number == 4:
-                    raise KilledError
-                yield extraction
-
-    with pytest.raises(KilledError):
-        make(tmp_path, extractor=Dying(TRIPLES))
-    rest = TableExtractor(TRIPLES)
-    make(tmp_path, extractor=rest)
-    assert rest.asked == list(dict.fromkeys([d.id for d in world_documents()]))[4:]
-    assert Snapshot.open(tmp_path).manifest.counts["triples"] == 9
-
-
-def test_a_failed_extraction_is_kept_and_tried_again(tmp_path: Path) -> None:
-    class Failing(TableExtractor):
-        def extract(self, passages):  # type: ignore[no-untyped-def]
-            for extraction in super().extract(passages):
-                bad = extraction.passage_id == "city"
-                yield Extraction(passage_id="city", failure="not JSON") if bad else extraction
-
-    report = make(tmp_path, extractor=Failing(TRIPLES))
-    assert report.failures == [("city", "not JSON")]
-    again = TableExtractor(TRIPLES)
-    assert make(tmp_path, extractor=again).failures == []
-    assert again.asked == ["city"]
+        one, two = (folder / "generations" / "000001" / file for folder in (tmp_path, tmp_path / "whole"))
+        assert one.read_bytes() == two.read_bytes()
 
 
 def test_rejected_triples_are_counted(tmp_path: Path) -> None:
@@ -211,35 +133,35 @@ def test_rejected_triples_are_counted(tmp_path: Path) -> None:
 
 
 def test_unreadable_sources_are_reported_and_the_others_indexed(tmp_path: Path) -> None:
-    sources = [*world_documents(), Unreadable("bad.pdf", "it is no PDF"), Skipped("logo.png")]
-    report = IndexBuilder(folder=tmp_path, embedder=WordEmbedder()).build(sources)
-    assert [bad.source for bad in report.unreadable] == ["bad.pdf"]
+    bad = Unreadable("bad.pdf", "it is no PDF")
+    with pytest.raises(BadInputError, match=r"nothing could be read .*: bad\.pdf: it is no PDF\."):
+        world_builder(tmp_path).build([bad])
+    report = world_builder(tmp_path).build([*world_documents(), bad, Skipped("logo.png")])
+    assert report.unreadable == [bad]
     assert [other.source for other in report.skipped] == ["logo.png"]
     assert len(Snapshot.open(tmp_path).passages) == 6
 
 
 def test_a_passage_id_of_another_document_is_refused(tmp_path: Path) -> None:
-    documents = [
-        Document(id="a.md", text="One sentence."),
-        Document(id="a.md#0", text="Another sentence.", is_passage=True),
-    ]
-    report = IndexBuilder(folder=tmp_path, embedder=WordEmbedder()).build(documents)
+    other = Document(id="a.md#0", text="Another sentence.", is_passage=True)
+    report = world_builder(tmp_path).build([Document(id="a.md", text="One sentence."), other])
     assert "belongs to the document 'a.md' already" in report.unreadable[0].reason
     assert Snapshot.open(tmp_path).passages["a.md#0"].text == "One sentence."
 
 
-def test_vectors_that_are_not_finite_are_refused(tmp_path: Path) -> None:
+def test_vectors_that_are_not_finite_and_those_of_another_embedder_are_refused(tmp_path: Path) -> None:
     class Broken(WordEmbedder):
         def embed(self, texts: Sequence[str], kind: Kind = "passage") -> NDArray[np.float32]:
             return super().embed(texts, kind) * np.float32(np.nan)
 
+    class Other(WordEmbedder):
+        fingerprint = "words-2"
+
     with pytest.raises(BadInputError, match="numbers that are not finite"):
         make(tmp_path, Broken())
-
-
-def test_nothing_readable_is_an_error(tmp_path: Path) -> None:
-    with pytest.raises(BadInputError, match=r"nothing could be read .*: a\.pdf: it is damaged\."):
-        IndexBuilder(folder=tmp_path, embedder=WordEmbedder()).build([Unreadable("a.pdf", "it is damaged")])
+    make(tmp_path)
+    with pytest.raises(EmbedderMismatchError, match="built with the embedder 'words'"):
+        make(tmp_path, Other())
 
 
 def test_a_folder_of_something_else_is_left_alone(tmp_path: Path) -> None:
@@ -250,97 +172,14 @@ def test_a_folder_of_something_else_is_left_alone(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["manifest.json"]
 
 
-def test_an_index_without_its_store_is_not_started_over(tmp_path: Path) -> None:
-    make(tmp_path)
-    (tmp_path / "store.sqlite").unlink()
-    with pytest.raises(IndexDamagedError, match=r"store\.sqlite is missing"):
-        make(tmp_path)
-    assert len(Snapshot.open(tmp_path).passages) == 6
+def test_an_index_that_is_not_there_says_how_to_make_one(tmp_path: Path) -> None:
+    with pytest.raises(IndexMissingError, match="make one with"):
+        Snapshot.open(tmp_path / "nowhere")
 
 
 def test_one_writer_at_a_time(tmp_path: Path) -> None:
     with FileLock(tmp_path / "write.lock"), pytest.raises(IndexBusyError, match="another process"):
         make(tmp_path)
-
-
-def test_another_embedder_is_refused_when_adding(tmp_path: Path) -> None:
-    make(tmp_path)
-    other = WordEmbedder()
-    other.fingerprint = "words-2"
-    with pytest.raises(EmbedderMismatchError, match="built with the embedder 'words'"):
-        make(tmp_path, other)
-
-
-class TestOpening:
-    """Each way in which an index cannot be opened has its own error."""
-
-    @pytest.fixture
-    def folder(self, world: Snapshot, tmp_path: Path) -> Path:
-        return shutil.copytree(world.folder, tmp_path / "copy")
-
-    def test_nothing_there(self, tmp_path: Path) -> None:
-        with pytest.raises(IndexMissingError, match="make one with"):
-            Snapshot.open(tmp_path / "nowhere")
-
-    @pytest.mark.parametrize("content", ["", "{", "[]", f'{{"format": {FORMAT}}}'])
-    def test_a_damaged_manifest(self, folder: Path, content: str) -> None:
-        (folder / "manifest.json").write_text(content)
-        with pytest.raises(IndexDamagedError, match=r"manifest\.json"):
-            Snapshot.open(folder)
-
-    @pytest.mark.parametrize(
-        ("name", "change", "said"),
-        [
-            ("triple_vectors.npy", Path.unlink, r"triple_vectors\.npy is missing"),
-            ("passage_texts.utf8", lambda file: file.write_bytes(file.read_bytes()[:-5]), "bytes where"),
-            *(
-                (name, lambda file: file.write_bytes(b"\0" * file.stat().st_size), r"cannot be read|is corrupted")
-                for name in ("triple_vectors.npy", "passage_terms/words.offsets.npy", "entity_starts.npy")
-            ),
-        ],
-    )
-    def test_a_damaged_file(self, folder: Path, name: str, change: Callable[[Path], object], said: str) -> None:
-        change(folder / "generations" / "000001" / name)
-        with pytest.raises(IndexDamagedError, match=said):
-            Snapshot.open(folder)
-
-    def test_a_garbled_store(self, folder: Path) -> None:
-        (folder / "store.sqlite").write_bytes(b"not a database at all" * 100)
-        with pytest.raises(IndexDamagedError, match=r"store\.sqlite"):
-            make(folder)
-
-    def test_indexing_again_mends_a_damaged_generation(self, folder: Path) -> None:
-        (folder / "generations" / "000001" / "triple_vectors.npy").unlink()
-        embedder = Counting()
-        assert make(folder, embedder).published
-        assert sorted(embedder.texts) == sorted(str(triple) for triples in TRIPLES.values() for triple in triples), (
-            "vectors are stored once: those of the lost file are encoded again, the others are taken over"
-        )
-        assert len(Snapshot.open(folder).triples) == 9
-
-    def test_a_read_only_folder(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        (folder / "store.sqlite").unlink()
-        # The administrator may write anywhere: what counts is that nothing was.
-        monkeypatch.setattr("os.access", lambda path, mode: False)
-        for lock in folder.rglob("*.lock"):
-            lock.unlink()
-        for path in sorted(folder.rglob("*"), reverse=True):
-            path.chmod(0o555 if path.is_dir() else 0o444)
-        assert Snapshot.open(folder).passage_terms.search("film", 3)[0].tolist()
-        assert not list(folder.rglob("*.lock"))
-        for path in sorted(folder.rglob("*")):
-            path.chmod(0o755)
-
-
-def test_a_reader_keeps_its_generation(tmp_path: Path) -> None:
-    make(tmp_path)
-    reader = Snapshot.open(tmp_path)
-    changed = [Document(id="film", title="Laughter in Hell", text="Rewritten.", is_passage=True)]
-    IndexBuilder(folder=tmp_path, embedder=WordEmbedder()).build(changed)
-    assert reader.passages["film"].text.startswith("Laughter")
-    assert reader.passage_terms.search("drama", 1)[0].tolist()
-    assert Snapshot.open(tmp_path).passages["film"].text == "Rewritten."
-    assert len(list((tmp_path / "generations").iterdir())) == 1, "older generations go"
 
 
 def test_words_of_another_analyser_are_made_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -360,17 +199,15 @@ def test_words_of_another_analyser_are_made_again(tmp_path: Path, monkeypatch: p
     assert len(made) > len(world_documents())
 
 
-@pytest.fixture
-def builder(tmp_path: Path) -> IndexBuilder:
-    folder = tmp_path / "world.index"
-    builder = IndexBuilder(folder=folder, embedder=WordEmbedder(), extractor=TableExtractor(TRIPLES))
+def test_a_document_goes_with_its_passages_and_triples(tmp_path: Path) -> None:
+    builder = world_builder(tmp_path / "i")
+    with pytest.raises(IndexMissingError, match="no document to remove"):
+        builder.remove(["city"])
+    assert not builder.folder.exists()
     builder.build(world_documents())
-    return builder
-
-
-def test_a_document_goes_with_its_passages_and_triples(builder: IndexBuilder) -> None:
-    report = builder.remove(["city", "film", "city"])
+    report = builder.remove(["city", "film", "city", "nowhere"])
     assert (report.documents_changed, report.texts_encoded, report.published) == (2, 0, True)
+    assert not builder.remove(["nowhere"]).published
     index = Snapshot.open(builder.folder)
     assert "city" not in index.passages
     assert index.manifest.counts["documents"] == 4
@@ -379,50 +216,20 @@ def test_a_document_goes_with_its_passages_and_triples(builder: IndexBuilder) ->
     assert subjects == {"Edward Cahn", "Pat Brien", "Lake Michigan"}
 
 
-def test_unknown_ids_make_no_difference(builder: IndexBuilder) -> None:
-    report = builder.remove(["nowhere"])
-    assert (report.documents_changed, report.published) == (0, False)
-
-
-def test_what_was_taken_out_can_come_back(builder: IndexBuilder) -> None:
-    builder.remove(["city"])
-    builder.build(world_documents())
-    assert Snapshot.open(builder.folder).manifest.counts["triples"] == 9
-
-
-def test_without_documents_nothing_is_published_and_no_text_is_left(builder: IndexBuilder) -> None:
-    builder.remove([document.id for document in world_documents()])
-    assert not is_index(builder.folder)
-    assert list((builder.folder / "generations").iterdir()) == []
-    builder.build(world_documents()[:1])
-    assert len(Snapshot.open(builder.folder).passages) == 1
-
-
-def test_no_text_is_left_where_only_documents_without_any_are(tmp_path: Path) -> None:
-    builder = IndexBuilder(folder=tmp_path / "i", embedder=WordEmbedder())
-    builder.build([Document(id="a", text="A secret."), Document(id="empty", text=" \n ")])
-    builder.remove(["a"])
+@pytest.mark.parametrize("is_replaced", [False, True])
+def test_no_text_is_left_where_only_documents_without_any_are(tmp_path: Path, is_replaced: bool) -> None:
+    builder, empty = world_builder(tmp_path / "i"), Document(id="empty", text=" \n ")
+    builder.build([Document(id="a", text="A secret."), empty])
+    if is_replaced:
+        with pytest.raises(BadInputError, match="nothing could be read"):
+            builder.build([Document(id="a", text=empty.text)])
+    else:
+        builder.remove(["a"])
     assert not is_index(builder.folder)
     assert list((builder.folder / "generations").iterdir()) == []
     for use in (lambda: Snapshot.open(builder.folder), builder.repair):
         with pytest.raises(IndexMissingError, match=r"i is empty: add documents with `triplebeam index"):
             use()
-
-
-def test_no_text_is_left_where_it_was_replaced_by_none(tmp_path: Path) -> None:
-    builder = IndexBuilder(folder=tmp_path / "i", embedder=WordEmbedder())
-    builder.build([Document(id="a", text="A secret.")])
-    with pytest.raises(BadInputError, match="nothing could be read"):
-        builder.build([Document(id="a", text=" \n ")])
-    assert not is_index(builder.folder)
-    assert list((builder.folder / "generations").iterdir()) == []
-
-
-def test_there_must_be_an_index(tmp_path: Path) -> None:
-    builder = IndexBuilder(folder=tmp_path / "none.index", embedder=WordEmbedder())
-    with pytest.raises(IndexMissingError, match="no document to remove"):
-        builder.remove(["city"])
-    assert not builder.folder.exists()
 
 
 @pytest.mark.parametrize(
@@ -473,3 +280,109 @@ def test_a_title_of_more_than_five_passages_is_a_term_but_not_embedded(tmp_path:
     index = Snapshot.open(tmp_path)
     assert len(BM25.over_passages(index).retrieve("novel", 20)) == 9
     assert BM25.over_passages(index).retrieve("paper 7", 1).ids == ["p7"]
+
+
+TEXT = "William Herschel\nHe was born in Hanover. His sister was born in Hanover in 1750."
+
+
+class Reader(WordEmbedder):
+    """Has a vector for each word, and remembers what it read."""
+
+    def __init__(self, *, reads_tokens: bool = True) -> None:
+        self.reads_tokens = reads_tokens
+        self.read: list[str] = []
+
+    def embed_spans(
+        self, texts: Sequence[str], spans: Sequence[Sequence[Sequence[Span]]]
+    ) -> tuple[NDArray[np.float32], list[NDArray[np.float32]]]:
+        self.read += texts
+        return self.embed(texts), [self.embed(words(*pair)) for pair in zip(texts, spans, strict=True)]
+
+
+def words(text: str, groups: Sequence[Sequence[Span]]) -> list[str]:
+    return [" ".join(text[start:end] for start, end in sorted(group)) or text for group in groups]
+
+
+def read_world(folder: Path, embedder: WordEmbedder, triples: dict[str, list[Triple]] = TRIPLES) -> BuildReport:
+    extractor = TableExtractor(triples)
+    extractor.name = f"table:{sum(map(len, triples.values()))}"
+    return world_builder(folder, embedder, extractor).build(world_documents())
+
+
+def test_the_words_of_a_triple_are_those_of_its_sentence() -> None:
+    spans = find_spans([Triple("Herschel", "was born in", "Hanover"), Triple("sister", "born in", "1750")], TEXT)
+    assert words(TEXT, spans) == ["Herschel was born in Hanover", "sister born in in 1750"]
+
+
+@given(
+    st.text(alphabet="ab .\n", max_size=30),
+    st.lists(st.text(alphabet="ab ", min_size=1, max_size=5), min_size=3, max_size=3),
+)
+def test_every_word_of_a_triple_that_occurs_is_found(text: str, parts: list[str]) -> None:
+    triple = Triple(*parts)
+    (spans,) = find_spans([triple], text)
+    found = {text[start:end] for start, end in spans}
+    assert found == set(str(triple).split()) & set(text.replace(".", " ").split())
+    assert len(set(spans)) == len(spans)
+
+
+def test_names_are_a_stage_of_their_own_since_they_take_less_time_than_passages(tmp_path: Path) -> None:
+    reports: list[tuple[str, int, int]] = []
+    builder = world_builder(tmp_path, Reader())
+    replace(builder, progress=lambda *report: reports.append(report)).build(world_documents())
+    counts = Snapshot.open(tmp_path).manifest.counts
+    last = {stage: (done, total) for stage, done, total in reports}
+    assert last["embed"] == (counts["passages"], counts["passages"])
+    assert last["embed names"] == (counts["entities"], counts["entities"])
+
+
+def test_passages_are_read_once_and_give_the_vectors_of_their_triples(tmp_path: Path) -> None:
+    embedder = Reader()
+    report = read_world(tmp_path, embedder)
+    snapshot = Snapshot.open(tmp_path)
+    assert report.manifest
+    assert report.manifest.embedder.triples_in_context
+    texts = [passage.format_for_embedding() for passage in snapshot.passages]
+    assert sorted(embedder.read) == sorted(texts)
+    assert report.texts_encoded == len(texts) + len(snapshot.entities)
+    every = range(len(snapshot.triples))
+    rows = snapshot.triples.triple_passages.tolist()
+    spoken = [
+        words(texts[row], find_spans([snapshot.triples.triple(place)], texts[row]))[0]
+        for place, row in zip(every, rows, strict=True)
+    ]
+    assert np.allclose(snapshot.triples.vectors(list(every)), embedder.embed(spoken), atol=0.02)
+
+
+def test_only_a_passage_with_a_new_triple_is_read_again(tmp_path: Path) -> None:
+    read_world(tmp_path, Reader())
+    embedder = Reader()
+    assert read_world(tmp_path, embedder).texts_encoded == 0
+    more = TRIPLES | {"city": [*TRIPLES["city"], Triple("Milwaukee", "has", "a lake")]}
+    read_world(tmp_path, embedder, more)
+    assert [text.partition("\n")[0] for text in embedder.read] == ["Milwaukee"]
+
+
+def test_an_index_stays_as_it_was_built(tmp_path: Path) -> None:
+    read_world(tmp_path / "without", Reader(reads_tokens=False))
+    embedder = Reader()
+    more = TRIPLES | {"city": []}
+    read_world(tmp_path / "without", embedder, more)
+    assert embedder.read == []
+    read_world(tmp_path / "with", Reader())
+    with pytest.raises(EmbedderMismatchError, match="no vectors of tokens"):
+        read_world(tmp_path / "with", WordEmbedder(), {"film": [Triple("film", "is", "drama")]})
+
+
+def test_triples_may_be_encoded_by_themselves(tmp_path: Path) -> None:
+    embedder = Reader()
+    replace(world_builder(tmp_path, embedder), triples_in_context=False).build(world_documents())
+    assert embedder.read == []
+
+
+def test_compacting_keeps_what_was_read(tmp_path: Path) -> None:
+    read_world(tmp_path, Reader())
+    purge(tmp_path)
+    embedder = Reader()
+    read_world(tmp_path, embedder)
+    assert embedder.read == []

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from triplebeam.assemble import Context, Index, IndexReader, context_of
+from triplebeam.assemble import Index, context_of
 from triplebeam.errors import BadInputError
 from triplebeam.index.build.build import IndexBuilder
 from triplebeam.index.build.writing import open_for_write, purge
@@ -21,7 +21,7 @@ from triplebeam.passage import Document
 from triplebeam.settings import Settings
 from triplebeam.testing.hashed_words import HashedWords
 from triplebeam.text.lines import line_numbers
-from written_facts import Written
+from written_facts import written_builder
 
 DROP = {"drop": ["Uranus", "is", "*"]}
 ADD = {"add": ["Uranus", "is", "a planet"], "document": "a"}
@@ -30,13 +30,9 @@ A = Document(id="a", text="W. Herschel | found | Uranus\nUranus | is | a star")
 B = Document(id="b", text="William Herschel | lived in | Bath")
 
 
-def builder(folder: Path) -> IndexBuilder:
-    return IndexBuilder(folder=folder, embedder=HashedWords(), extractor=Written())
-
-
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    builder(tmp_path / "my.index").build([A, B])
+    written_builder(tmp_path / "my.index").build([A, B])
     return tmp_path / "my.index"
 
 
@@ -45,12 +41,18 @@ def triples(folder: Path) -> list[str]:
     return [f"{graph.passage_of([number])[0]}: {graph.triple(number)}" for number in range(len(graph))]
 
 
+def open_index(folder: Path) -> Index:
+    return Index(folder, settings=Settings(), embedder=HashedWords())
+
+
 def correct(folder: Path, *rows: Mapping[str, object]) -> None:
-    builder(folder).correct(Corrections.of(rows))
+    written_builder(folder).correct(Corrections.of(rows))
 
 
 def test_triples_are_dropped_added_and_merged(folder: Path) -> None:
-    correct(folder, DROP, ADD, MERGE)
+    corrections = Corrections.of([DROP, ADD, MERGE])
+    assert written_builder(folder).correct(corrections).published
+    assert not written_builder(folder).correct(corrections).published, "they are the same"
     assert triples(folder) == [
         "a#0: William Herschel found Uranus",
         "a#0: Uranus is a planet",
@@ -68,7 +70,7 @@ def test_triples_are_dropped_added_and_merged(folder: Path) -> None:
 
 
 def test_triples_are_counted_as_they_were_corrected(tmp_path: Path) -> None:
-    builder(tmp_path).build([A, B])
+    written_builder(tmp_path).build([A, B])
     IndexBuilder(folder=tmp_path, embedder=HashedWords(), extractor=None).build([Document(id="c", text="Bath.")])
     correct(tmp_path, DROP, {"add": ["Bath", "is", "a city"], "document": "c"})
     whole = Snapshot.open(tmp_path)
@@ -92,7 +94,7 @@ def test_both_graphs_are_corrected(folder: Path) -> None:
 
 
 def test_names_that_are_only_mentioned_are_merged(folder: Path) -> None:
-    builder(folder).build([Document(id="c", text="seen: Sir W")])
+    written_builder(folder).build([Document(id="c", text="seen: Sir W")])
     correct(folder, {"merge": ["sir w"], "into": "William Herschel"})
     entities = Snapshot.open(folder).entities
     assert entities.list_named_entities(2) == [entities.numbers["william herschel"]]
@@ -105,80 +107,42 @@ def test_a_question_may_use_any_name_of_a_merged_entity(folder: Path) -> None:
     correct(folder, MERGE)
     entities = Snapshot.open(folder).entities
     assert entities.numbers["w herschel"] == entities.numbers["william herschel"]
-    index = IndexReader(Context(Snapshot.open(folder), Settings(), HashedWords()))
-    found = index.search("Where did W. Herschel live?", method="hipporag[entities=verbatim]")
+    found = open_index(folder).search("Where did W. Herschel live?", method="hipporag[entities=verbatim]")
     assert set(found.ids) == {"a#0", "b#0"}
-
-
-def test_corrections_apply_to_what_comes_later(folder: Path) -> None:
-    correct(folder, DROP, MERGE)
-    builder(folder).build([Document(id="c", text="W HERSCHEL | knew | Caroline\nuranus | is | blue")])
-    assert "c#0: William Herschel knew Caroline" in triples(folder)
-    assert not any("blue" in triple for triple in triples(folder))
-
-
-def test_corrections_survive_a_change_and_a_removal(folder: Path) -> None:
-    correct(folder, ADD)
-    builder(folder).build([Document(id="a", text="Uranus | has | rings")])
-    assert triples(folder)[:2] == ["a#0: Uranus has rings", "a#0: Uranus is a planet"]
-    builder(folder).remove(["a"])
-    assert triples(folder) == ["b#0: William Herschel lived in Bath"]
-    manifest = read_manifest(folder)
-    assert manifest.corrections
-    assert manifest.corrections.unmatched == [1]
-    builder(folder).build([A])
-    assert triples(folder)[2] == "a#0: Uranus is a planet"
 
 
 def test_what_was_extracted_comes_back_when_corrections_are_taken_back(folder: Path) -> None:
     before = triples(folder)
-    correct(folder, DROP, ADD, MERGE)
-    correct(folder)
-    assert triples(folder) == before
-    assert read_manifest(folder).corrections is None
-
-
-def test_the_same_corrections_again_publish_nothing(folder: Path) -> None:
-    corrections = Corrections.of([DROP])
-    assert builder(folder).correct(corrections).published
-    assert not builder(folder).correct(corrections).published
+    index = open_index(folder)
+    index.correct([DROP])
+    assert len(context_of(index).triples) == 2
+    assert json.loads(read_index_corrections(folder).text) == DROP
+    index.correct([])
+    assert (len(context_of(index).triples), triples(folder)) == (3, before)
+    assert (read_manifest(folder).corrections, read_index_corrections(folder).text) == (None, "")
 
 
 @pytest.mark.parametrize(
     ("text", "rows", "about", "expected"),
     [
-        pytest.param(
-            "Uranus | is | a star", [{**DROP, "document": "c"}], "star", ["a#0: Uranus is a star"], id="document"
-        ),
-        pytest.param(
-            "Uranus | is | a star", [{**DROP, "passage": "a#0"}], "star", ["c#0: Uranus is a star"], id="passage"
-        ),
-        pytest.param(
-            "W. Herschel | met | Haydn\nWilliam Herschel | met | Haydn",
-            [MERGE],
-            "Haydn",
-            ["c#0: William Herschel met Haydn"],
-            id="triples that merging makes the same are one",
-        ),
-        pytest.param("", [DROP, ADD], "Uranus is", ["a#0: Uranus is a planet"], id="what a line adds no line drops"),
-        pytest.param(
-            "",
-            [MERGE, {"drop": ["w herschel", "lived in", "Bath"]}],
-            "",
-            ["a#0: William Herschel found Uranus", "a#0: Uranus is a star"],
-            id="a drop may use any name of a merged entity",
-        ),
+        ("Uranus | is | a star", [{**DROP, "document": "c"}], "star", ["a#0: Uranus is a star"]),
+        ("Uranus | is | a star", [{**DROP, "passage": "a#0"}], "star", ["c#0: Uranus is a star"]),
+        # Triples that merging makes the same are one.
+        (B.text + "\nW. Herschel | lived in | Bath", [MERGE], "c#0", ["c#0: William Herschel lived in Bath"]),
+        ("", [DROP, ADD], "Uranus is", ["a#0: Uranus is a planet"]),  # what a line adds no line drops
+        # A drop may use any name of a merged entity.
+        ("", [MERGE, {"drop": ["w herschel", "lived in", "Bath"]}], "Herschel", ["a#0: William Herschel found Uranus"]),
     ],
 )
 def test_what_lines_do(folder: Path, text: str, rows: list[dict[str, Any]], about: str, expected: list[str]) -> None:
-    builder(folder).build([Document(id="c", text=text)] if text else [])
+    written_builder(folder).build([Document(id="c", text=text)] if text else [])
     correct(folder, *rows)
     assert [triple for triple in triples(folder) if about in triple] == expected
 
 
 def test_an_added_triple_goes_to_the_passage_with_most_of_its_words(tmp_path: Path) -> None:
     long = Document(id="long", text="\n\n".join(["Nothing is said here. " * 40, "Ceres is a dwarf planet. " * 30]))
-    builder(tmp_path).build([long])
+    written_builder(tmp_path).build([long])
     correct(tmp_path, {"add": ["Ceres", "is", "dwarf planet"], "document": "long"})
     (found,) = [triple for triple in triples(tmp_path) if "Ceres is dwarf planet" in triple]
     passage = Snapshot.open(tmp_path).passages[found.partition(":")[0]]
@@ -193,26 +157,23 @@ def test_lines_follow_a_renamed_file(tmp_path: Path) -> None:
         (docs / name).write_text(f"# Notes\n\n{text}")
 
     def sync() -> None:
-        builder(tmp_path / "i").sync(FolderFiles.of([docs], SourceNames({str(docs): "docs"})))
+        written_builder(tmp_path / "i").sync(FolderFiles.of([docs], SourceNames({str(docs): "docs"})))
 
     sync()
-    correct(
-        tmp_path / "i", {**ADD, "document": "docs/a.md"}, {"add": ["Bath", "is", "a city"], "passage": "docs/b.md#0"}
-    )
+    city = {"add": ["Bath", "is", "a city"], "passage": "docs/b.md#0"}
+    correct(tmp_path / "i", {**ADD, "document": "docs/a.md"}, city)
     (docs / "a.md").rename(docs / "c.md")
     (docs / "b.md").rename(docs / "d.md")
     sync()
-    assert {triple for triple in triples(tmp_path / "i") if " is a " in triple} >= {
-        "docs/c.md#0: Uranus is a planet",
-        "docs/d.md#0: Bath is a city",
-    }
+    moved = {"docs/c.md#0: Uranus is a planet", "docs/d.md#0: Bath is a city"}
+    assert moved <= set(triples(tmp_path / "i"))
     rows = [json.loads(line) for line in read_index_corrections(tmp_path / "i").text.splitlines()]
     assert [row.get("document") or row.get("passage") for row in rows] == ["docs/c.md", "docs/d.md#0"]
 
 
 def test_compacting_forgets_lines_of_documents_that_are_gone(folder: Path) -> None:
     correct(folder, DROP, {"add": ["Uranus", "hides", "Quarkwright"], "document": "a"}, {**ADD, "document": "b"})
-    builder(folder).remove(["a"])
+    written_builder(folder).remove(["a"])
     noted: set[int] = set()
     purge(folder, lambda lines: len(noted.update(lines) or []))  # type: ignore[func-returns-value]
     assert line_numbers(["Uranus hides Quarkwright"]) <= noted
@@ -221,7 +182,7 @@ def test_compacting_forgets_lines_of_documents_that_are_gone(folder: Path) -> No
     manifest = read_manifest(folder)
     assert manifest.corrections
     assert (manifest.corrections.lines, manifest.corrections.unmatched) == ({"drop": 1, "add": 1}, [1])
-    assert builder(folder).build([]).published is False
+    assert written_builder(folder).build([]).published is False
 
 
 def test_what_a_correction_said_is_forgotten_when_it_is_replaced(folder: Path) -> None:
@@ -238,18 +199,17 @@ def test_a_view_is_an_index_of_its_passages_with_the_same_corrections(folder: Pa
     """As far as a visible passage has the names they merge: see the next test."""
     documents = [B, Document(id="c", text="# Notes\n\nW. Herschel | saw | Saturn\nseen: Sir W")]
     rows = [MERGE, {"merge": ["Sir W"], "into": "William Herschel"}, {"merge": ["Uranus"], "into": "Planet Uranus"}]
-    builder(folder).build(documents[1:])
+    written_builder(folder).build(documents[1:])
     correct(folder, *rows)
-    builder(tmp_path / "alone").build(documents)
+    written_builder(tmp_path / "alone").build(documents)
     correct(tmp_path / "alone", *rows)
     whole, alone = Snapshot.open(folder), Snapshot.open(tmp_path / "alone")
     visible = [row for row, passage in enumerate(whole.passages) if passage.document_id != "a"]
     some = view(whole, np.array(visible))
     assert list(some.entities.names) == list(alone.entities.names)
     assert some.entities.numbers == alone.entities.numbers, "names of hidden entities are not known"
-    assert [some.triples.triple(at) for at in range(len(some.triples))] == [
-        alone.triples.triple(at) for at in range(len(alone.triples))
-    ]
+    listed = ([each.triples.triple(at) for at in range(len(each.triples))] for each in (some, alone))
+    assert next(listed) == next(listed)
     assert (some.entities.weights(with_passages=True) != alone.entities.weights(with_passages=True)).nnz == 0
     assert some.manifest.corrections is None
 
@@ -259,20 +219,13 @@ def test_a_merged_name_that_no_visible_passage_has_is_unknown_in_a_view(folder: 
     """An index of these passages with these corrections knows it. But whoever sees only the view would learn from the
     entity which it leads to that somebody read this name somewhere.
     """
-    builder(folder).build([Document(id="c", text=f"{hidden} | hides | Saturn")])
+    written_builder(folder).build([Document(id="c", text=f"{hidden} | hides | Saturn")])
     correct(folder, {"merge": [hidden, "w herschel"], "into": "W. H."}, {"merge": ["planet  URANUS"], "into": "Uranus"})
     whole = Snapshot.open(folder)
     assert {hidden.casefold(), "w herschel", "planet uranus"} <= whole.entities.numbers.keys()
     visible = [row for row, passage in enumerate(whole.passages) if passage.document_id == "a"]
     known = view(whole, np.array(visible)).entities.numbers
     assert set(known) == {"w h", "w herschel", "uranus", "a star"} | ({"herschel"} & {hidden.casefold()})
-
-
-def test_comments_empty_lines_and_windows_lines(folder: Path) -> None:
-    text = f"\ufeff# ours\r\n\r\n{json.dumps(DROP)}\r\n"
-    path = folder.parent / "corrections.jsonl"
-    path.write_text(text, encoding="utf-8", newline="")
-    assert [line.line for line in Corrections.read(path).lines] == [3]
 
 
 @pytest.mark.parametrize(
@@ -310,7 +263,10 @@ def test_a_wrong_line_is_named_with_its_number(line: str, said: str) -> None:
     assert "\n" not in str(wrong.value)
 
 
-def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
+def test_a_file_may_have_comments_and_one_that_cannot_be_read_is_named(tmp_path: Path) -> None:
+    windows = f"\ufeff# ours\r\n\r\n{json.dumps(DROP)}\r\n"
+    (tmp_path / "windows.jsonl").write_text(windows, encoding="utf-8", newline="")
+    assert [line.line for line in Corrections.read(tmp_path / "windows.jsonl").lines] == [3]
     (tmp_path / "latin.jsonl").write_bytes(b"\xff\xfe")
     with pytest.raises(BadInputError, match=r"latin\.jsonl cannot be read"):
         Corrections.read(tmp_path / "latin.jsonl")
@@ -320,9 +276,8 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
 
 def test_a_dry_run_needs_no_lock_and_changes_nothing(folder: Path) -> None:
     before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
-    index = Index(folder, settings=Settings(), embedder=HashedWords())
     with open_for_write(folder):
-        lines = index.correct([DROP, ADD, MERGE, {"drop": ["x", "y", "z"]}], dry_run=True)
+        lines = open_index(folder).correct([DROP, ADD, MERGE, {"drop": ["x", "y", "z"]}], dry_run=True)
     assert [(each.line, each.kind, each.triples, each.matches) for each in lines] == [
         (1, "drop", 1, True),
         (2, "add", 1, True),
@@ -339,26 +294,10 @@ def test_a_dry_run_needs_no_lock_and_changes_nothing(folder: Path) -> None:
         (DROP, "the corrections are one row: give a list of rows"),
         ([DROP, "drop"], "the corrections, line 2: this line is not a JSON object"),
         ([DROP, {"drop": {"a", "b"}}], "the corrections, line 2: this row cannot be written as JSON"),
+        ([DROP, {**ADD, "add": ["\ud800", "is", "x"]}], "the corrections, line 2: .* lone surrogate"),
     ],
 )
-def test_what_is_no_list_of_rows_is_refused(folder: Path, rows: Any, said: str) -> None:
+def test_what_is_no_list_of_rows_is_refused_before_it_is_kept(folder: Path, rows: Any, said: str) -> None:
     with pytest.raises(BadInputError, match=said):
-        Index(folder, settings=Settings(), embedder=HashedWords()).correct(rows)
-
-
-def test_what_no_file_can_hold_is_refused_before_it_is_kept(folder: Path) -> None:
-    index = Index(folder, settings=Settings(), embedder=HashedWords())
-    with pytest.raises(BadInputError, match=r"the corrections, line 2: .* lone surrogate"):
-        index.correct([DROP, {**ADD, "add": ["\ud800", "is", "x"]}])
+        open_index(folder).correct(rows)
     assert read_index_corrections(folder).text == ""
-    builder(folder).build([Document(id="c", text="Bath | is | a city")])
-    assert len(triples(folder)) == 4
-
-
-def test_the_front_door(folder: Path) -> None:
-    index = Index(folder, settings=Settings(), embedder=HashedWords())
-    index.correct([DROP])
-    assert len(context_of(index).triples) == 2
-    assert json.loads(read_index_corrections(folder).text) == DROP
-    index.correct([])
-    assert (len(context_of(index).triples), read_index_corrections(folder).text) == (3, "")

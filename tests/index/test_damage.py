@@ -13,10 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from small_world import TRIPLES, TableExtractor, WordEmbedder, world_documents
+from small_world import TRIPLES, WordEmbedder, world_builder, world_documents
 from triplebeam.assemble import Context, IndexReader
 from triplebeam.errors import IndexDamagedError, IndexFormatError
-from triplebeam.index.build.build import IndexBuilder
 from triplebeam.index.build.writing import check_index, purge, set_share
 from triplebeam.index.folder import manifest
 from triplebeam.index.folder.manifest import MANIFEST, generation_folder, read_manifest
@@ -33,15 +32,11 @@ def folder(world: Snapshot, tmp_path: Path) -> Path:
     return shutil.copytree(world.folder, tmp_path / "copy")
 
 
-def builder(folder: Path) -> IndexBuilder:
-    return IndexBuilder(folder=folder, embedder=WordEmbedder(), extractor=TableExtractor(TRIPLES))
-
-
 #: What an index of another format refuses.
 USES: tuple[Callable[[Path], object], ...] = (
     Snapshot.open,
-    lambda folder: builder(folder).build(world_documents()[:1]),
-    lambda folder: builder(folder).repair(),
+    lambda folder: world_builder(folder).build(world_documents()[:1]),
+    lambda folder: world_builder(folder).repair(),
 )
 AGAIN = "this Triplebeam reads format 1: index the documents again into a new folder"
 
@@ -51,22 +46,29 @@ def files(folder: Path) -> dict[str, bytes]:
     return {name: (generation / name).read_bytes() for name in read_manifest(folder).files}
 
 
-def flip(path: Path, place: float) -> None:
-    """One bit, in the middle or wherever."""
+def flip(path: Path) -> None:
+    """One bit, near the end."""
     content = bytearray(path.read_bytes())
-    content[int(place * (len(content) - 1))] ^= 0x40
+    content[int(0.9 * (len(content) - 1))] ^= 0x40
     path.write_bytes(content)
 
 
 def test_a_flipped_bit_in_any_file_is_noticed_named_and_repaired(folder: Path) -> None:
+    """Files are repaired a fifth at a time: the others are taken over."""
     before = files(folder)
-    for name in [name for name, content in before.items() if content]:
+    names = [name for name, content in before.items() if content]
+    for start in range(5):
+        damaged = names[start::5]
         generation = generation_folder(folder, read_manifest(folder).generation)
-        flip(generation / name, 0.9)
-        with pytest.raises(IndexDamagedError, match=Path(name).name):
-            use_all(folder)
-        report = builder(folder).repair()
-        assert (report.damaged, report.published) == ([name], True)
+        for name in damaged:
+            flip(generation / name)
+            with pytest.raises(IndexDamagedError, match=Path(name).name):
+                use_all(folder)
+            flip(generation / name)
+        for name in damaged:
+            flip(generation / name)
+        report = world_builder(folder).repair()
+        assert (sorted(report.damaged), report.published) == (sorted(damaged), True)
         assert files(folder) == before
 
 
@@ -87,10 +89,10 @@ def test_one_file_that_is_too_large_to_be_checked_hides_no_other(folder: Path, m
     monkeypatch.setattr(manifest, "_MAX_BYTES_CHECKED", sum(sizes.values()) - 1)
     generation = generation_folder(folder, read_manifest(folder).generation)
     for name in [name for name, size in sizes.items() if 0 < size < largest]:
-        flip(generation / name, 0.9)
+        flip(generation / name)
         with pytest.raises(IndexDamagedError, match=f"{name} is corrupted"):
             Snapshot.open(folder)
-        flip(generation / name, 0.9)
+        flip(generation / name)
 
 
 def use_all(folder: Path) -> None:
@@ -121,7 +123,7 @@ def test_no_flip_is_silently_wrong_nor_a_traceback(folder: Path) -> None:
     generation = generation_folder(folder, read_manifest(folder).generation)
     for name in ["", *read_manifest(folder).files]:
         path = generation / name if name else folder / "manifest.json"
-        for _ in range((4 if name else 60) if path.stat().st_size else 0):
+        for _ in range((3 if name else 40) if path.stat().st_size else 0):
             whole = path.read_bytes()
             damaged = bytearray(whole)
             damaged[chosen.randrange(len(whole))] ^= 1 << chosen.randrange(8)
@@ -147,17 +149,51 @@ def test_a_flipped_letter_in_the_store_is_found_by_a_deep_check(folder: Path) ->
     text = world_documents()[0].text[:30].encode()
     assert content.count(text) == 1
     (folder / "store.sqlite").write_bytes(content.replace(text, bytes([text[0] ^ 1]) + text[1:]))
-    for check in (lambda: check_index(folder), builder(folder).repair):
+    for check in (lambda: check_index(folder), world_builder(folder).repair):
         with pytest.raises(
             IndexDamagedError, match=r"the text of 1 documents in store\.sqlite is not what was indexed"
         ):
             check()
 
 
-def test_a_deep_check_of_a_store_that_is_gone(folder: Path) -> None:
+def test_a_store_that_is_gone_is_missed_and_not_started_over(folder: Path) -> None:
     (folder / "store.sqlite").unlink()
-    with pytest.raises(IndexDamagedError, match=r"store\.sqlite is missing"):
-        check_index(folder)
+    for use in (check_index, lambda folder: world_builder(folder).build(world_documents())):
+        with pytest.raises(IndexDamagedError, match=r"store\.sqlite is missing, .* restore the file"):
+            use(folder)
+    assert len(Snapshot.open(folder).passages) == 6
+
+
+@pytest.mark.parametrize("content", ["", "{", "[]", f'{{"format": {FORMAT}}}'])
+def test_a_damaged_manifest(folder: Path, content: str) -> None:
+    (folder / MANIFEST).write_text(content)
+    with pytest.raises(IndexDamagedError, match=r"manifest\.json"):
+        Snapshot.open(folder)
+
+
+@pytest.mark.parametrize("name", ["triple_vectors.npy", "passage_terms/words.offsets.npy", "entity_starts.npy"])
+def test_a_file_of_zeros_and_one_that_is_missing(folder: Path, name: str) -> None:
+    file = folder / "generations" / "000001" / name
+    file.write_bytes(b"\0" * file.stat().st_size)
+    with pytest.raises(IndexDamagedError, match=r"cannot be read|is corrupted"):
+        Snapshot.open(folder)
+    file.unlink()
+    with pytest.raises(IndexDamagedError, match=f"{name} is missing"):
+        Snapshot.open(folder)
+
+
+def test_a_read_only_folder(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (folder / "store.sqlite").unlink()
+    # The administrator may write anywhere: what counts is that nothing was.
+    monkeypatch.setattr("os.access", lambda path, mode: False)
+    for lock in folder.rglob("*.lock"):
+        lock.unlink()
+    for path in sorted(folder.rglob("*"), reverse=True):
+        path.chmod(0o555 if path.is_dir() else 0o444)
+    assert Snapshot.open(folder).passage_terms.search("film", 3)[0].tolist()
+    assert not list(folder.rglob("*.lock"))
+    for path in sorted(folder.rglob("*")):
+        path.chmod(0o755)
 
 
 def test_readers_that_open_while_others_publish(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -168,7 +204,7 @@ def test_readers_that_open_while_others_publish(folder: Path, monkeypatch: pytes
 
     def meanwhile(place: Path, manifest: Manifest) -> None:
         if len(published) < 4:
-            published.append(builder(folder).build([Document(id=f"new{len(published)}", text="Borin is new.")]))
+            published.append(world_builder(folder).build([Document(id=f"new{len(published)}", text="Borin is new.")]))
         check(place, manifest)
 
     monkeypatch.setattr(snapshot, "check_contents", meanwhile)
@@ -178,9 +214,9 @@ def test_readers_that_open_while_others_publish(folder: Path, monkeypatch: pytes
 def test_whatever_a_killed_process_left_goes_with_the_next_writer(folder: Path) -> None:
     current = read_manifest(folder).generation
     for write in (
-        lambda: builder(folder).build(world_documents()),
-        lambda: builder(folder).remove(["nothing"]),
-        builder(folder).repair,
+        lambda: world_builder(folder).build(world_documents()),
+        lambda: world_builder(folder).remove(["nothing"]),
+        world_builder(folder).repair,
         lambda: purge(folder),
         lambda: set_share(folder, 0.5),
     ):
@@ -189,22 +225,21 @@ def test_whatever_a_killed_process_left_goes_with_the_next_writer(folder: Path) 
         assert [path.name for path in (folder / "generations").iterdir()] == [current]
 
 
-def test_indexing_again_repairs_as_well(folder: Path) -> None:
+@pytest.mark.parametrize("damage", [Path.unlink, flip])
+def test_indexing_again_repairs_as_well(folder: Path, damage: Callable[[Path], None]) -> None:
     before = files(folder)
-    flip(generation_folder(folder, read_manifest(folder).generation) / "triple_vectors.npy", 0.9)
-    assert builder(folder).build(world_documents()).published
+    damage(folder / "generations" / "000001" / "triple_vectors.npy")
+    report = world_builder(folder).build(world_documents())
+    assert report.published
+    assert report.texts_encoded == sum(map(len, TRIPLES.values())), "vectors of other files are taken over"
     assert files(folder) == before
 
 
-def test_what_is_sound_is_left_alone(folder: Path) -> None:
-    report = builder(folder).repair()
+def test_missing_files_are_repaired_and_what_is_sound_is_left_alone(folder: Path) -> None:
+    before, report = files(folder), world_builder(folder).repair()
     assert (report.damaged, report.published, report.texts_encoded) == ([], False, 0)
-
-
-def test_missing_files_are_repaired(folder: Path) -> None:
-    before = files(folder)
     shutil.rmtree(folder / "generations")
-    report = builder(folder).repair()
+    report = world_builder(folder).repair()
     assert set(report.damaged) == set(before)
     assert files(folder) == before
 
@@ -218,14 +253,18 @@ def test_a_damaged_store_is_named(folder: Path) -> None:
     content[(root - 1) * size : (root - 1) * size + 64] = b"\xff" * 64
     (folder / "store.sqlite").write_bytes(content)
     with pytest.raises(IndexDamagedError, match=r"the store of the index is damaged .* restore store\.sqlite"):
-        builder(folder).repair()
+        world_builder(folder).repair()
 
 
-def test_an_empty_store_is_not_taken_for_a_new_one(folder: Path) -> None:
-    before = files(folder)
-    (folder / "store.sqlite").write_bytes(b"")
-    for write in (lambda: builder(folder).build(world_documents()), builder(folder).repair, lambda: purge(folder)):
-        with pytest.raises(IndexDamagedError, match=r"store\.sqlite is empty, .* restore the file"):
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [("", r"store\.sqlite is empty, .* restore the file"), ("none", r"store\.sqlite is not a usable SQLite file")],
+)
+def test_a_store_that_is_none_is_not_taken_for_a_new_one(folder: Path, content: str, said: str) -> None:
+    before, builder = files(folder), world_builder(folder)
+    (folder / "store.sqlite").write_text(content)
+    for write in (lambda: builder.build(world_documents()), builder.repair, lambda: purge(folder)):
+        with pytest.raises(IndexDamagedError, match=said):
             write()
     assert files(folder) == before
 
@@ -233,16 +272,12 @@ def test_an_empty_store_is_not_taken_for_a_new_one(folder: Path) -> None:
 def test_a_store_restored_from_a_copy_is_not_taken_for_the_published_one(folder: Path) -> None:
     """The copy is older than what is published, and then another document is added to it."""
     shutil.copy(folder / "store.sqlite", folder.parent / "copy.sqlite")
-    builder(folder).build([Document(id="b", text="Borin lives in Velmora.")])
+    world_builder(folder).build([Document(id="b", text="Borin lives in Velmora.")])
     shutil.copy(folder.parent / "copy.sqlite", folder / "store.sqlite")
-    builder(folder).build([Document(id="c", text="Cesta lives in Karsund.")])
+    world_builder(folder).build([Document(id="c", text="Cesta lives in Karsund.")])
     documents = Snapshot.open(folder).passages.document_ids
     assert "c" in documents
     assert "b" not in documents
-
-
-def test_the_format_starts_at_one(world: Snapshot) -> None:
-    assert world.manifest.format == FORMAT == 1
 
 
 @pytest.mark.parametrize("number", [0, 6, 99])

@@ -106,6 +106,10 @@ def test_it_is_found_while_it_is_there(index: Index) -> None:
 
 
 def test_nothing_is_left_of_a_removed_document(index: Index) -> None:
+    """Nor of a generation that was left behind."""
+    old = index.location.state / "generations" / "000000"
+    old.mkdir()
+    (old / "passage_texts.utf8").write_text(SECRET)
     remove(index, "vexmoor.md")
     done = index.purge()
     assert done.completions_removed == 1
@@ -115,21 +119,16 @@ def test_nothing_is_left_of_a_removed_document(index: Index) -> None:
     assert len(index.search("river Avon", method="bm25")) == 1
 
 
-def test_nothing_is_left_of_a_file_that_is_gone(index: Index) -> None:
-    (index.location.state.parent / "docs" / "vexmoor.md").unlink()
-    sync(index)
-    index.purge()
-    assert traces(index) == []
-
-
-def test_nothing_is_left_of_a_text_that_was_changed(index: Index) -> None:
+@pytest.mark.parametrize("text", ["", "Nothing to see here."])
+def test_nothing_is_left_of_a_file_that_is_gone_or_changed(index: Index, text: str) -> None:
     path = index.location.state.parent / "docs" / "vexmoor.md"
-    path.write_text("Nothing to see here.")
-    os.utime(path, (1, 1))
+    path.unlink()
+    if text:
+        path.write_text(text)
+        os.utime(path, (1, 1))
     sync(index)
     index.purge()
-    left = [trace for trace in traces(index) if "vexmoor" not in trace]  # the file still has its name
-    assert left == []
+    assert [trace for trace in traces(index) if not text or "vexmoor" not in trace] == []  # its name is still there
 
 
 def die(*_: object) -> None:
@@ -145,15 +144,6 @@ def test_nothing_is_left_of_what_was_encoded_and_never_published(index: Index, m
             builder.sync(FolderFiles.of([index.location.state.parent / "docs"], SourceNames({})))
     assert (index.location.state / "encoded.sqlite").is_file()
     builder.take_back([removed])
-    index.purge()
-    assert traces(index) == []
-
-
-def test_a_generation_that_was_left_behind_goes(index: Index) -> None:
-    old = index.location.state / "generations" / "000000"
-    old.mkdir()
-    (old / "passage_texts.utf8").write_text(SECRET)
-    remove(index, "vexmoor.md")
     index.purge()
     assert traces(index) == []
 
@@ -214,21 +204,6 @@ def test_a_title_that_was_changed_is_forgotten(index: Index) -> None:
     gone = forgotten(index)
     assert line_numbers(["Operation Vexmoor"]) <= gone
     assert not line_numbers(["Weather\nIt rained."]) & gone
-
-
-def test_a_fact_that_was_extracted_again_is_forgotten_with_its_document(tmp_path: Path) -> None:
-    document = Document(id="d", text="It rained.")
-    with closing(Store(tmp_path / "store.sqlite")) as store:
-        with store.transaction():
-            store.put_document(document, split(document, 200))
-        ((number, passage),) = store.passages()
-        for version in ("old", "new"):
-            extraction = Extraction(passage_id=passage.id, triples=(Triple("A", version, "B"),))
-            with store.transaction():
-                store.extractions.put(number, extraction, f"local:{version}")
-        with store.transaction():
-            store.remove_documents(["d"])
-        assert line_numbers(["A old B", "A new B"]) <= set(store.forgotten.lines())
 
 
 def test_a_reply_that_quoted_a_replaced_fact_is_forgotten(index: Index) -> None:
@@ -311,6 +286,16 @@ def test_lines_of_all_passages_and_facts_are_noted(store: Store) -> None:
         store.extractions.put(number, Extraction(passage_id="x#0", triples=(fact,)), "counting:1")
     expected = line_numbers([*(passage.text for _, passage in store.passages()), "Ada wrote a guide"])
     assert remove_from(store) == expected
+
+
+def test_a_fact_that_was_extracted_again_is_forgotten_with_its_document(store: Store) -> None:
+    put(store, "It rained.")
+    ((number, _),) = store.passages()
+    for version in ("old", "new"):
+        extraction = Extraction(passage_id="x#0", triples=(Triple("A", version, "B"),))
+        with store.transaction():
+            store.extractions.put(number, extraction, f"local:{version}")
+    assert line_numbers(["A old B", "A new B"]) <= remove_from(store)
 
 
 def test_lines_after_a_nul_are_noted(store: Store) -> None:

@@ -1,47 +1,36 @@
-"""What fails is kept with its reason and taken up again; too much of it, or a budget, ends a run with all work kept."""
+"""What fails is kept with its reason and taken up again; too much of it, or a budget, ends a run with all work kept.
 
-from collections.abc import Callable, Iterable, Iterator
+Which triples stay: those that were given or paid for are not replaced by accident.
+"""
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from small_world import WordEmbedder
+from small_world import TRIPLES, Fickle, TableExtractor, WordEmbedder, world_documents
 from triplebeam.errors import BadInputError, EndpointError, ExtractionError, IndexMissingError
-from triplebeam.extract.extractor import Extraction
+from triplebeam.extract.extractor import Extraction, Extractor, kind_of
+from triplebeam.extract.triples_file import TriplesFile
 from triplebeam.index.build.build import IndexBuilder
-from triplebeam.index.build.extraction import Budget, group_failures, split_by_budget
+from triplebeam.index.build.extraction import (
+    Budget,
+    OverwritePolicy,
+    group_failures,
+    is_paid,
+    keep_existing,
+    split_by_budget,
+)
 from triplebeam.index.build.intake import BuildReport
 from triplebeam.index.folder.snapshot import Snapshot
+from triplebeam.index.store.tables import read_extractor
 from triplebeam.passage import Document, Passage
 from triplebeam.triple import Triple
-
-
-class Fickle:
-    """Fails on some passages, finds nothing in others, and charges for each."""
-
-    name = "fickle:1"
-
-    def __init__(
-        self,
-        fails: Callable[[str], bool] = lambda id_: False,
-        empty: Callable[[str], bool] = lambda id_: False,
-        price: Callable[[str], float] = lambda id_: 1.0,
-    ) -> None:
-        self.fails, self.empty, self.price = fails, empty, price
-        self.asked: list[str] = []
-        self.spent = 0.0
-
-    def extract(self, passages: Iterable[Passage]) -> Iterator[Extraction]:
-        for passage in passages:
-            self.asked.append(passage.id)
-            self.spent += self.price(passage.id)
-            if self.fails(passage.id):
-                yield Extraction(passage_id=passage.id, failure=f"no JSON; it begins with {passage.id!r}")
-            else:
-                triple = Triple(passage.id, "is", "a passage")
-                yield Extraction(passage_id=passage.id, triples=() if self.empty(passage.id) else (triple,))
 
 
 def documents(count: int) -> list[Document]:
@@ -95,10 +84,6 @@ def test_past_the_share_the_run_stops_and_keeps_what_is_done(tmp_path: Path) -> 
     assert len(repaired.asked) == 100 - 32 + 6, "what was done well is not done again"
 
 
-def test_a_few_passages_are_no_reason_to_stop(tmp_path: Path) -> None:
-    assert len(build(tmp_path, Fickle(fails=lambda id_: id_ != "d000"), 19).failures) == 18
-
-
 @pytest.mark.parametrize("count", [1, 3, 19])
 def test_nothing_is_published_where_nothing_could_be_extracted(tmp_path: Path, count: int) -> None:
     with pytest.raises(ExtractionError, match=f"extraction of {count} of {count} passages failed") as stopped:
@@ -106,35 +91,38 @@ def test_nothing_is_published_where_nothing_could_be_extracted(tmp_path: Path, c
     assert "--max-failures" in str(stopped.value)
     with pytest.raises(IndexMissingError):
         Snapshot.open(tmp_path)
-    assert len(build(tmp_path, Fickle(fails=lambda id_: True), count, max_failures=1.0).failures) == count
+    report = build(tmp_path, Fickle(fails=lambda id_: True), count, max_failures=1.0)
+    assert (len(report.failures), report.published) == (count, True)
+    assert not build(tmp_path, Fickle(fails=lambda id_: True), count, max_failures=1.0).published, "nothing changed"
 
 
-def test_a_document_that_fails_joins_an_index_that_has_triples(tmp_path: Path) -> None:
-    build(tmp_path, Fickle(), 3)
-    report = builder(tmp_path, Fickle(fails=lambda id_: True)).build([*documents(3), documents(4)[3]])
-    assert report.published
-    assert len(report.failures) == 1
-
-
-def test_the_share_can_be_set(tmp_path: Path) -> None:
+def test_the_share_can_be_set_and_few_passages_are_no_reason_to_stop(tmp_path: Path) -> None:
     assert len(build(tmp_path, Fickle(fails=ends_with("3", "8")), 100, max_failures=0.25).failures) == 20
     with pytest.raises(ExtractionError, match="1 of 32 passages"):
         build(tmp_path / "strict", Fickle(fails=ends_with("25")), 100, max_failures=0.0)
+    assert len(build(tmp_path / "few", Fickle(fails=lambda id_: id_ != "d000"), 19).failures) == 18
+    report = build(tmp_path / "few", Fickle(fails=lambda id_: True), 20)
+    assert (report.published, len(report.failures)) == (True, 19), "it joins an index that has triples"
 
 
-def test_what_came_before_the_endpoint_died_is_kept(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("error", "kept"), [(EndpointError("it is gone."), 21), (KeyboardInterrupt(), 20)])
+def test_what_came_before_an_error_is_kept(
+    tmp_path: Path, error: BaseException, kept: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("triplebeam.index.build.extraction.EXTRACTION_WINDOW", 4)
+
     class Dying(Fickle):
         def extract(self, passages: Iterable[Passage]) -> Iterator[Extraction]:
             for number, extraction in enumerate(super().extract(passages)):
                 if number == 21:
-                    raise EndpointError("it is gone.")
+                    raise error
                 yield extraction
 
-    with pytest.raises(EndpointError):
+    with pytest.raises(type(error)):
         build(tmp_path, Dying())
     rest = Fickle()
     build(tmp_path, rest)
-    assert rest.asked == [f"d{number:03}" for number in range(21, 40)]
+    assert rest.asked == [f"d{number:03}" for number in range(kept, 40)]
 
 
 def test_passages_without_triples_are_counted(tmp_path: Path) -> None:
@@ -188,3 +176,151 @@ def test_reasons_are_grouped_by_their_kind() -> None:
         ("The repl", ("b", "c", "e")),
         ("It is to", ("a", "d")),
     ]
+
+
+SAME, LOCAL, ALL = OverwritePolicy
+
+OF_A_MODEL = "llm:small-model:1"
+WITH_KEYWORDS = "local:4+keywords:small-model:1"
+
+
+class Named(TableExtractor):
+    """Says by its name who it is, and again in each of its triples."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__({id_: [Triple(id_, "seen by", name)] for id_ in (*TRIPLES, "new")})
+        self.name = name
+
+
+def extract(
+    folder: Path, extractor: Extractor | None, overwrite: OverwritePolicy, documents: Sequence[Document] | None = None
+) -> BuildReport:
+    builder = IndexBuilder(folder=folder, embedder=WordEmbedder(), extractor=extractor, overwrite=overwrite)
+    return builder.build(documents or list(world_documents()))
+
+
+def extractors(folder: Path) -> dict[str, int]:
+    return Snapshot.open(folder).manifest.triples_by_extractor
+
+
+def write_triples(tmp_path: Path, *passage_ids: str) -> TriplesFile:
+    rows = [{"passage_id": id_, "triples": [[id_, "is", "given"]]} for id_ in passage_ids]
+    (tmp_path / "given.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    return TriplesFile(tmp_path / "given.jsonl")
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "paid"),
+    [
+        ("local:4", "local", False),
+        (OF_A_MODEL, "llm", True),
+        ("llm-two-step:small:1-2", "llm-two-step", True),
+        ("given:f.jsonl:abc", "given", False),
+        (WITH_KEYWORDS, "local", True),
+        ("given:f.jsonl:abc+keywords:small:1", "given", True),
+    ],
+)
+def test_a_name_says_what_an_extractor_is(name: str, kind: str, paid: bool) -> None:
+    assert (kind_of(name), is_paid(name)) == (kind, paid)
+
+
+@pytest.mark.parametrize(
+    ("made_by", "now", "replaced_by"),
+    [
+        # an update, a named extractor, a request to replace everything
+        ("local:3", "local:4", {SAME, LOCAL, ALL}),
+        ("mine:1", "mine:2", {SAME, LOCAL, ALL}),
+        ("local:4", OF_A_MODEL, {LOCAL, ALL}),
+        ("local:4", "mine:1", {LOCAL, ALL}),
+        ("local:4", WITH_KEYWORDS, {LOCAL, ALL}),
+        (OF_A_MODEL, f"{OF_A_MODEL}+keywords:small:1", {LOCAL, ALL}),
+        (OF_A_MODEL, "local:4", {ALL}),
+        (OF_A_MODEL, "llm:large-model:1", {ALL}),
+        (WITH_KEYWORDS, "local:4", {ALL}),
+        ("given:f:abc", "local:4", {ALL}),
+        ("given:f:abc", OF_A_MODEL, {ALL}),
+        ("mine:1", "local:4", {ALL}),
+        ("given:f:abc", "given:f:def", {SAME, LOCAL, ALL}),
+    ],
+)
+def test_what_replaces_what(made_by: str, now: str, replaced_by: set[OverwritePolicy]) -> None:
+    assert {each for each in OverwritePolicy if not keep_existing(made_by, now, each)} == replaced_by
+
+
+def test_an_update_keeps_given_triples(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    folder, local = tmp_path / "my.index", Named("local:4")
+    extract(folder, write_triples(tmp_path, "film", "city"), LOCAL)
+    report = extract(folder, local, SAME)
+    assert sorted(local.asked) == ["actor", "director", "lake", "other"]
+    assert (report.passages_kept, extractors(folder)["local:4"]) == (2, 3)
+    assert caplog.messages == ["The given triples of 2 passages stay; extracting 4 passages without any with local."]
+    assert not extract(folder, local, SAME).published
+
+
+def test_a_changed_text_loses_its_given_triples_alone(tmp_path: Path) -> None:
+    folder, local = tmp_path / "my.index", Named("local:4")
+    file = write_triples(tmp_path, *TRIPLES)
+    extract(folder, file, LOCAL)
+    changed = [replace(each, text="More.") if each.id == "city" else each for each in world_documents()]
+    extract(folder, local, SAME, changed)
+    assert sorted(local.asked) == ["city", "other"]
+    assert extractors(folder) == {file.name: len(TRIPLES) - 1, "local:4": 1}
+
+
+def test_a_named_extractor_says_what_stays(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    extract(tmp_path, Named(OF_A_MODEL), LOCAL)
+    before, local = extractors(tmp_path), Named("local:4")
+    assert extract(tmp_path, local, LOCAL).passages_kept == 6
+    assert (local.asked, extractors(tmp_path)) == ([], before)
+    assert caplog.messages == [
+        "The triples of 6 passages (llm: 6) stay, because they were given or paid for: --replace-triples extracts them"
+        " again with local."
+    ]
+
+
+def test_what_is_replaced_is_said_first(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    class Late(Named):
+        def extract(self, passages):  # type: ignore[no-untyped-def]
+            assert caplog.messages == ["The triples of 6 passages (llm: 6) are replaced: local extracts them again."]
+            return super().extract(passages)
+
+    extract(tmp_path, Named(OF_A_MODEL), LOCAL)
+    local = Late("local:4")
+    extract(tmp_path, local, ALL)
+    assert (len(local.asked), set(extractors(tmp_path))) == (6, {"local:4"})
+
+
+def test_a_newer_version_of_the_rules_is_no_matter_for_words(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    extract(tmp_path, Named("local:3"), LOCAL)
+    extract(tmp_path, Named("local:4"), SAME)
+    assert (set(extractors(tmp_path)), caplog.messages) == ({"local:4"}, [])
+
+
+def test_the_last_choice_is_remembered_and_published(tmp_path: Path) -> None:
+    folder = tmp_path / "my.index"
+    assert read_extractor(folder) is None
+    killed = Named(OF_A_MODEL)
+    killed.extract = Mock(side_effect=KeyboardInterrupt)  # type: ignore[method-assign]
+    with pytest.raises(KeyboardInterrupt):
+        extract(tmp_path / "killed", killed, LOCAL)
+    assert read_extractor(tmp_path / "killed") == OF_A_MODEL, "also by a build that was killed"
+    extract(folder, None, LOCAL)
+    assert read_extractor(folder) == "none"
+    extract(folder, Named("local:4"), LOCAL)
+    for passing in (None, write_triples(tmp_path, "film")):  # neither says who is to extract new passages
+        extract(folder, passing, LOCAL)
+        assert read_extractor(folder) == "local:4"
+    extract(folder, Named(OF_A_MODEL), LOCAL)
+    assert Snapshot.open(folder).manifest.extractor == read_extractor(folder) == OF_A_MODEL
+
+
+def test_languages_that_the_extractor_does_not_read_are_counted_until_another_reads_them(tmp_path: Path) -> None:
+    class EnglishOnly(Named):
+        def extract(self, passages):  # type: ignore[no-untyped-def]
+            for each in passages:
+                yield Extraction(passage_id=each.id, unread_language="de" if each.id == "city" else None)
+
+    extract(tmp_path, EnglishOnly("local:4"), LOCAL)
+    assert Snapshot.open(tmp_path).manifest.unread_languages == {"de": 1}
+    extract(tmp_path, Named(OF_A_MODEL), LOCAL)
+    assert Snapshot.open(tmp_path).manifest.unread_languages == {}

@@ -1,5 +1,9 @@
-"""The search structures against plain Python."""
+"""The search structures against plain Python. Terms: words of every script are found, accents do not matter, English is
+what it was. A folder and a view of it are sources. What a large index stores so that no question waits for it is what
+would be derived, bit for bit.
+"""
 
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -7,15 +11,31 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as drawn
+from scipy.sparse import csr_array
 
-from small_world import WordEmbedder
-from triplebeam.errors import BadInputError, IndexDamagedError
-from triplebeam.index.arrays.array_set import ArraySet, MemoryArrays
+from trials import examples
+from triplebeam.assemble.context import Context
+from triplebeam.assemble.retrievers import blend
+from triplebeam.embed.embedder import Embedder
+from triplebeam.errors import IndexDamagedError
+from triplebeam.index.arrays.array_set import ArraySet, MemoryArrays, SortedNames
 from triplebeam.index.arrays.folder_arrays import FolderArrays
-from triplebeam.index.arrays.rows import INT8, INT16, dequantize, quantize
+from triplebeam.index.arrays.rows import INT8, INT16, dequantize, hash_texts, pack_keys, quantize
+from triplebeam.index.build.build import IndexBuilder
+from triplebeam.index.folder.manifest import generation_folder
 from triplebeam.index.folder.snapshot import Snapshot
+from triplebeam.index.folder.synonyms import MIN_COSINE
+from triplebeam.index.folder.terms import TermIndex, write_terms
 from triplebeam.index.folder.vectors import MIN_RERANK, VectorIndex, select_top, write_vectors
-from triplebeam.text.names import entity_key
+from triplebeam.methods.hipporag.hipporag import HippoRAG
+from triplebeam.methods.hipporag.hipporag2 import HippoRAG2
+from triplebeam.passage import Document
+from triplebeam.retrieve.bases import BM25
+from triplebeam.settings import Settings
+from triplebeam.testing import toy
+from triplebeam.testing.contracts import SourceContract
+from triplebeam.text.terms import ENGLISH, query_words, stemmer_for, text_words
+from triplebeam.where import parse
 
 
 @settings(max_examples=30)
@@ -88,14 +108,6 @@ def vectors(folder: Path, rows: int, exact_up_to: int) -> VectorIndex:
     data /= np.linalg.norm(data, axis=1, keepdims=True)
     write_vectors(arrays := FolderArrays(folder), "v", quantize(data), exact_up_to)
     return VectorIndex(arrays, "v")
-
-
-def test_nearest_is_exact_while_there_are_few(tmp_path: Path) -> None:
-    index = vectors(tmp_path, 200, exact_up_to=1000)
-    query = index.rows[17]
-    rows, scores = index.nearest(query, 5)
-    assert rows[0] == 17
-    np.testing.assert_allclose(scores, np.sort(index.rows @ query)[::-1][:5], rtol=1e-6)
 
 
 def test_many_vectors_are_scanned_by_codes_and_reranked_exactly(tmp_path: Path) -> None:
@@ -177,32 +189,201 @@ def test_a_stored_vector_is_nearly_the_one_it_was(data: np.ndarray) -> None:  # 
     np.testing.assert_array_equal(quantize(kept), stored)  # and no further from it when it is stored again
 
 
-class TestTripleGraph:
-    def test_neighbours_share_an_entity(self, world: Snapshot) -> None:
-        graph, query = world.triples, WordEmbedder().embed(["when did he die"])[0]
-        everything = range(len(graph))
-        for triple_id in everything:
-            mine = {entity_key(graph.triple(triple_id).subject), entity_key(graph.triple(triple_id).object)}
-            expected = {
-                other
-                for other in everything
-                if other != triple_id
-                and mine & {entity_key(graph.triple(other).subject), entity_key(graph.triple(other).object)}
-            }
-            (found,) = graph.neighbours([triple_id], query, 100)
-            assert set(found.tolist()) == expected
-            similarity = graph.vectors(found) @ query
-            assert (np.diff(similarity) <= 1e-6).all(), "most similar to the query first"
+class TestFolder(SourceContract):
+    where = 'document in ("film", "actor", "city")'
 
-    def test_a_hub_is_cut_by_similarity(self, world: Snapshot) -> None:
-        graph, query = world.triples, WordEmbedder().embed(["starred in"])[0]
-        (whole,), (cut,) = graph.neighbours([0], query, 100), graph.neighbours([0], query, 2)
-        assert cut.tolist() == whole[:2].tolist()
+    @pytest.fixture
+    def source(self, world: Snapshot) -> Snapshot:
+        return world
 
-    def test_nearest(self, world: Snapshot) -> None:
-        vectors = world.triples.vectors([3, 5])
-        assert world.triples.nearest(vectors, 1).tolist() == [[3], [5]]
+    @pytest.fixture
+    def embedder(self, words: Embedder) -> Embedder:
+        return words
 
-    def test_an_unknown_passage_is_named(self, world: Snapshot) -> None:
-        with pytest.raises(BadInputError, match="no passage 'nobody'"):
-            world.triples.triples_of(["nobody"])
+
+class TestView(TestFolder):
+    @pytest.fixture
+    def source(self, world: Snapshot) -> Snapshot:
+        return world.filter(parse('document != "other"'))
+
+
+@pytest.fixture(scope="module")
+def stored(world: Snapshot, tmp_path_factory: pytest.TempPathFactory) -> Snapshot:
+    """The small world, published as a large index is."""
+    folder = tmp_path_factory.mktemp("large") / "generation"
+    shutil.copytree(generation_folder(world.folder, world.manifest.generation), folder)
+    arrays = FolderArrays(folder)
+    world.passages.write_derived(arrays)
+    world.entities.write_derived(arrays, world.passages.rows_by_title)
+    return Snapshot.read(world.folder, world.manifest, arrays)
+
+
+def test_names_passages_and_titles_have_the_same_numbers(world: Snapshot, stored: Snapshot) -> None:
+    for derived, mapped in (
+        (world.entities.numbers, stored.entities.numbers),
+        (world.passages._rows, stored.passages._rows),
+        (world.passages.rows_by_title, stored.passages.rows_by_title),
+    ):
+        assert isinstance(mapped, SortedNames)
+        assert dict(mapped) == derived
+        assert "no such name" not in mapped
+    titled = (snapshot.entities.find_titled(snapshot.passages.rows_by_title) for snapshot in (world, stored))
+    np.testing.assert_array_equal(*titled)
+
+
+def same(one: "csr_array[np.float64]", two: "csr_array[np.float64]") -> None:
+    for part in ("data", "indices", "indptr"):
+        np.testing.assert_array_equal(getattr(one, part), getattr(two, part))
+
+
+def test_graphs_are_the_same(world: Snapshot, stored: Snapshot) -> None:
+    same(stored.entities.weights(with_passages=True), world.entities.weights(with_passages=True))
+    same(stored.entities.passages_by_entity, world.entities.passages_by_entity)
+    np.testing.assert_array_equal(stored.entities.passage_counts, world.entities.passage_counts)
+    np.testing.assert_array_equal(stored.entities.topics.of_passages, world.entities.topics.of_passages)
+
+
+def test_walks_need_not_look_at_all_edges(world: Snapshot, stored: Snapshot, words: Embedder) -> None:
+    """What they need of all nodes is stored, with the settings of `blend` and of `hipporag2`."""
+    walks = [
+        [HippoRAG2.over(snapshot, words), *blend(Context(snapshot, Settings(), words)).walks.values()]
+        for snapshot in (world, stored)
+    ]
+    for derived, mapped in zip(*walks, strict=True):
+        if isinstance(derived, HippoRAG | HippoRAG2):
+            assert isinstance(mapped, HippoRAG | HippoRAG2)
+            assert isinstance(mapped._open.leaving.base, np.memmap)
+            np.testing.assert_array_equal(mapped._open.leaving, derived._open.leaving)
+        if isinstance(derived, HippoRAG2):
+            assert isinstance(mapped, HippoRAG2)
+            assert isinstance(mapped._spread.base, np.memmap)
+            np.testing.assert_array_equal(mapped._spread, derived._spread)
+
+
+def test_the_default_search_finds_the_same(world: Snapshot, stored: Snapshot, words: Embedder) -> None:
+    one, two = (blend(Context(snapshot, Settings(), words)) for snapshot in (world, stored))
+    for passage in world.passages:
+        query = f"What is {passage.title} known for?"
+        assert one.retrieve(query) == two.retrieve(query)
+
+
+def test_what_is_half_removed_is_derived(world: Snapshot, stored: Snapshot, tmp_path: Path) -> None:
+    """The next generation removes the files of one that is open, in any order, while a question is answered."""
+    assert isinstance(stored.arrays, FolderArrays)
+    folder = shutil.copytree(stored.arrays.folder, tmp_path / "generation")
+    opened = Snapshot.read(world.folder, world.manifest, FolderArrays(folder))
+    for file in ("id_lookup.utf8", "entity_lookup.offsets.npy", "title_lookup.starts.npy", "walk_values.npy"):
+        (folder / file).unlink()
+    for file in (*folder.glob("walk_*_leaving.npy"), *folder.glob("entity_passages_*values.npy")):
+        file.unlink()
+    assert opened.passages.row("film") == world.passages.row("film")
+    assert opened.passages.rows_by_title == world.passages.rows_by_title
+    assert opened.entities.numbers == world.entities.numbers
+    same(opened.entities.weights(with_passages=True), world.entities.weights(with_passages=True))
+    same(opened.entities.passages_by_entity, world.entities.passages_by_entity)
+    graphs = (snapshot.entities.open_graph(MIN_COSINE, 30) for snapshot in (opened, world))
+    np.testing.assert_array_equal(*(graph.leaving for graph in graphs))
+
+
+GERMAN = "Die Städte heizen ihre Häuser im Winter mit Fernwärme, und die Bürger bezahlen dafür eine Gebühr."
+RUSSIAN = "Москва́ является столицей страны, и в её домах живут миллионы жителей, которые ездят на метро."
+CHINESE = "防火墙是一种网络安全系统，监控并控制进出网络的流量。"
+JAPANESE = "ファイアウォールはネットワークを守る。設定は管理者が行う。"
+KOREAN = "방화벽은 네트워크를 보호한다."
+THAI = "ไฟร์วอลล์ช่วยป้องกันเครือข่าย"
+ENGLISH_TEXTS = ["the old bridge", "bridges of Kraków", "a river", ""]
+CORPUS = [*ENGLISH_TEXTS, GERMAN, RUSSIAN, CHINESE, JAPANESE, KOREAN, THAI]
+
+
+def index_of(texts: list[str]) -> TermIndex:
+    write_terms(arrays := MemoryArrays(), texts, pack_keys(map(hash_texts, texts)), lambda row: stemmer_for(texts[row]))
+    return TermIndex(arrays)
+
+
+@pytest.fixture(scope="module")
+def terms() -> TermIndex:
+    return index_of(CORPUS)
+
+
+@pytest.mark.parametrize(
+    ("query", "texts"),
+    [
+        ("bridge", ENGLISH_TEXTS[:2]),  # stemmed
+        ('text:bridge AND (NOT "', ENGLISH_TEXTS[:2]),  # no question is a syntax error
+        *(("\"(':*^~", []), ("volcano", []), ("", [])),
+        *(("防火墙", [CHINESE]), ("什么是防火墙？", [CHINESE]), ("墙", [CHINESE]), ("管理者", [JAPANESE])),
+        ("ﾌｧｲｱｳｫｰﾙ", [JAPANESE]),  # of half width
+        ("방화벽", [KOREAN]),  # without the particle
+        ("เครือข่าย", [THAI]),
+        ("krakow", [ENGLISH_TEXTS[1]]),
+        ("Krako\u0301w", [ENGLISH_TEXTS[1]]),  # decomposed
+        *(("haus", [GERMAN]), ("stadt", [GERMAN]), ("москва", [RUSSIAN]), ("жителя", [RUSSIAN])),
+    ],
+)
+def test_a_query_finds_the_texts_that_have_a_word_of_it(terms: TermIndex, query: str, texts: list[str]) -> None:
+    assert [CORPUS[row] for row in sorted(terms.search(query, len(CORPUS))[0].tolist())] == texts
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Straße", "strasse"),
+        ("ﬁne cœur", "fine coeur"),
+        ("İstanbul ısı", "istanbul isi"),
+        ("ё Ά שָׁלוֹם مَغرِب", "е α שלום مغرب"),
+    ],
+)
+def test_spellings_that_are_one_word(one: str, other: str) -> None:
+    assert text_words(one) == text_words(other) == query_words(other)
+
+
+def test_letters_of_their_own_are_not_folded() -> None:
+    assert text_words("йод їх हिन्दी") == ["йод", "їх", "हिन्दी"]
+
+
+letters = st.characters(categories=["L"], exclude_characters="\u0640")  # which only stretches Arabic words
+any_word = st.one_of(
+    st.text(letters, min_size=1, max_size=40),
+    st.sampled_from(["防火墙", "ネットワーク", "방화벽", "पाठ्यक्रम", "გამარჯობა", "ความปลอดภัย", "Gebühren", "société"]),
+)
+
+
+@settings(max_examples=examples(100), deadline=None)
+@given(word=any_word, around=st.sampled_from(["", *CORPUS]))
+def test_a_word_of_any_script_finds_the_passage_it_is_in(word: str, around: str) -> None:
+    terms = index_of([f"{around} {word}. {around}", GERMAN, RUSSIAN])
+    assert 0 in terms.search(word, 3)[0].tolist()
+
+
+def test_english_words_are_those_of_the_plain_english_analyzer() -> None:
+    """Published figures were measured with it."""
+    import tantivy
+
+    plain = tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.simple()).filter(tantivy.Filter.lowercase())
+    plain = plain.filter(tantivy.Filter.ascii_fold()).filter(tantivy.Filter.stemmer("english")).build()
+    for passage in toy.passages():
+        assert stemmer_for(passage.text) == ENGLISH
+        assert text_words(passage.term_text) == plain.analyze(passage.term_text)
+
+
+def test_other_languages_do_not_change_english_ranks() -> None:
+    alone, mixed = index_of(ENGLISH_TEXTS), index_of(CORPUS)
+    for query in ("old bridges", "the river of Krakow"):
+        assert mixed.search(query, 10)[0].tolist() == alone.search(query, 10)[0].tolist()
+
+
+def test_a_name_is_as_rare_in_one_language_as_in_all() -> None:
+    """Thomas is *thoma* in English passages and *thomas* in the only German one."""
+    english = [f"Thomas is a man in the town who has a house and a garden and {row} dogs." for row in range(30)]
+    terms = index_of([*english, GERMAN.replace("Bürger", "Thomas"), *["The river."] * 30])
+    rows, scores = terms.search("Thomas", 100)
+    assert len(rows) == 31
+    assert scores.max() < 1.3 * scores.min()
+
+
+def test_an_index_of_many_languages(tmp_path: Path, words: Embedder) -> None:
+    documents = [Document(id=str(row), text=text) for row, text in enumerate(CORPUS) if text]
+    IndexBuilder(folder=tmp_path, embedder=words).build(documents)
+    bm25 = BM25.over_passages(Snapshot.open(tmp_path))
+    assert bm25.passages
+    assert bm25.passages[bm25.retrieve("防火墙").ids[0]].text == CHINESE

@@ -3,6 +3,7 @@
 import io
 import zipfile
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
 
 import docx
@@ -22,6 +23,12 @@ _ODT_BODY = (
     "<table:table-cell><text:p>k</text:p></table:table-cell><table:table-cell><text:p>v</text:p></table:table-cell>"
     "</table:table-row></table:table>"
 )
+
+
+def write(path: Path, data: str | bytes = "Some text.") -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(data.encode() if isinstance(data, str) else data)
+    return path
 
 
 def save_bytes(file: Any) -> bytes:

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from made_files import write
 
 from triplebeam.errors import BadInputError, install_command
 from triplebeam.ingest import FolderFiles, SourceNames, folder_files, scan_sources, wait_for_changes
@@ -24,17 +25,10 @@ def test_a_folder_keeps_its_first_name(docs: Path, monkeypatch: pytest.MonkeyPat
     for way in (Path("a.md"), Path("../inner/a.md"), docs / "inner" / "a.md"):
         assert SourceNames(first.known, [way])(way) == "docs/inner/a.md"
     assert SourceNames(first.known, [Path("..")]).known == first.known, "there is nothing new to remember"
-
-
-def test_a_file_keeps_its_first_name_when_its_folder_comes_later(docs: Path) -> None:
-    first = SourceNames({}, [Path("docs/inner/a.md")])
-    second = SourceNames(first.known, [docs])
-    assert second(docs / "inner/a.md") == "docs/inner/a.md"
-    assert second(docs / "inner/b.md") == f"{docs.as_posix()}/inner/b.md"
-
-
-def test_this_folder_has_no_name_of_its_own(docs: Path) -> None:
-    assert SourceNames({}, [Path()])(Path("docs/a.md")) == "docs/a.md"
+    file = SourceNames({}, [Path("a.md")])
+    later = SourceNames(file.known, [docs])
+    assert later(docs / "inner/a.md") == "a.md", "as a file does when its folder comes later"
+    assert later(docs / "inner/b.md") == f"{docs.as_posix()}/inner/b.md"
 
 
 def test_a_link_to_a_source_is_that_source(docs: Path) -> None:
@@ -50,8 +44,9 @@ def test_a_link_to_a_source_is_that_source(docs: Path) -> None:
     assert SourceNames(through.known, [docs])(docs / "a.md") == "link/a.md"
 
 
-def test_what_is_in_no_source_is_called_by_its_path(docs: Path) -> None:
-    assert SourceNames({})(Path("./docs//a.md")) == "docs/a.md"
+@pytest.mark.parametrize("sources", [[], [Path()]])
+def test_what_is_in_no_source_or_in_this_folder_is_called_by_its_path(docs: Path, sources: list[Path]) -> None:
+    assert SourceNames({}, sources)(Path("./docs//a.md")) == "docs/a.md"
 
 
 def test_two_folders_cannot_have_one_name(docs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -87,9 +82,8 @@ def test_a_change_counts_when_it_has_settled() -> None:
 
 
 def make(folder: Path, *names: str) -> Path:
-    folder.mkdir()
     for name in names:
-        (folder / name).touch()
+        write(folder / name, b"")
     return folder
 
 
@@ -105,11 +99,8 @@ def test_files_are_counted_by_ending_with_how_to_include_them(tmp_path: Path) ->
         "1 .conf file: name it by path to read it as plain text",
         "1 .gz file: unpack it",
     ]
-
-
-def test_of_many_endings_the_rare_ones_share_a_line(tmp_path: Path) -> None:
-    folder = make(tmp_path / "docs", *(f"a.x{n}" for n in range(12)))
-    assert scan_sources([folder]).describe_skipped()[-1] == "4 of other kinds: .x6, .x7, .x8, .x9"
+    many = scan_sources([make(tmp_path / "many", *(f"a.x{n}" for n in range(12)))])
+    assert many.describe_skipped()[-1] == "4 of other kinds: .x6, .x7, .x8, .x9", "rare ones share a line"
 
 
 def test_a_missing_extra_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -125,9 +116,7 @@ def test_a_missing_extra_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 def test_a_folder_that_may_not_be_entered_is_a_sentence(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, named: str, said: str
 ) -> None:
-    closed, stat = tmp_path / "docs", os.stat
-    closed.mkdir()
-    (closed / "a.md").write_text("# A", encoding="utf-8")
+    closed, stat = make(tmp_path / "docs", "a.md"), os.stat
 
     def refuse(path: Any, **options: Any) -> os.stat_result:
         if str(path).startswith(f"{closed}{os.sep}"):

@@ -1,13 +1,15 @@
-"""Passages: where they are cut and that nothing is lost."""
+"""Passages: where they are cut, the sections they are in, and that nothing is lost."""
 
 import re
-import time
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from triplebeam.errors import BadInputError
+from triplebeam.ingest.content import Content
+from triplebeam.ingest.html import read_html
+from triplebeam.ingest.plain import read_plain
 from triplebeam.ingest.split import split
 from triplebeam.passage import Document, Passage
 
@@ -33,17 +35,9 @@ def test_a_passage_knows_where_it_comes_from() -> None:
     [
         (8, "One is here.\n\nTwo is here.\n\nThree is here.", ["One is here.\n\nTwo is here.", "Three is here."]),
         (4, "One is here.\r\n\r\nTwo is here.", ["One is here.", "Two is here."]),
-        (
-            10,
-            "Short one.\n\nA b c d. E f g h. I j k l.\n\nLast one.",
-            ["Short one.", "A b c d. E f g h.", "I j k l.", "Last one."],
-        ),
+        (10, "One.\n\nA b c d. E f g h. I j k l.\n\nLast.", ["One.", "A b c d. E f g h.", "I j k l.", "Last."]),
         (22, "A b c. D e f. G h i. J k l. M n o. P q r.", ["A b c. D e f. G h i.", "J k l. M n o. P q r."]),
-        (
-            8,
-            "First one is here.\n\nThe heading\n\nText is here.",
-            ["First one is here.", "The heading\n\nText is here."],
-        ),
+        (8, "One is here.\n\nThe heading\n\nText is here.", ["One is here.", "The heading\n\nText is here."]),
         (4, "Some text here.\n\nThe heading", ["Some text here.", "The heading"]),
         (4, "one two three four five six seven", ["one two three four", "five six seven"]),
         (7, "one two three\nfour five six\nseven eight", ["one two three\nfour five six", "seven eight"]),
@@ -68,23 +62,12 @@ def test_a_document_that_is_a_passage_stays_whole() -> None:
     document = Document(id="42", text="One is here. Two is here.", is_passage=True)
     assert [(p.id, p.text, p.document_id) for p in split(document, limit=4)] == [("42", document.text, "42")]
     assert [p.id for p in split(document, limit=4, force=True)] == ["42#0", "42#1"]
-
-
-@pytest.mark.parametrize("is_passage", [True, False])
-def test_no_text_gives_no_passage(is_passage: bool) -> None:
-    assert split(Document(id="d", text=" \n\n ", is_passage=is_passage)) == []
-
-
-def test_a_limit_of_nothing_is_refused() -> None:
     with pytest.raises(BadInputError, match="tokens per passage must be at least 1, got 0"):
-        split(Document(id="d", text="a"), limit=0)
+        split(document, limit=0)
 
 
 _PIECES = st.sampled_from(
-    [
-        *("Dr. ", "word", " ", "\n", "\n\n", "\r\n", "\t", ". ", "! ", "U.S. ", "漢字。", "🙂", "e\u0301", '"', "7.5"),
-        *("x" * 90, "\x1f"),
-    ]
+    [*"\n\t\x1f🙂 ", "Dr. ", "word", "\n\n", "\r\n", ". ", "! ", "U.S. ", "漢字。", "e\u0301", '"', "7.5", "x" * 90]
 )
 
 
@@ -101,15 +84,62 @@ def test_passages_are_stretches_of_the_text_and_lose_only_white_space(text: str,
     assert not text[last:].strip()
 
 
-@pytest.mark.parametrize(
-    "unit", ["He went to St. Ives in 1999. ", "." * 10, "\n \n", '."', "word ", "汉字字字字字。", ". "]
-)
-def test_time_grows_with_the_length_and_no_faster(unit: str) -> None:
-    def seconds(length: int) -> float:
-        document = Document(id="d", text=unit * (length // len(unit)))
-        start = time.process_time()
-        split(document)
-        return time.process_time() - start
+def cut(content: Content, limit: int = 40, title: str = "") -> list[Passage]:
+    document = Document(id="d", text=content.text, title=title, headings=content.headings, links=content.links)
+    return split(document, limit)
 
-    # A quadratic splitter would take 64 times as long; the constant covers what a clock cannot resolve.
-    assert seconds(80_000) < 24 * seconds(10_000) + 0.2
+
+def words(count: int, word: str = "word") -> str:
+    return " ".join([word] * (count - 1)) + " end."
+
+
+def test_a_passage_knows_the_path_of_its_headings() -> None:
+    page = f"<h1>Manual</h1><p>{words(20)}</p><h2>Uploads</h2><h3>By hand</h3><p>{words(30)}</p><p>{words(30)}</p>"
+    passages = cut(read_html(page), title="The Manual")
+    assert [passage.section for passage in passages] == ["", "Uploads › By hand", "Uploads › By hand"]
+    assert passages[1].text.startswith("Uploads\n\nBy hand\n\nword")
+    assert passages[2].searchable == f"The Manual\nUploads › By hand\n{passages[2].text}"
+    assert passages[2].term_text == f"The Manual\n{passages[2].searchable}"
+
+
+def test_which_sections_passages_are_in() -> None:
+    def sections(content: Content, title: str = "") -> list[str]:
+        return [passage.section for passage in cut(content, title=title)]
+
+    page = f"<h2>Chapter 59 - Proxies</h2><p>{words(30)}</p><h3>1. Inbound proxies</h3><p>{words(30)}</p>"
+    titled = sections(read_html(page), "59. Proxies")
+    assert titled == ["", "1. Inbound proxies"], "a chapter that is the title but for its number goes without saying"
+    page = "<h1>A</h1>" + "".join(f"<h2>A{n}</h2><p>{words(5)}</p>" for n in range(3)) + f"<h1>B</h1><p>{words(20)}</p>"
+    assert sections(read_html(page)) == ["A", "A › A2", "B"], "small ones under one heading are not parted"
+    entries = "".join(f"<dt>term {n}<dd><p>{words(30)}</p><p>{words(30)}</p>" for n in range(2))
+    glossary = read_html(f"<h2>Glossary</h2><dl>{entries}</dl>")
+    assert sections(glossary) == [f"Glossary › term {n}" for n in (0, 0, 1, 1)]
+    assert cut(glossary)[2].text.startswith("term 1\nword"), "definitions are found under their headword"
+    text = "\n\n".join(f":term{n}: n. {words(30)}\n\n{words(30)}" for n in range(2))
+    assert sections(read_plain(text)) == ["term0", "term0", "term1", "term1"]
+
+
+def test_lists_are_cut_between_items() -> None:
+    items = "".join(f"<li>{words(6)} {words(6)}</li>" for _ in range(5))
+    passages = cut(read_html(f"<ul>{items}</ul>"), limit=40)
+    assert all(passage.text.startswith("- ") and passage.text.endswith("end.") for passage in passages)
+    assert [passage.text.count("- ") for passage in passages] == [2, 2, 1]
+
+
+_HEADINGS = ("<h1>One</h1>", "<h2>Two</h2>", "<h3>Three</h3>")
+_LISTS = ("<dl><dt>term<dd>definition</dl>", "<ul><li>a<li>b</ul>", "<table><tr><td>1<td>2</table>")
+_TEXTS = ("<p>Some words are here. And more.</p>", f"<p>{words(50)}</p>", "<pre>x\n  y</pre>")
+_BLOCKS = st.sampled_from([*_HEADINGS, *_LISTS, *_TEXTS])
+
+
+@given(st.lists(_BLOCKS, max_size=12).map("".join), st.integers(1, 60))
+def test_whatever_the_sections_passages_are_stretches_of_the_text_and_lose_nothing(page: str, limit: int) -> None:
+    content = read_html(page)
+    last = 0
+    for passage in cut(content, limit):
+        assert passage.text == content.text[passage.start : passage.end]
+        assert not content.text[last : passage.start].strip()
+        known = {heading.text for heading in content.headings}
+        assert not passage.section or set(passage.section.split(" › ")) <= known
+        last = passage.end
+    assert not content.text[last:].strip()

@@ -28,7 +28,6 @@ class BackgroundCluster:
         )
 
     def stop(self) -> None:
-        """End the nodes."""
         self._process.communicate()
         os.environ.pop(_FOLDER, None)
         self._folder.cleanup()

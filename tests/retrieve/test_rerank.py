@@ -1,14 +1,11 @@
 """The bridge reader: what is read, beside which bridge, and what becomes of the ranking."""
 
-import os
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
-from itertools import count
 from pathlib import Path
 from random import Random
 
 import numpy as np
-import platformdirs
 import pytest
 from numpy.typing import NDArray
 from typer.testing import CliRunner
@@ -19,7 +16,6 @@ from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError, ModelMissingError
 from triplebeam.index.build.build import IndexBuilder
 from triplebeam.index.folder.snapshot import Snapshot
-from triplebeam.index.folder.terms import TermIndex
 from triplebeam.passage import Document, Passage
 from triplebeam.ranking import Hit, Hop, Ranking
 from triplebeam.retrieve.bases import BM25
@@ -65,15 +61,15 @@ class CharacterReader:
         return np.array([9.0 * list(each.candidate).count(ord(self.letter)) for each in readings], np.float32)
 
 
-def open_index(folder: object, texts: dict[str, str], words: Embedder) -> Snapshot:
-    IndexBuilder(folder=folder, embedder=words).build(  # type: ignore[arg-type]
-        Document(id=id_, text=text, is_passage=True) for id_, text in texts.items()
+def open_index(folder: Path, texts: dict[str, str], words: Embedder, visible: Collection[str] = ()) -> Snapshot:
+    IndexBuilder(folder=folder, embedder=words).build(
+        Document(id=id_, text=text, is_passage=True, metadata={"shown": str(id_ in visible)})
+        for id_, text in texts.items()
     )
-    return Snapshot.open(folder)  # type: ignore[arg-type]
+    return Snapshot.open(folder)
 
 
 def rerank(index: Snapshot, words: Embedder, **parameters: float) -> Rerank:
-    assert isinstance(index.passage_terms, TermIndex)
     return replace(
         Rerank(
             base=BM25.over_passages(index),
@@ -117,13 +113,11 @@ def expected_candidates(
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_candidates_and_bridges_are_those_of_a_count_by_hand(
-    seed: int, tmp_path_factory: pytest.TempPathFactory, words: Embedder
-) -> None:
+def test_candidates_are_counted_by_hand(seed: int, tmp_path: Path, words: Embedder) -> None:
     random = Random(seed)
     named = [f"zo{letter}{other}" for letter in "bdfgklmnprst" for other in "aeiou"]
     texts = {str(number): " ".join(random.choices(named, k=9)) for number in range(40)}
-    index = open_index(tmp_path_factory.mktemp("random") / "index", texts, words)
+    index = open_index(tmp_path, texts, words)
     for _ in range(5):
         query = " ".join(random.choices(named, k=3))
         rows = random.sample(range(40), 6)
@@ -135,31 +129,21 @@ def test_candidates_and_bridges_are_those_of_a_count_by_hand(
 def test_a_passage_that_a_rare_name_leads_to_is_raised_and_says_so(toy: Snapshot, words: Embedder) -> None:
     method = rerank(toy, words, depth=1, weight=2.0)
     assert method.base.retrieve(QUESTION, 1).ids == ["uranus"]
-    ranking = method.retrieve(QUESTION, 5)
-    place = ranking.ids.index("herschel")
-    assert place == 0
-    assert ranking[place].hops[0] in (Hop("uranus", "William"), Hop("uranus", "Herschel"))
-    assert [part for part, _ in ranking[place].found_by] == [BRIDGE]
+    best = method.retrieve(QUESTION, 5)[0]
+    assert (best.passage_id, [part for part, _ in best.found_by]) == ("herschel", [BRIDGE])
+    assert best.hops[0] in (Hop("uranus", "William"), Hop("uranus", "Herschel"))
 
 
 def test_over_a_view_it_ranks_as_over_the_visible_passages_alone(tmp_path: Path, words: Embedder) -> None:
     visible = {id_: text for id_, text in TOY.items() if id_ != "neptune"}
-    IndexBuilder(folder=tmp_path / "all", embedder=words).build(
-        Document(id=id_, text=text, is_passage=True, metadata={"shown": str(id_ in visible)})
-        for id_, text in TOY.items()
-    )
-    view = Snapshot.open(tmp_path / "all").filter(parse('shown = "True"'))
-    IndexBuilder(folder=tmp_path / "visible", embedder=words).build(
-        Document(id=id_, text=text, is_passage=True, metadata={"shown": "True"}) for id_, text in visible.items()
-    )
-    alone = Snapshot.open(tmp_path / "visible")
+    view = open_index(tmp_path / "all", TOY, words, visible).filter(parse('shown = "True"'))
+    alone = open_index(tmp_path / "visible", visible, words, visible)
     assert rerank(view, words).retrieve(QUESTION, 5) == rerank(alone, words).retrieve(QUESTION, 5)
 
 
 def test_without_weight_the_order_of_the_base_stays(toy: Snapshot, words: Embedder) -> None:
     method = rerank(toy, words, weight=0.0)
-    base = method.base.retrieve(QUESTION, 5)
-    ranking = method.retrieve(QUESTION, 5)
+    base, ranking = method.base.retrieve(QUESTION, 5), method.retrieve(QUESTION, 5)
     assert ranking.ids[: len(base)] == base.ids
     assert not any(hit.hops for hit in ranking[: len(base)])
 
@@ -184,34 +168,20 @@ def test_what_the_tail_put_in_the_tenth_place_does_not_fall_below_it() -> None:
         assert sorted(rows, key=lambda row: -scores[row]).index(9) == place
 
 
-def test_fewer_are_the_head_of_the_same_ranking_each_time(toy: Snapshot, words: Embedder) -> None:
-    method = rerank(toy, words)
-    whole = method.retrieve(QUESTION, 5)
-    assert method.retrieve(QUESTION, 5) == whole
-    assert method.retrieve(QUESTION, 2) == whole.top(2)
-
-
-def test_what_the_base_does_not_find_is_not_read(toy: Snapshot, words: Embedder) -> None:
-    assert rerank(toy, words).retrieve("qqq xxx") == Ranking()
-
-
 @pytest.mark.parametrize("wrong", [{"weight": -1.0}, {"depth": 0}, {"reached": 0}])
 def test_parameters_are_checked(wrong: dict[str, float], toy: Snapshot, words: Embedder) -> None:
     with pytest.raises(BadInputError, match=next(iter(wrong))):
         rerank(toy, words, **wrong)
+    assert rerank(toy, words).retrieve("qqq xxx") == Ranking(), "what the base does not find is not read"
 
 
 def test_an_excerpt_is_the_title_and_the_window_that_is_worth_most() -> None:
-    numbers = count()
     terms = ["title", *["of"] * 30, "rare", *["of"] * 30]
-    passage = TokenizedPassage([next(numbers) for _ in terms], 1, terms)
-    cut = cut_excerpt(passage, 11, {"rare": 3.0})
-    assert cut == [0, *range(27, 37)]
+    passage = TokenizedPassage(list(range(len(terms))), 1, terms)
+    assert cut_excerpt(passage, 11, {"rare": 3.0}) == [0, *range(27, 37)]
     assert cut_excerpt(passage, 11, {}) == list(range(11))
     assert cut_excerpt(passage, 62, {"rare": 3.0}) == list(range(62))
-
-
-def test_a_word_of_several_tokens_counts_once() -> None:
+    # A word of several tokens counts once.
     spans = [(0, 3), (3, 8), (8, 9), (10, 12)]
     assert place_terms("Herschel, Ur", "", [1, 2, 3, 4], spans, "english").terms == ["herschel", "", "", "ur"]
 
@@ -222,8 +192,7 @@ class TestRerank(RetrieverContract):
         return rerank(world, words)
 
 
-def test_the_packaged_adapter_prefers_what_its_bridge_leads_to_and_says_the_same_each_time() -> None:
-    home = Path(os.environ.get("TRIPLEBEAM_HOME") or platformdirs.user_cache_path("triplebeam"))
+def test_the_packaged_adapter_prefers_what_its_bridge_leads_to_and_says_the_same_each_time(home: Path) -> None:
     try:
         folder = ensure(GRANITE, home, offline=True)
     except ModelMissingError as error:
@@ -240,22 +209,13 @@ def test_the_packaged_adapter_prefers_what_its_bridge_leads_to_and_says_the_same
     assert read(BridgeReader(folder)) == [led, unled, other]
 
 
-def test_rerank_is_an_expansion_with_parameters() -> None:
-    method = Method.parse("hybrid+rerank[weight=0.5,depth=12,reached=5]")
-    assert method.parts[1].values == {"weight": 0.5, "depth": 12, "reached": 5}
-    assert not method.uses_model
-
-
-@pytest.mark.parametrize(
-    ("options", "expected"),
-    [([], "blend"), (["--rerank"], "blend+rerank"), (["-m", "bm25", "--rerank"], "bm25+rerank")],
-)
-def test_the_command_reads_again_where_it_is_asked_to(
-    options: list[str], expected: str, toy: Snapshot, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_command_reads_again_where_it_is_asked_to(toy: Snapshot, monkeypatch: pytest.MonkeyPatch) -> None:
     searched: list[str] = []
     monkeypatch.setattr(IndexReader, "search", lambda index, question, k, method: searched.append(method))
     monkeypatch.setattr(search, "show_passages", lambda *given, **options: None)
-    done = CliRunner().invoke(app, ["search", str(toy.folder), QUESTION, *options])
-    assert done.exit_code == 0, done.output
-    assert searched == [expected]
+    for options in ([], ["--rerank"], ["-m", "bm25", "--rerank"]):
+        done = CliRunner().invoke(app, ["search", str(toy.folder), QUESTION, *options])
+        assert done.exit_code == 0, done.output
+    assert searched == ["blend", "blend+rerank", "bm25+rerank"]
+    method = Method.parse("hybrid+rerank[weight=0.5,depth=12,reached=5]")
+    assert (method.parts[1].values, method.uses_model) == ({"weight": 0.5, "depth": 12, "reached": 5}, False)

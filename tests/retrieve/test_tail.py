@@ -1,20 +1,21 @@
-"""The fifth and the tenth place: who gets them, and who keeps them."""
+"""The fifth and the tenth place: who gets them, who keeps them; and the rare terms that lead to passages."""
 
+import math
 from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 from triplebeam.embed.embedder import Embedder
 from triplebeam.index.build.build import IndexBuilder
 from triplebeam.index.folder.snapshot import Snapshot
-from triplebeam.index.folder.terms import TermIndex
 from triplebeam.passage import Document, Link
 from triplebeam.ranking import Hop
 from triplebeam.retrieve.blend.tail import Filled, Scores, Tail
 from triplebeam.retrieve.rare_terms import RareTerms
+from triplebeam.text.terms import text_words
+from triplebeam.where.parse import parse
 
 #: The first hit names vacuumdb, which is the title of one passage and is mentioned in another.
 ROWS = [
@@ -49,19 +50,16 @@ def fill(
     plain: float = 0.0,
     near: Sequence[str] = (),
 ) -> tuple[list[str], Filled, Tail]:
-    """What is ranked after the places are filled; ``plain`` is the plain score of the first ten, ``near`` are those
-    that are near to the question.
-    """
+    """Rank after the places are filled; ``plain`` is the first ten's plain score, ``near`` the question is near to."""
     statistics, rows = index.passage_terms, index.passages.rows(order)
-    assert isinstance(statistics, TermIndex)
     links = index.passage_graph.edges["links"]
     rare = RareTerms(terms=statistics, passages=index.passages) if terms else None
     tail = Tail(terms=rare, links=links, passages=index.passages)
-    ranking = np.zeros(len(ROWS))
+    ranking, close, searched = np.zeros((3, len(index.passages)), np.float32)
     ranking[rows] = 1 / np.arange(1, len(rows) + 1)
-    searched: NDArray[np.float32] = np.zeros(len(ROWS), np.float32)
+    close[index.passages.rows(near)] = 1.0
     searched[rows[:10]] = plain
-    scores = Scores(ranking, np.isin(np.arange(len(ROWS)), index.passages.rows(near)).astype(np.float32), searched)
+    scores = Scores(ranking, close, searched)
     filled = tail.fill("How is it kept small?", scores, index.passages.rows(kept))
     return index.passages.ids(np.argsort(-ranking, kind="stable")), filled, tail
 
@@ -73,7 +71,6 @@ def test_a_rare_term_in_a_title_gets_the_fifth_place_and_another_document_the_te
     assert [id_ for id_ in after if id_ not in ("titled", "other-0")] == [
         id_ for id_ in BEFORE if id_ not in ("titled", "other-0")
     ]
-    assert tail.terms is not None
     assert [tail.terms.hop(link) for link in filled.terms] == [Hop("first", "vacuumdb")]
     assert index.passages.ids(filled.documents) == ["other-0"]
 
@@ -89,28 +86,21 @@ def test_a_link_of_the_first_two_hits_gets_the_fifth_place_if_it_leads_to_anothe
 
 
 def test_a_book_keeps_the_tenth_place(tmp_path: Path, words: Embedder) -> None:
-    rows = [(f"page-{number}", "Novel", f"Page {number}.") for number in range(120)] + [("other", "Essay", "Else.")]
-    IndexBuilder(folder=tmp_path, embedder=words).build(
-        Document(id=id_, title=title, text=text, is_passage=True) for id_, title, text in rows
-    )
-    book = Snapshot.open(tmp_path)
-    passages, links = book.passages, book.passage_graph.edges["links"]
-    ids = [*(f"page-{number}" for number in range(12)), "other"]
-    ranking = np.zeros(len(rows))
-    ranking[passages.rows(ids)] = 1 / np.arange(1, len(ids) + 1)
-    none = np.zeros(len(rows), np.float32)
-    assert not Tail(terms=None, links=links, passages=passages).fill("What?", Scores(ranking, none, none), []).documents
+    pages = [Document(id=f"page-{n}", title="Novel", text=f"Page {n}.", is_passage=True) for n in range(120)]
+    other = Document(id="other", title="Essay", text="Else.", is_passage=True)
+    IndexBuilder(folder=tmp_path, embedder=words).build([*pages, other])
+    order = [*(page.id for page in pages[:12]), "other"]
+    _, filled, _ = fill(Snapshot.open(tmp_path), order, terms=False)
+    assert not filled.documents
 
 
 def test_what_is_worth_more_keeps_its_place(index: Snapshot) -> None:
     after, filled, _ = fill(index, plain=1.0)
     assert after[:9] == BEFORE[:9]
     assert not filled.terms
-
-
-def test_the_first_of_plain_search_keep_their_place(index: Snapshot) -> None:
-    after, _, _ = fill(index, kept=[BEFORE[4]])
-    assert after[4] == BEFORE[4]
+    after, *_ = fill(index, kept=[BEFORE[4]])
+    assert after[4] == BEFORE[4], "the first of plain search keep theirs"
+    assert fill(index, ["first", "mention"])[0][:2] == ["first", "mention"], "a short ranking is left alone"
 
 
 def test_without_statistics_of_terms_another_document_gets_the_tenth_place(index: Snapshot) -> None:
@@ -129,5 +119,69 @@ def test_where_no_document_has_two_the_tenth_place_is_for_any_rare_term(index: S
     assert index.passages.ids([link.row for link in filled.terms]) == ["mention"]
 
 
-def test_a_short_ranking_is_left_alone(index: Snapshot) -> None:
-    assert fill(index, ["first", "mention"])[0][:2] == ["first", "mention"]
+TEXTS = {
+    "guide": "Run vacuumdb each night. Written by Ottilie Brandt.",
+    "people": "Ottilie Brandt keeps the build machines.",
+    "vacuum": "vacuumdb removes dead rows and takes --jobs.",
+    "common": "Run the build each night.",
+    "other": "Run each night, keeps rows.",
+}
+
+
+@pytest.fixture(scope="module")
+def texts(tmp_path_factory: pytest.TempPathFactory, words: Embedder) -> Snapshot:
+    folder = tmp_path_factory.mktemp("rare") / "index"
+    rows = [Document(id=id_, text=text, is_passage=True) for id_, text in TEXTS.items()]
+    chapter = "\n\n".join(f"Chapter {number} tells of zymurgy. " + "word " * 150 for number in range(5))
+    IndexBuilder(folder=folder, embedder=words).build([*rows, Document(id="novel", text=chapter)])
+    return Snapshot.open(folder)
+
+
+def rare_terms(texts: Snapshot, **parameters: int) -> RareTerms:
+    return RareTerms(terms=texts.passage_terms, passages=texts.passages, **parameters)
+
+
+def test_a_term_of_few_passages_leads_to_the_others_that_have_it(texts: Snapshot) -> None:
+    follows = rare_terms(texts, max_passages=2)
+    links = follows.follow("Who wrote it?", texts.passages.rows(["guide"]))
+    found = dict(zip(texts.passages.ids([link.row for link in links]), links, strict=True))
+    assert set(found) == {"people", "vacuum"}
+    assert follows.hop(found["vacuum"]) == Hop("guide", "vacuumdb")
+    assert follows.hop(found["people"]).name in ("Ottilie", "Brandt")
+    assert found["people"].rarity == pytest.approx(2 * found["vacuum"].rarity)
+    largest = math.log1p(len(texts.passages))
+    assert found["vacuum"].rarity == pytest.approx(texts.passage_terms.rarity(2) / largest)
+    assert found["vacuum"].heading_rarity == 0
+    links = follows.follow("Who is Ottilie Brandt?", texts.passages.rows(["guide"]))
+    assert texts.passages.ids([link.row for link in links]) == ["vacuum"], "a term of the question leads nowhere"
+
+
+def test_the_index_counts_the_terms_that_join_documents(texts: Snapshot) -> None:
+    having: dict[str, set[str]] = {}
+    for passage in texts.passages:
+        for word in text_words(passage.term_text):
+            having.setdefault(word, set()).add(passage.id)
+    documents = {passage.id: passage.document_id for passage in texts.passages}
+    rare = [ids for ids in having.values() if len({documents[id_] for id_ in ids}) > 1 and len(ids) <= 10]
+    counted = texts.manifest.passage_graph
+    assert (counted.rare_terms, counted.nodes_with_rare_terms) == (len(rare), len(set().union(*rare)))
+    assert "zymurgi" in having, "a term of one document joins none"
+    visible = texts.filter(parse('document in ("guide", "people")')).manifest.passage_graph
+    assert (visible.rare_terms, visible.nodes_with_rare_terms) == (2, 2), "ottilie, brandt"
+
+
+def test_only_the_first_hits_are_followed_and_each_passage_comes_once(texts: Snapshot) -> None:
+    rows = texts.passages.rows(["common", "guide", "people"])
+    one, all_ = rare_terms(texts, max_passages=2, senders=1), rare_terms(texts, max_passages=2)
+    assert one.follow("?", rows) == all_.follow("?", rows[:1])
+    found = [link.row for link in rare_terms(texts).follow("?", rows)]
+    assert found == sorted(set(found))
+
+
+def test_passages_beside_a_hit_in_its_document_do_not_count(texts: Snapshot) -> None:
+    chapters = [row for row, document in enumerate(texts.passages.documents) if document == "novel"]
+    assert len(chapters) >= 5
+    found = rare_terms(texts).follow("?", chapters[:1])
+    assert {link.row for link in found} == {
+        row for row in chapters[3:] if "zymurgi" in text_words(texts.passages.read_row(row).text)
+    }

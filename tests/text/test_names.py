@@ -1,11 +1,16 @@
-"""Normal forms: what is one name, one answer and one title; and names and counts as messages have them."""
+"""Normal forms: what is one name, one answer, one title and one word; names and counts as messages have them."""
+
+import re
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from triplebeam.text.characters import CHINESE_AND_JAPANESE, HANGUL, UNSPACED
 from triplebeam.text.names import entity_key, split_name, strip_article, strip_articles, strip_qualifier
 from triplebeam.text.phrases import format_count, join_names
+from triplebeam.text.terms import is_unspaced, locate_words, text_words, words_in
+from triplebeam.text.words import LETTERS, WORD, compile_word, content, words_of
 
 
 @given(st.text())
@@ -19,19 +24,18 @@ def test_case_punctuation_and_spaces_do_not_tell_entities_apart(word: str) -> No
 
 
 @pytest.mark.parametrize(
-    ("one", "other"), [("Edward L. Cahn", "edward l cahn"), ("Straße", "STRASSE"), ("New-York ", "new york")]
+    ("one", "other", "same"),
+    [
+        ("Edward L. Cahn", "edward l cahn", True),
+        ("Straße", "STRASSE", True),
+        ("New-York ", "new york", True),
+        ("?", "!", False),
+        ("C", "C2", False),
+        ("§", "", False),
+    ],
 )
-def test_mentions_of_one_entity(one: str, other: str) -> None:
-    assert entity_key(one) == entity_key(other)
-
-
-@pytest.mark.parametrize(("one", "other"), [("?", "!"), ("C", "C2"), ("§", "")])
-def test_mentions_of_two_entities(one: str, other: str) -> None:
-    assert entity_key(one) != entity_key(other)
-
-
-def test_accents_do_not_tell_the_words_of_two_names_apart() -> None:
-    assert split_name("Gräsler, Badearzt") == split_name("GRASLER (Badearzt)") == ["grasler", "badearzt"]
+def test_mentions_of_one_entity_or_two(one: str, other: str, same: bool) -> None:
+    assert (entity_key(one) == entity_key(other)) == same
 
 
 @pytest.mark.parametrize(
@@ -50,7 +54,8 @@ def test_an_article_is_stripped_where_a_name_follows_it(name: str, bare: str) ->
     assert strip_article(name) == bare
 
 
-def test_all_articles_are_stripped_and_no_part_of_a_word_is() -> None:
+def test_all_articles_and_accents_are_stripped_and_no_part_of_a_word_is() -> None:
+    assert split_name("Gräsler, Badearzt") == split_name("GRASLER (Badearzt)") == ["grasler", "badearzt"]
     assert strip_articles("the man  in a hat, another “the” an") == "man in hat, another “ ”"
 
 
@@ -64,9 +69,50 @@ def test_what_is_in_brackets_at_the_end_is_no_part_of_a_name(title: str, name: s
 def test_counts_and_lists_are_written_as_they_are_said() -> None:
     counts = [format_count(number, "question") for number in (0, 1, 2000)]
     assert counts == ["0 questions", "1 question", "2,000 questions"]
-    assert [join_names(names) for names in ([], ["a"], ["a", "b"], ["a", "b", "c"])] == [
-        "",
-        "a",
-        "a and b",
-        "a, b and c",
-    ]
+    lists = [join_names(names) for names in ([], ["a"], ["a", "b"], ["a", "b", "c"])]
+    assert lists == ["", "a", "a and b", "a, b and c"]
+
+
+def test_a_word_is_letters_and_digits_and_signs_join_words_where_they_are_said_to() -> None:
+    assert WORD.findall("snake_case, U.S. mp3 naïve") == ["snake", "case", "U", "S", "mp3", "naïve"]
+    assert LETTERS.findall("mp3 2nd naïve") == ["mp", "nd", "naïve"]
+    assert compile_word(joined_by="'.-").findall("J.B.'s U.S.-led de' -a") == ["J.B.'s", "U.S.-led", "de'", "a"]
+    assert compile_word(joined_by="'").findall("J.B.'s don't de' -a") == ["J", "B", "s", "don't", "de'", "a"]
+
+
+@given(st.text(alphabet="aB1_'.- é’"))
+def test_signs_that_join_are_as_letters_behind_the_first(text: str) -> None:
+    assert compile_word(without="", joined_by="'.-").findall(text) == re.findall(r"\w[\w'.-]*", text)
+
+
+@given(st.text())
+def test_words_and_gaps_are_the_text(text: str) -> None:
+    words = words_of(text)
+    end = words[-1].end if words else 0
+    assert "".join(word.gap + word.text for word in words) == text[:end]
+    assert all(text[word.start : word.end] == word.text for word in words)
+
+
+def test_numbers_are_whole_and_what_two_mentions_are_compared_by() -> None:
+    dates = [word.text for word in words_of("1,000.5 in 6 June 19505 October 2015")]
+    assert dates == ["1,000.5", "in", "6", "June", "1950", "5", "October", "2015"], "dates that run together are two"
+    assert [word.folded for word in words_of("Seven Bürgers 1,000")] == ["7", "burger", "1000"]
+    assert [word.text for word in content("The Man of the Year")] == ["Man", "Year"]
+    assert [word.text for word in content("They Were")] == ["They", "Were"]
+
+
+def test_scripts_are_one_set() -> None:
+    unspaced = re.compile(f"[{UNSPACED}]")
+    assert all(unspaced.match(letter) for letter in "ไลပខかカ々〇㐀漢한ㄱㄅｶ𠀀")
+    assert not any(unspaced.match(letter) for letter in "aяéहا・。 ")
+    assert set(re.findall(f"[{CHINESE_AND_JAPANESE}{HANGUL}]", "漢かカ한ไｶ")) == set("漢かカ한")
+
+
+def test_words_of_a_shown_text_are_those_of_the_term_index() -> None:
+    text = "The bridges of 東京 in Kraków"
+    assert words_in(text) == set(text_words(text))
+    assert [text[start:end] for start, end, word in locate_words(text) if word in ("bridg", "東京", "krakow")] == (
+        ["bridges", "東京", "Kraków"]
+    )
+    assert is_unspaced("東")
+    assert not is_unspaced("a")

@@ -1,5 +1,6 @@
 """KGP over the small world: a scripted model walks from passage to passage."""
 
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
@@ -9,16 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from scripted_loops import BAD, PASSAGES, Gone, Table, driven, final, reply
+from scripted_loops import BAD, PASSAGES, Table, driven, final, reply
 from small_graphs import edge_lists, graph_of
 from trials import examples
-from triplebeam.answer import Answer
-from triplebeam.errors import EndpointError
 from triplebeam.generate.accounting import Accounted
 from triplebeam.generate.language_model import Completion, LanguageModel
 from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.methods.shared.question_answering import QuestionAnswerer
-from triplebeam.passage import Passage
 from triplebeam.ranking import Ranking
 from triplebeam.retrieve.retriever import Retriever
 from triplebeam.testing.contracts.agents import AgentContract, Ending
@@ -27,12 +25,14 @@ from triplebeam_research.baselines.kgp import KGP
 
 QUESTION = "On which lake lies the city where the actor of the drama by Edward Cahn lived?"
 ACTOR, CITY, LAKE = "Somebody starred in Laughter in Hell.", "Milwaukee lies somewhere.", "Lake Michigan is a lake."
+NO_PATH = "no path leads to another passage"
 EDGES = [("film", "director"), ("film", "actor"), ("actor", "city"), ("city", "lake")]
 SCORES = {
     QUESTION: {"film": 0.5, "director": 0.4},
     ACTOR: {"actor": 0.9, "director": 0.3},
     CITY: {"city": 0.8},
     LAKE: {"lake": 0.7},
+    "needed": {id_: 1.0 + place for place, id_ in enumerate(PASSAGES)},
 }
 
 
@@ -74,7 +74,7 @@ class TestContract(AgentContract):
     finds = MappingProxyType({QUESTION: ["film"]})
     queries = (QUESTION, ACTOR, CITY, LAKE)
     replies = (evidence(ACTOR), evidence(CITY), evidence(LAKE), final("Michigan"))
-    last, text, loop_text, ending = "lake", "Michigan", "", "no path leads to another passage"
+    last, text, loop_text, ending = "lake", "Michigan", "", NO_PATH
     so_far = (["film"], ["actor", "film"], ["actor", "city", "film"], ["actor", "city", "lake", "film"])
     calls = (0, 1, 1, 1)  # the seeds cost no call
     parameters = MappingProxyType({"branches": 1})
@@ -87,8 +87,8 @@ class TestContract(AgentContract):
         parameters={"max_steps": 2, "branches": 1},
     )
     when_it_repeats_itself = when_it_may_repeat_itself = None  # only the seeds are searched for
-    when_nothing_is_found = Ending(replies=[final("")], ending="no path leads to another passage", finds=[])
-    when_replies_are_unusable = Ending(replies=[BAD] * 4, ending="no path leads to another passage;", problems=[0, 1])
+    when_nothing_is_found = Ending(replies=[final("")], ending=NO_PATH, finds=[])
+    when_replies_are_unusable = Ending(replies=[BAD] * 4, ending=f"{NO_PATH};", problems=[0, 1])
 
     @pytest.fixture(autouse=True)
     def over(self, world: Snapshot) -> None:
@@ -101,109 +101,52 @@ class TestContract(AgentContract):
         return reply(evidence=words, found=True, answer=words, sentence=words)
 
 
-class TestTheQueue:
-    def test_first_in_first_out(self, world: Snapshot) -> None:
-        """Both seeds go on before a path of two passages does; what was collected is not collected again."""
-        table = Table({QUESTION: ["city", "film"]})
-        with Scripted([evidence(LAKE), evidence(ACTOR), final("x")]) as model:
-            steps, answer = driven(agent(world, model, table), QUESTION)
-        assert [step.ranking.ids for step in steps] == [["city", "film"], ["lake", "actor"], ["director"]]
-        assert answer.ending == "no path leads to another passage"
-
-    def test_a_path_whose_neighbours_are_collected_asks_nothing(self, world: Snapshot) -> None:
-        table = Table({QUESTION: ["film", "director", "actor", "city", "lake"]})
-        with Scripted([final("x")]) as model:
-            steps, answer = driven(agent(world, model, table), QUESTION)
-        assert (len(steps), answer.ending) == (1, "no path leads to another passage")
-
-    def test_only_edges_that_are_asked_for(self, world: Snapshot) -> None:
-        with Scripted([final("x")]) as model:
-            answer = agent(world, model, Table({QUESTION: ["film"]}), edges=("structural",)).answer(QUESTION)
-        assert answer.ranking.ids == ["film"]
-
-
-class TestEndings:
-    """Every way out is taken, and named."""
-
-    def run(self, world: Snapshot, replies: list[Completion], **parameters: Any) -> Answer:
-        with Scripted(replies) as model:
-            return agent(world, model, Table({QUESTION: ["film"]}), **parameters).answer(QUESTION)
-
-    def test_enough_are_collected(self, world: Snapshot) -> None:
-        answer = self.run(world, [evidence(ACTOR), final("x")], collected=2)
-        assert (answer.ending, answer.ranking.ids) == ("as many passages were collected as wanted", ["actor", "film"])
-        assert self.run(world, [final("x")], collected=1).ending == "as many passages were collected as wanted"
-
-    @pytest.mark.parametrize("nothing", ["", " ", None])
-    def test_a_path_that_needs_nothing_is_left(self, world: Snapshot, nothing: str | None) -> None:
-        answer = self.run(world, [evidence(nothing), final("x")])
-        assert (answer.ending, answer.ranking.ids) == ("no path leads to another passage", ["film"])
-        assert [(step.query, len(step.ranking)) for step in answer.steps] == [(QUESTION, 1), ("", 0)]
-
-    def test_an_endpoint_that_is_gone_is_an_error(self, world: Snapshot) -> None:
-        with pytest.raises(EndpointError, match="does not answer"):
-            agent(world, Gone(), Table({QUESTION: ["film"]})).answer(QUESTION)
-
-
-class Rows:
-    """As many passages as wanted, each with the score of its number."""
-
-    def __init__(self, count: int) -> None:
-        self.count = count
-
-    def __len__(self) -> int:
-        return self.count
-
-    def ids(self, rows: NDArray[np.int64]) -> list[str]:
-        return [f"p{row:02d}" for row in rows]
-
-    def row(self, passage_id: str) -> int:
-        return int(passage_id[1:])
-
-    def __getitem__(self, passage_id: str) -> Passage:
-        return Passage(passage_id, "text")
-
-    def retrieve(self, query: str, k: int = 10) -> Ranking:
-        return Ranking.from_scores({f"p{row:02d}": float(row) for row in range(self.count)}).top(k)
-
-    def scores(self, query: str) -> NDArray[np.float32]:
-        return np.arange(self.count, dtype=np.float32)
+@pytest.mark.parametrize(
+    ("seeds", "replies", "parameters", "found"),
+    [
+        # Both seeds go on before a path of two passages does; what was collected is not collected again.
+        (["city", "film"], [LAKE, ACTOR], {}, [["city", "film"], ["lake", "actor"], ["director"]]),
+        # A path whose neighbours are collected asks nothing.
+        ([*PASSAGES][:5], [], {}, [[*PASSAGES][:5]]),
+        (["film"], [], {"edges": ("structural",)}, [["film"]]),
+        (["film"], [ACTOR], {"collected": 2}, [["film"], ["actor"]]),
+        (["film"], [], {"collected": 1}, [["film"]]),
+        *((["film"], [nothing], {}, [["film"], []]) for nothing in ("", " ", None)),
+    ],
+)
+def test_what_each_step_collects_and_why_the_last_is_the_last(
+    world: Snapshot, seeds: list[str], replies: list[str], parameters: dict[str, Any], found: list[list[str]]
+) -> None:
+    with Scripted([*map(evidence, replies), final("x")]) as model:
+        steps, answer = driven(agent(world, model, Table({QUESTION: seeds}), **parameters), QUESTION)
+    assert [step.ranking.ids for step in steps] == found
+    enough = "as many passages were collected as wanted"
+    assert answer.ending == (enough if "collected" in parameters else NO_PATH)
+    assert set(answer.ranking.ids) == {id_ for ids in found for id_ in ids}
+    assert all(step.query == "" for step in steps if not step.ranking)
 
 
 @settings(max_examples=examples(80), deadline=None)
 @given(
-    data=st.data(),
-    nodes=st.integers(1, 10),
-    seeds=st.integers(1, 4),
+    edges=edge_lists(len(PASSAGES)),
+    seeds=st.lists(st.sampled_from([*PASSAGES]), min_size=1, max_size=4, unique=True),
     branches=st.integers(1, 3),
-    collected=st.integers(1, 12),
+    collected=st.integers(1, 8),
     max_steps=st.integers(1, 8),
 )
 def test_what_is_collected_hangs_together(
-    data: st.DataObject, nodes: int, seeds: int, branches: int, collected: int, max_steps: int
+    world: Snapshot, edges: list[tuple[int, int]], seeds: list[str], branches: int, collected: int, max_steps: int
 ) -> None:
-    rows, edges = Rows(nodes), data.draw(edge_lists(nodes))
-    steps, answer = driven(
-        KGP(
-            retriever=rows,
-            similarity=rows,
-            graph=graph_of(nodes, [], edges),
-            passages=rows,  # type: ignore[arg-type]
-            model=Scripted([evidence("needed")] * max_steps),
-            answerer=QuestionAnswerer(model=Scripted([final("end")]), passages=rows),
-            seeds=seeds,
-            branches=branches,
-            collected=collected,
-            max_steps=max_steps,
-        ),
-        "q",
-    )
+    limits = {"branches": branches, "collected": collected, "max_steps": max_steps}
+    walking = agent(world, Scripted([evidence("needed")] * max_steps), Table({"q": seeds}), **limits)
+    answerer = QuestionAnswerer(model=Scripted([final("end")]), passages=PASSAGES)
+    steps, answer = driven(replace(walking, graph=graph_of(len(PASSAGES), [], edges), answerer=answerer), "q")
     assert len(steps) <= max_steps
     assert len(answer.ranking) <= collected
-    found = [rows.row(id_) for step in steps for id_ in step.ranking.ids]
+    found = [world.passages.row(id_) for step in steps for id_ in step.ranking.ids]
     assert len(found) == len(set(found)) == len(answer.ranking), "each passage once"
-    joined = {*edges, *((b, a) for a, b in edges)}
+    joined = {*edges, *((two, one) for one, two in edges)}
     for number, step in enumerate(steps[1:], start=1):
         assert 1 <= len(step.ranking) <= branches
-        before = [rows.row(id_) for earlier in steps[:number] for id_ in earlier.ranking.ids]
-        assert all(any((old, rows.row(id_)) in joined for old in before) for id_ in step.ranking.ids)
+        before = [world.passages.row(id_) for earlier in steps[:number] for id_ in earlier.ranking.ids]
+        assert all(any((old, world.passages.row(id_)) in joined for old in before) for id_ in step.ranking.ids)

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import pytest
+
 from scripted_loops import BAD, PASSAGES, Table, driven, final, reply
 from triplebeam.answer import Answer, Step
 from triplebeam.generate.accounting import Accounted
@@ -84,74 +86,61 @@ class TestContract(AgentContract):
         assert done.steps[1].thought == "Pat Brien lived in Milwaukee."
 
 
-class TestEndings:
-    """Every way out is taken, and named."""
-
-    def run(self, replies: list[Completion], **parameters: Any) -> tuple[Answer, Table]:
-        table = Table({"q": ["film"], FILM: ["film"], ACTOR: ["actor"], LAKE: ["city"]})
-        with Scripted(replies) as model:
-            return agent(table, model, **parameters).answer("q"), table
-
-    def test_an_answer_at_once_is_looked_up_once(self) -> None:
-        answer, table = self.run([follow_up("", "Cahn")])
-        assert (answer.text, answer.loop_text, table.asked, len(answer.steps)) == ("Cahn", "Cahn", ["q"], 1)
-        assert answer.ending == "no follow-up question is needed"
-
-    def test_an_answer_beside_a_follow_up_runs_ahead(self) -> None:
-        answer, table = self.run([follow_up(FILM, "early"), answer_with("A."), follow_up(None, "late")])
-        assert (answer.text, table.asked) == ("late", [FILM])
-
-    def test_after_the_last_step_its_own_answer_is_still_asked_for(self) -> None:
-        answer, _ = self.run([follow_up(FILM), answer_with("A."), follow_up("", "x")], max_steps=1)
-        assert (answer.ending, answer.text) == ("no follow-up question is needed", "x")
-
-    def test_its_own_answer_stands(self) -> None:
-        answer, _ = self.run([follow_up(FILM), answer_with("A."), follow_up("", "x")])
-        assert (answer.text, answer.loop_text) == ("x", "x")
-        answer, _ = self.run([follow_up(FILM), answer_with("A."), follow_up(""), final("y")])
-        assert (answer.text, answer.loop_text) == ("y", ""), "without one the passages are read"
-
-    def test_neither_a_follow_up_nor_an_answer(self) -> None:
-        answer, table = self.run([follow_up(None, None), answer_with("A."), follow_up(" ", ""), final("")])
-        assert answer.ending == "the model gave neither a follow-up question nor an answer"
-        assert table.asked == ["q"], "the question itself is the first follow-up then"
+NO_FOLLOW_UP = "no follow-up question is needed"
+NEITHER = "the model gave neither a follow-up question nor an answer"
 
 
-class TestClosedBook:
+STEP = (follow_up(FILM), answer_with("A."))
+
+
+@pytest.mark.parametrize(
+    ("replies", "asked", "text", "loop_text", "ending"),
+    [
+        ([follow_up("", "Cahn")], "q", "Cahn", "Cahn", NO_FOLLOW_UP),  # looked up once
+        ([*STEP, follow_up("", "x")], FILM, "x", "x", NO_FOLLOW_UP),  # asked for though the last step was reached
+        ([follow_up(FILM, "early"), STEP[1], follow_up(None, "late")], FILM, "late", "late", NO_FOLLOW_UP),
+        ([*STEP, follow_up(""), final("y")], FILM, "y", "", NEITHER),  # the passages are read
+        ([follow_up(None, None), STEP[1], follow_up(" ", ""), final("")], "q", "", "", NEITHER),
+    ],
+)
+def test_every_way_out_is_named(replies: list[Completion], asked: str, text: str, loop_text: str, ending: str) -> None:
+    table = Table({"q": ["film"], FILM: ["film"]})
+    with Scripted(replies) as model:
+        answer = agent(table, model, max_steps=1).answer("q")
+    assert (table.asked, answer.text, answer.loop_text, answer.ending) == ([asked], text, loop_text, ending)
+
+
+def ask_closed_book(*replies: Completion, **parameters: Any) -> tuple[Scripted, list[Step], Answer]:
     """Without a retriever the model answers its own follow-ups."""
+    with Scripted(replies) as model:
+        return model, *driven(SelfAsk(model=Accounted(model), **parameters), QUESTION)
 
-    def run(self, replies: list[Completion], **parameters: Any) -> tuple[Scripted, list[Step], Answer]:
-        with Scripted(replies) as model:
-            return model, *driven(SelfAsk(model=Accounted(model), **parameters), QUESTION)
 
-    def test_three_steps(self) -> None:
-        model, steps, answer = self.run(
-            [
-                *(follow_up(FILM), final("Laughter in Hell")),
-                *(follow_up(ACTOR), final("")),
-                *(follow_up(LAKE), final("Lake Michigan")),
-                follow_up("", "Michigan"),
-            ]
-        )
-        assert [step.query for step in steps] == [FILM, ACTOR, LAKE]
-        assert [step.thought for step in steps] == [
-            "It is Laughter in Hell.",
-            "Nothing says it.",
-            "It is Lake Michigan.",
-        ]
-        assert [prompt.user for prompt in model.prompts if prompt.template == "closed_book"] == [
-            f"Question: {follow}" for follow in (FILM, ACTOR, LAKE)
-        ]
-        assert model.prompts[-1].user.endswith(f"3. {LAKE}\n   It is Lake Michigan.")
-        assert (answer.text, answer.loop_text, answer.usage.calls) == ("Michigan", "Michigan", 7)
-        assert not answer.ranking
-        assert not answer.supported
+def test_three_steps_without_passages() -> None:
+    model, steps, answer = ask_closed_book(
+        *(follow_up(FILM), final("Laughter in Hell")),
+        *(follow_up(ACTOR), final("")),
+        *(follow_up(LAKE), final("Lake Michigan")),
+        follow_up("", "Michigan"),
+    )
+    assert [(step.query, step.thought) for step in steps] == [
+        (FILM, "It is Laughter in Hell."),
+        (ACTOR, "Nothing says it."),
+        (LAKE, "It is Lake Michigan."),
+    ]
+    assert [prompt.user for prompt in model.prompts if prompt.template == "closed_book"] == [
+        f"Question: {follow}" for follow in (FILM, ACTOR, LAKE)
+    ]
+    assert model.prompts[-1].user.endswith(f"3. {LAKE}\n   It is Lake Michigan.")
+    assert (answer.text, answer.loop_text, answer.usage.calls) == ("Michigan", "Michigan", 7)
+    assert not answer.ranking
+    assert not answer.supported
 
-    def test_an_immediate_answer_is_kept(self) -> None:
-        _, [step], answer = self.run([follow_up("", "Michigan")])
-        assert (answer.text, step.query, answer.usage.calls) == ("Michigan", QUESTION, 1)
 
-    def test_without_an_answer_of_the_loop_the_question_is_put_unchanged(self) -> None:
-        model, _, answer = self.run([follow_up(FILM), final("x"), follow_up(ACTOR), final("Erie")], max_steps=1)
-        assert (answer.text, answer.loop_text, answer.ending) == ("Erie", "", "the last step was reached")
-        assert model.prompts[-1].user == f"Question: {QUESTION}"
+def test_without_passages_an_immediate_answer_is_kept_and_without_one_the_question_is_put_unchanged() -> None:
+    _, [step], answer = ask_closed_book(follow_up("", "Michigan"))
+    assert (answer.text, step.query, answer.usage.calls) == ("Michigan", QUESTION, 1)
+    said = (follow_up(FILM), final("x"), follow_up(ACTOR), final("Erie"))
+    model, _, answer = ask_closed_book(*said, max_steps=1)
+    assert (answer.text, answer.loop_text, answer.ending) == ("Erie", "", "the last step was reached")
+    assert model.prompts[-1].user == f"Question: {QUESTION}"

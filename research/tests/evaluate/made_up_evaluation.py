@@ -59,25 +59,20 @@ def _run(method: str, questions: list[Question], chance: random.Random) -> Run:
             )
             for step in range(_steps_taken(question, most_steps, chance))
         )
+        answer = question.answers[0] if chance.random() < ease - 0.2 else "1066"
         one_read = Usage(calls=1, tokens_in=700, tokens_out=90) if "sync" in method else Usage()
         results.append(
             QuestionResult(
                 question_id=question.id,
                 passage_ids=steps[-1].passage_ids if steps else _ranking(question, ease, chance),
-                answer=question.answers[0] if chance.random() < ease - 0.2 else "1066" if most_steps else None,
+                answer=answer if most_steps else None,
                 seconds=seconds * chance.lognormvariate(0, 0.35),
                 encodings=encodings,
                 usage=sum((step.usage for step in steps), one_read),
                 steps=steps,
             )
         )
-    if not most_steps:
-        results = [_without_answer(result) for result in results]
     return Run(method=method, results=results, dollars=seconds * 0.02 if most_steps else None)
-
-
-def _without_answer(result: QuestionResult) -> QuestionResult:
-    return QuestionResult.from_json({**result.to_json(), "answer": None})
 
 
 def _steps_taken(question: Question, most: int, chance: random.Random) -> int:

@@ -1,13 +1,10 @@
-"""The numbers in the tables are those calculated by hand.
-
-Groups of questions, and runs followed step by step.
-"""
+"""The numbers in the tables are those calculated by hand: groups of questions, and runs followed step by step."""
 
 import re
+from dataclasses import replace
 
 import pytest
 
-from triplebeam.errors import BadInputError
 from triplebeam.evaluate import numbers
 from triplebeam.evaluate.compare import Difference
 from triplebeam.evaluate.questions import Question
@@ -26,53 +23,40 @@ from triplebeam_research.report.breakdown import (
     tokens_by_step,
 )
 from triplebeam_research.report.differences import Comparison
-from triplebeam_research.report.tables import escape_markdown
 
+READ = Usage(calls=1, tokens_in=90, tokens_out=10)
+CACHED = [Usage(cached_calls=1, cached_tokens_in=80), Usage(cached_calls=1, cached_tokens_in=70, cached_tokens_out=50)]
+AGENT = [
+    QuestionResult(
+        question_id="q1",
+        passage_ids=("x", "a"),
+        answer="Ada",
+        seconds=1.0,
+        encodings=3,
+        usage=READ,
+        steps=(StepResult(passage_ids=("x", "a"), usage=READ),),
+    ),
+    QuestionResult(
+        question_id="q2",
+        passage_ids=("c",),
+        answer="Eve",
+        seconds=2.0,
+        encodings=4,
+        usage=replace(sum(CACHED, Usage()), estimated=True),
+        steps=(StepResult(passage_ids=("x",), usage=CACHED[0]), StepResult(passage_ids=("c",), usage=CACHED[1])),
+    ),
+]
+BASE = [
+    QuestionResult(question_id="q1", passage_ids=("a", "x", "b"), seconds=0.002),
+    QuestionResult(question_id="q2", passage_ids=("x",), seconds=0.004),
+]
 _TINY = Evaluation(
     title="Tiny",
     questions=[
         Question(id="q1", question="One?", gold=("a", "b"), answers=("Ada",), hops=2),
         Question(id="q2", question="Two?", gold=("c",), answers=("Bob",), hops=1),
     ],
-    runs=[
-        Run(
-            method="base",
-            results=[
-                QuestionResult(question_id="q1", passage_ids=("a", "x", "b"), seconds=0.002),
-                QuestionResult(question_id="q2", passage_ids=("x",), seconds=0.004),
-            ],
-        ),
-        Run(
-            method="agent",
-            dollars=0.005,
-            results=[
-                QuestionResult(
-                    question_id="q1",
-                    passage_ids=("x", "a"),
-                    answer="Ada",
-                    seconds=1.0,
-                    encodings=3,
-                    usage=Usage(calls=1, tokens_in=90, tokens_out=10),
-                    steps=(StepResult(passage_ids=("x", "a"), usage=Usage(calls=1, tokens_in=90, tokens_out=10)),),
-                ),
-                QuestionResult(
-                    question_id="q2",
-                    passage_ids=("c",),
-                    answer="Eve",
-                    seconds=2.0,
-                    encodings=4,
-                    usage=Usage(cached_calls=2, cached_tokens_in=150, cached_tokens_out=50, estimated=True),
-                    steps=(
-                        StepResult(passage_ids=("x",), usage=Usage(cached_calls=1, cached_tokens_in=80)),
-                        StepResult(
-                            passage_ids=("c",),
-                            usage=Usage(cached_calls=1, cached_tokens_in=70, cached_tokens_out=50),
-                        ),
-                    ),
-                ),
-            ],
-        ),
-    ],
+    runs=[Run(method="base", results=BASE), Run(method="agent", dollars=0.005, results=AGENT)],
 )
 
 
@@ -138,11 +122,6 @@ def test_numbers_are_written_one_way() -> None:
     assert [numbers.dollars(value) for value in (0, 0.00124, 0.5, 12.345)] == ["0", "0.0012", "0.50", "12.35"]
 
 
-def test_markdown_keeps_method_names_readable() -> None:
-    assert escape_markdown("hybrid+naive_ge") == "hybrid+naive_ge"
-    assert escape_markdown("_a_ | <b>") == "\\_a\\_ \\| &lt;b&gt;"
-
-
 QUESTIONS = [
     Question(id="1", question="?", gold=("a", "b"), hops=4, type="bridge"),
     Question(id="2", question="?", gold=("c",), hops=2, type="comparison"),
@@ -150,6 +129,9 @@ QUESTIONS = [
     Question(id="4", question="?", gold=("d",), hops=2, type="bridge"),
     Question(id="5", question="?", gold=("e",), hops=10, type="bridge"),
 ]
+
+
+SLOW = "one step did not answer it; then answered; the endpoint was slow"
 
 
 def step(passages: str, read: int = 0, *, cached: int = 0) -> StepResult:
@@ -171,79 +153,44 @@ RUN = Run(
         ),
         QuestionResult(question_id="2", passage_ids=tuple("cx"), steps=(step("cx", 5),), ending="answered"),
         QuestionResult(question_id="3", passage_ids=tuple("xy"), steps=(step("xy"), step("xy", cached=7))),
-        QuestionResult(
-            question_id="4",
-            passage_ids=tuple("dx"),
-            usage=Usage(tokens_in=3),
-            ending="one step did not answer it; then answered; the endpoint was slow",
-        ),
-        QuestionResult(
-            question_id="5", passage_ids=tuple("xe"), steps=(step("e", 5), step("xe", 5)), ending="answered"
-        ),
+        QuestionResult(question_id="4", passage_ids=tuple("dx"), usage=Usage(tokens_in=3), ending=SLOW),
+        QuestionResult(question_id="5", passage_ids=tuple("xe"), steps=(step("e", 5), step("xe", 5))),
     ],
 )
 
 
-def test_by_hops_in_the_order_of_numbers() -> None:
-    groups = group_by_hops(QUESTIONS)
-    assert list(groups.items()) == [("2 hops", [1, 3]), ("4 hops", [0]), ("10 hops", [4]), ("not known", [2])]
+def test_groups_are_in_the_order_of_numbers_or_names() -> None:
+    by_hops = [("2 hops", [1, 3]), ("4 hops", [0]), ("10 hops", [4]), ("not known", [2])]
+    assert list(group_by_hops(QUESTIONS).items()) == by_hops
     assert list(group_by_hops([Question(id="1", question="?", hops=1)])) == ["1 hop"]
     assert group_by_hops([]) == {}
-
-
-def test_by_type_in_the_order_of_names() -> None:
     assert list(group_by_type(QUESTIONS).items()) == [("bridge", [0, 3, 4]), ("comparison", [1]), ("not known", [2])]
-
-
-def test_by_triple_density_as_the_paper_parts_them() -> None:
-    densities = {"1": 9.0, "2": 8.99, "4": 13.0, "5": 40.5}
-    assert list(group_by_triple_density(QUESTIONS, densities).items()) == [
-        ("under 9", [1]),
-        ("9 to 11", [0]),
-        ("13 and more", [3, 4]),
-        ("not known", [2]),
-    ]
+    types = ["3hop1", "2hop", "3hop2", "2hop"]
+    questions = [Question(id=f"{n}", question="?", hops=int(kind[0]), type=kind) for n, kind in enumerate(types)]
+    assert group_by_kind_of_hops(questions) == {"2hop": [1, 3], "3hop1": [0], "3hop2": [2]}, "as MuSiQue's types say"
+    assert group_by_kind_of_hops(QUESTIONS) == group_by_hops(QUESTIONS)
+    parted = group_by_triple_density(QUESTIONS, {"1": 9.0, "2": 8.99, "4": 13.0, "5": 40.5})
+    expected = [("under 9", [1]), ("9 to 11", [0]), ("13 and more", [3, 4]), ("not known", [2])]
+    assert list(parted.items()) == expected, "as the paper parts them"
     assert list(group_by_triple_density(QUESTIONS, {"1": 10.9, "2": 11, "4": 12.9}))[:2] == ["9 to 11", "11 to 13"]
 
 
-def test_recall_so_far_is_carried_forward() -> None:
+def test_recall_so_far_is_carried_forward_and_tokens_add_up() -> None:
     """Question 1: 1/2, 1/2, 1; 2 stops with 1; 3 has no gold; 4 has no steps, 1; 5 finds it at once, then loses it."""
     assert recall_by_step(QUESTIONS, RUN, k=2, steps=3) == pytest.approx([3.5 / 4, 3.5 / 4, 1])
     assert recall_by_step(QUESTIONS, RUN, k=1, steps=3) == pytest.approx([3.5 / 4, 2 / 4, 2.5 / 4])
     assert recall_by_step(QUESTIONS, RUN, k=2, steps=2) == pytest.approx([3.5 / 4, 3.5 / 4])
     assert recall_by_step(QUESTIONS, RUN, k=2, steps=5)[2:] == [1, 1, 1]
-
-
-def test_tokens_add_up_over_steps_and_cached_ones_count() -> None:
-    assert tokens_by_step(RUN, steps=3) == [11 + 6 + 0 + 3 + 6, 26 + 21 + 14 + 6, 67 + 31]
-    assert tokens_by_step(RUN, steps=1) == [26]
-    assert tokens_by_step(RUN, steps=4) == [26, 67, 98, 98]
-
-
-def test_steps_by_hops() -> None:
-    """The first question ended undecided after its third step: "3+"."""
+    assert tokens_by_step(RUN, steps=1) == [26], "cached ones count"
+    assert tokens_by_step(RUN, steps=4) == [11 + 6 + 0 + 3 + 6, 26 + 21 + 14 + 6, 67 + 31, 98]
+    # The first question ended undecided after its third step: "3+".
     assert steps_by_hops(QUESTIONS, RUN) == {"2 hops": [1, 1], "4 hops": [4], "10 hops": [2], "not known": [2]}
-
-
-def test_musiques_types_say_how_hops_are_connected() -> None:
-    types = ["3hop1", "2hop", "3hop2", "2hop"]
-    questions = [Question(id=f"{n}", question="?", hops=int(kind[0]), type=kind) for n, kind in enumerate(types)]
-    assert group_by_kind_of_hops(questions) == {"2hop": [1, 3], "3hop1": [0], "3hop2": [2]}
-    assert group_by_kind_of_hops(QUESTIONS) == group_by_hops(QUESTIONS)
 
 
 def test_all_gold_passages_in_the_whole_list_that_was_read() -> None:
     grouped = Question(id="6", question="?", gold=("a", "b", "c"), groups=(("a", "b"), ("c",)))
-    assert group_by_gold_passages([*QUESTIONS, grouped]) == {
-        "1 gold passages": [1, 3, 4],
-        "2 gold passages": [0, 5],
-        "not known": [2],
-    }
+    groups = {"1 gold passages": [1, 3, 4], "2 gold passages": [0, 5], "not known": [2]}
+    assert group_by_gold_passages([*QUESTIONS, grouped]) == groups
     found = QuestionResult(question_id="6", passage_ids=("x", "b"), further_ids=("y", "c"))
     assert is_all_found(grouped, found)
     assert not is_all_found(QUESTIONS[0], found)
-
-
-def test_results_of_other_questions_are_refused() -> None:
-    with pytest.raises(BadInputError, match="2 results for 5 questions"):
-        steps_by_hops(QUESTIONS, Run(method="m", results=RUN.results[:2]))

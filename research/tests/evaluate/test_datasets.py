@@ -73,11 +73,8 @@ def test_what_is_written_is_what_training_and_bench_read(tmp_path: Path) -> None
     steps = read_dataset("musique", write_sources(tmp_path, CASES["sub questions"]))
     write_dataset(steps, tmp_path / "steps")
     [found] = read_decompositions(tmp_path / "steps" / "questions.jsonl").values()
-    assert [step.question for step in found] == [
-        "Which town is south of Mirror Lake?",
-        "Who founded Elm ?",
-        "Is that so?",
-    ]
+    asked = ["Which town is south of Mirror Lake?", "Who founded Elm ?", "Is that so?"]
+    assert [step.question for step in found] == asked
     assert [step.gold for step in found] == [*steps.questions[0].gold, ""]
     evidences = read_dataset("2wikimultihopqa", write_sources(tmp_path, CASES["evidences"]))
     write_dataset(evidences, tmp_path / "evidences")
@@ -102,39 +99,6 @@ def test_real_case_studies(data: Path, name: str, passages: int, gold: int) -> N
     assert [len(question.gold) for question in dataset.questions] == [gold]
 
 
-@pytest.mark.data
-def test_real_questions_in_the_shape_of_musique(data: Path, tmp_path: Path) -> None:
-    """The real corpus and questions, written as MuSiQue publishes them, come back with the same gold texts."""
-    own = read_dataset("triplebeam", [data / "musique_train"])
-    corpus = {document.id: document for document in own.documents}
-    with gzip.open(data / "musique_train" / "questions.jsonl.gz", "rt", encoding="utf-8") as file:
-        rows = [json.loads(line) for line in file]
-    published = [
-        {
-            "id": row["id"],
-            "question": row["question"],
-            "answer": row["answers"][0],
-            "answer_aliases": row["answers"][1:],
-            "paragraphs": [
-                {"title": corpus[id_].title, "paragraph_text": corpus[id_].text, "is_supporting": id_ in row["gold"]}
-                for id_ in row["candidates"]
-            ],
-        }
-        for row in rows
-    ]
-    dataset = read_dataset("musique", [write(tmp_path / "train.jsonl", {"lines": published})])
-    texts = {document.id: document.text for document in dataset.documents}
-    assert len(texts) == len(corpus)
-    for question, expected in zip(dataset.questions, own.questions, strict=True):
-        assert (question.id, question.hops, question.type, question.answers) == (
-            expected.id,
-            expected.hops,
-            expected.type,
-            expected.answers,
-        )
-        assert {texts[id_] for id_ in question.gold} == {corpus[id_].text.strip() for id_ in expected.gold}
-
-
 PARAGRAPHS = [
     {"title": "Mirror Lake", "paragraph_text": "Mirror Lake\nlies north of Elm \ud800.", "is_supporting": True},
     {"title": "Elm", "paragraph_text": "Elm was founded by Ann Moss.", "is_supporting": True},
@@ -155,9 +119,7 @@ def run(*arguments: object) -> str:
 
 @pytest.fixture
 def musique(tmp_path: Path) -> Path:
-    path = tmp_path / "musique_ans_v1.0_dev.jsonl"
-    path.write_text("\n".join(map(json.dumps, [ROW, ROW | {"answerable": False}])))
-    return path
+    return write(tmp_path / "musique_ans_v1.0_dev.jsonl", {"lines": [ROW, ROW | {"answerable": False}]})
 
 
 def test_index_and_bench_read_what_is_written(tmp_path: Path, musique: Path, words: Embedder) -> None:
@@ -182,26 +144,21 @@ def test_index_and_bench_read_what_is_written(tmp_path: Path, musique: Path, wor
 def test_it_tells_what_it_did_and_what_to_do_next(tmp_path: Path, musique: Path) -> None:
     out = tmp_path / "out"
     told = run("musique", musique, musique, out)
-    assert "passages  3\n" in told
-    assert "questions  1 (1 of 2 hops)\n" in told
-    assert "left out  2 marked unanswerable, 1 repeated\n" in told
-    assert f"triplebeam index {out}.index {out / 'corpus.jsonl'}\n" in told
-    assert f"triplebeam bench {out}.index {out / 'questions.jsonl'}\n" in told
-
-
-def test_json(tmp_path: Path, musique: Path) -> None:
-    out = tmp_path / "out"
-    assert json.loads(run("musique", musique, out, "--json")) == {
+    commands = [
+        f"triplebeam index {out}.index {out}/corpus.jsonl",
+        f"triplebeam bench {out}.index {out}/questions.jsonl",
+    ]
+    left_out = "left out  2 marked unanswerable, 1 repeated"
+    for line in ("passages  3", "questions  1 (1 of 2 hops)", left_out, *commands):
+        assert f"{line}\n" in told
+    assert json.loads(run("musique", musique, out, "--force", "--json")) == {
         "folder": str(out),
         "passages": 3,
         "questions": 1,
         "hops": {"2": 1},
         "left_out": {"marked unanswerable": 1},
         "to_be_cut": False,
-        "next": [
-            f"triplebeam index {out}.index {out}/corpus.jsonl",
-            f"triplebeam bench {out}.index {out}/questions.jsonl",
-        ],
+        "next": commands,
     }
 
 
@@ -218,44 +175,31 @@ def test_nothing_is_overwritten_without_force(tmp_path: Path, musique: Path) -> 
     assert [path.name for path in out.iterdir()] == ["questions.jsonl"]  # no passages of another dataset beside them
 
 
+ARTICLE = {"article": "Text.", "questions": [{"question": "?", "options": ["a"], "gold_label": 1}]}
+
+
 def test_a_failure_leaves_what_was_there(tmp_path: Path, musique: Path) -> None:
     out = tmp_path / "out"
     run("musique", musique, out)
     before = {path.name: path.read_bytes() for path in out.iterdir()}
-    quality = {
-        "article_id": "1",
-        "article": "Text.",
-        "questions": [{"question": "?", "options": ["a"], "gold_label": 1}],
-    }
-    late = tmp_path / "quality"
-    late.write_text(json.dumps([quality, {key: quality[key] for key in ("article", "questions")}]))
+    late = write(tmp_path / "quality", [ARTICLE | {"article_id": "1"}, ARTICLE])
     with pytest.raises(BadInputError, match="row 2 has no 'article_id'"):
         run("quality", late, out, "--force")
+    with pytest.raises(BadInputError, match="cannot be written to: "):
+        run("musique", musique, musique / "out")
     assert {path.name: path.read_bytes() for path in out.iterdir()} == before
 
 
 def test_articles_are_to_be_cut(tmp_path: Path) -> None:
-    row = {"article_id": "1", "article": "Text.", "questions": [{"question": "?", "options": ["a"], "gold_label": 1}]}
-    path = tmp_path / "QuALITY.v1.0.1.htmlstripped.dev"
-    path.write_text(json.dumps(row))
+    path = write(tmp_path / "QuALITY.v1.0.1.htmlstripped.dev", ARTICLE | {"article_id": "1"})
     told = run("quality", path, tmp_path / "out")
     assert "passages  1 documents, to be split into passages" in told
     assert "corpus.jsonl --split\n" in told
 
 
-def test_a_folder_that_cannot_be_written_to(tmp_path: Path, musique: Path) -> None:
-    with pytest.raises(BadInputError, match="cannot be written to: "):
-        run("musique", musique, musique / "out")
-
-
 Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
-SCALARS = (
-    st.none()
-    | st.booleans()
-    | st.integers(-(2**62), 2**62)
-    | st.floats(allow_nan=False, allow_infinity=False)
-    | st.text()
-)
+NUMBERS = st.integers(-(2**62), 2**62) | st.floats(allow_nan=False, allow_infinity=False)
+SCALARS = st.none() | st.booleans() | NUMBERS | st.text()
 VALUES = st.recursive(
     SCALARS, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3)
 )
@@ -263,19 +207,17 @@ SETTINGS = settings(suppress_health_check=[HealthCheck.function_scoped_fixture],
 
 
 @SETTINGS
-@given(values=st.lists(VALUES, max_size=5), indent=st.none() | st.integers(0, 2))
-def test_an_array(tmp_path: Path, values: list[Json], indent: int | None) -> None:
-    path = tmp_path / "array.json"
-    path.write_text(json.dumps(values, indent=indent), encoding="utf-8")
-    assert list(rows.elements(path)) == list(enumerate(values, start=1))
-
-
-@SETTINGS
-@given(values=st.lists(st.dictionaries(st.text(), VALUES, max_size=3), min_size=1, max_size=5))
-def test_lines(tmp_path: Path, values: list[dict[str, Json]]) -> None:
-    path = tmp_path / "lines.jsonl"
-    path.write_text("\n\n".join(map(json.dumps, values)) + "\n", encoding="utf-8")
-    assert list(rows.elements(path)) == list(enumerate(values, start=1))
+@given(
+    values=st.lists(VALUES, max_size=5),
+    lines=st.lists(st.dictionaries(st.text(), VALUES, max_size=3), min_size=1, max_size=5),
+    indent=st.none() | st.integers(0, 2),
+)
+def test_arrays_and_lines(tmp_path: Path, values: list[Json], lines: list[Json], indent: int | None) -> None:
+    array, table = tmp_path / "array.json", tmp_path / "lines.jsonl"
+    array.write_text(json.dumps(values, indent=indent), encoding="utf-8")
+    table.write_text("\n\n".join(map(json.dumps, lines)) + "\n", encoding="utf-8")
+    assert list(rows.elements(array)) == list(enumerate(values, start=1))
+    assert list(rows.elements(table)) == list(enumerate(lines, start=1))
 
 
 @SETTINGS
@@ -288,13 +230,6 @@ def test_an_object(tmp_path: Path, members: dict[str, Json]) -> None:
     assert rows.read_first_character(path) == "{"
 
 
-def test_an_array_is_no_object(tmp_path: Path) -> None:
-    path = tmp_path / "array.json"
-    path.write_text("[1]")
-    with pytest.raises(BadInputError, match=r"array.json is not one JSON object"):
-        list(rows.members(path))
-
-
 @pytest.mark.parametrize(
     ("content", "place"),
     [
@@ -302,7 +237,7 @@ def test_an_array_is_no_object(tmp_path: Path) -> None:
         (b"[1, 2] [3]", r"row 3 is not JSON: trailing garbage"),
         (b"[1, 2", r"row 3 is not JSON: premature EOF"),
         (b'{"a": 1}\n{"b": }\n', r"row 2 is not JSON: Expecting value"),
-        (b'["\xe9"]', r"cannot be read: .*utf-8"),
+        (b'["\xe9"]', r"cannot be read .*utf-8"),
         (b"", r"is empty"),
     ],
 )
@@ -311,3 +246,6 @@ def test_a_damaged_row_is_named(tmp_path: Path, content: bytes, place: str) -> N
     path.write_bytes(content)
     with pytest.raises(BadInputError, match=place):
         list(rows.elements(path))
+    path.write_text("[1]")
+    with pytest.raises(BadInputError, match=r"rows.json is not one JSON object"):
+        list(rows.members(path))

@@ -1,11 +1,4 @@
-"""Experiments: what the file may say, what is filled in, what is refused.
-
-The experiment files that come with the project can be read, and every method in them is one.
-
-Figures put into a file: one row for each method, replaced when it is measured again.
-
-Results on disk: kept as they come, found again, and read by the field's tools.
-"""
+"""Files of experiments: what they may say, figures put into a file, results on disk that are found again."""
 
 import gzip
 import json
@@ -52,14 +45,17 @@ def write(folder: Path, text: str) -> Path:
     return path
 
 
-def test_one_corpus_with_the_environments_values(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("QUESTIONS", "/data")
+@pytest.fixture(autouse=True)
+def _environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in (("QUESTIONS", "/data"), ("TRIPLEBEAM_DATA", "/data"), ("TRIPLES", "joint")):
+        monkeypatch.setenv(name, value)
+    monkeypatch.delenv("UNKNOWN", raising=False)
+
+
+def test_values_of_the_environment_and_of_each_dataset_are_filled_in(tmp_path: Path) -> None:
     (corpus,) = read_experiment(write(tmp_path, PLAIN)).corpora()
     assert (corpus.name, corpus.index.state, corpus.questions) == ("", Path("my.index"), Path("/data/dev.jsonl"))
     assert corpus.methods == ("bm25", "hybrid")
-
-
-def test_a_corpus_a_dataset_with_its_values(tmp_path: Path) -> None:
     experiment = read_experiment(write(tmp_path, MANY))
     musique, hotpotqa = experiment.corpora()
     assert experiment.seeds == (0, 1)
@@ -69,34 +65,21 @@ def test_a_corpus_a_dataset_with_its_values(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "words"),
+    ("text", "old", "new", "words"),
     [
-        ('title = "Mine"', "", "no 'title'"),
-        ('title = "Mine"', 'tittle = "Mine"\ntitle = "x"', "did you mean 'title'"),
-        ('methods = ["bm25", "hybrid"]', "methods = []", "methods is empty"),
-        ('methods = ["bm25", "hybrid"]', 'methods = "bm25"', "methods is not a list"),
-        ("title =", "title", "is not TOML"),
-        ('index = "my.index"', 'index = "{dataset}.index"', "{dataset}"),
+        (PLAIN, 'title = "Mine"', "", "no 'title'"),
+        (PLAIN, 'title = "Mine"', 'tittle = "Mine"\ntitle = "x"', "did you mean 'title'"),
+        (PLAIN, 'methods = ["bm25", "hybrid"]', "methods = []", "methods is empty"),
+        (PLAIN, 'methods = ["bm25", "hybrid"]', 'methods = "bm25"', "methods is not a list"),
+        (PLAIN, "title =", "title", "is not TOML"),
+        (PLAIN, 'index = "my.index"', 'index = "{dataset}.index"', "{dataset}"),
+        (PLAIN, "$QUESTIONS", "$UNKNOWN", "no UNKNOWN"),
+        (MANY, "steps = 2", "stepps = 2", "{steps}"),  # one dataset lacks it
     ],
 )
-def test_what_is_wrong_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, old: str, new: str, words: str) -> None:
-    monkeypatch.setenv("QUESTIONS", "/data")
-    with pytest.raises(BadInputError, match=words.replace("{", "\\{")):
-        read_experiment(write(tmp_path, PLAIN.replace(old, new))).corpora()
-
-
-def test_a_missing_variable_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("QUESTIONS", raising=False)
-    with pytest.raises(BadInputError, match="no QUESTIONS"):
-        read_experiment(write(tmp_path, PLAIN)).corpora()
-
-
-def test_a_value_one_dataset_lacks_is_named(tmp_path: Path) -> None:
-    with pytest.raises(BadInputError, match=r"\{steps\}"):
-        read_experiment(write(tmp_path, MANY.replace("steps = 2", "stepps = 2"))).corpora()
-
-
-def test_a_file_that_is_not_there(tmp_path: Path) -> None:
+def test_what_is_wrong_is_said(tmp_path: Path, text: str, old: str, new: str, words: str) -> None:
+    with pytest.raises(BadInputError, match=re.escape(words)):
+        read_experiment(write(tmp_path, text.replace(old, new))).corpora()
     with pytest.raises(BadInputError, match=r"gone\.toml"):
         read_experiment(tmp_path / "gone.toml")
 
@@ -105,20 +88,15 @@ FILES = sorted((Path(__file__).parents[2] / "experiments").glob("*.toml"))
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
-def test_every_method_has_a_name_that_can_be_read(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("TRIPLEBEAM_DATA", "/data")
-    monkeypatch.setenv("TRIPLES", "joint")
+def test_every_method_has_a_name_that_can_be_read(path: Path) -> None:
     for corpus in read_experiment(path).corpora():
         for method in corpus.methods:
             Method.parse(method)
 
 
-def test_the_help_names_one_that_is_there() -> None:
+def test_the_help_names_one_of_those_there_are() -> None:
     (named,) = re.findall(r"experiments/(\S+)", experiment.__doc__ or "")
     assert named in [path.name for path in FILES]
-
-
-def test_there_are_some() -> None:
     assert len(FILES) >= 10
 
 
@@ -152,17 +130,14 @@ def test_a_row_names_what_was_measured_and_on_what(tmp_path: Path) -> None:
 
 def test_a_row_of_another_graph_of_passages_is_another_row(tmp_path: Path) -> None:
     path, made = tmp_path / "results.json", make_evaluation(methods=1)
+    over_a_graph = ("gnn_ret", "rgnn_ret:gnn_ret[beta=0.9]", "kgp:dense")
     for bound in ("50", "0"):
-        for method in ("bm25", "gnn_ret", "rgnn_ret:gnn_ret[beta=0.9]", "kgp:dense"):
-            runs = [replace(made.runs[0], method=method)]
-            add_results(
-                path, Path("x.index"), "", replace(made, facts={**made.facts, "keyword_passages": bound}, runs=runs)
-            )
+        facts = {**made.facts, "keyword_passages": bound}
+        runs = [replace(made.runs[0], method=method) for method in ("bm25", *over_a_graph)]
+        add_results(path, Path("x.index"), "", replace(made, facts=facts, runs=runs))
     found = [(row["method"], row.get("keyword_passages")) for row in rows(path)]
-    assert sorted(found, key=str) == [
-        *[("bm25", None), ("gnn_ret", 0), ("gnn_ret", None), ("kgp:dense", 0), ("kgp:dense", None)],
-        *[("rgnn_ret:gnn_ret[beta=0.9]", 0), ("rgnn_ret:gnn_ret[beta=0.9]", None)],
-    ]
+    assert len(found) == 7
+    assert set(found) == {("bm25", None), *((method, bound) for method in over_a_graph for bound in (None, 0))}
 
 
 def test_measured_again_a_row_is_replaced_and_others_stay(tmp_path: Path) -> None:
@@ -208,29 +183,22 @@ RESULT = QuestionResult(
 )
 
 
-def test_a_result_comes_back_as_it_was(tmp_path: Path) -> None:
+def test_a_result_comes_back_as_it_was_by_the_words_of_its_question(tmp_path: Path) -> None:
+    """Under the id that the question has now; the same words with other choices are another question."""
     RunFile(tmp_path / "new" / "run.jsonl").keep(FIRST, RESULT)
     kept = RunFile(tmp_path / "new" / "run.jsonl")
     assert kept.get(FIRST) == RESULT
     assert kept.get(SECOND) is None
+    assert kept.get(Question(id="7", question="Who?")) == replace(RESULT, question_id="7")
+    assert kept.get(replace(FIRST, choices=("rain", "snow"))) is None
 
 
-def test_a_question_is_found_by_its_words_under_the_id_it_has_now(tmp_path: Path) -> None:
-    RunFile(tmp_path / "run.jsonl").keep(FIRST, RESULT)
-    found = RunFile(tmp_path / "run.jsonl").get(Question(id="7", question="Who?"))
-    assert found is not None
-    assert (found.question_id, found.passage_ids) == ("7", ("a", "b c"))
-
-
-def test_the_same_words_with_other_choices_are_another_question(tmp_path: Path) -> None:
-    RunFile(tmp_path / "run.jsonl").keep(Question(id="1", question="Why?", choices=("fear", "hope")), RESULT)
-    assert RunFile(tmp_path / "run.jsonl").get(Question(id="2", question="Why?", choices=("rain", "snow"))) is None
-
-
-def test_a_folder_that_cannot_be_written_to_is_named(tmp_path: Path) -> None:
+def test_a_folder_that_cannot_be_written_to_is_named_and_a_key_depends_on_all_it_is_made_of(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(BadInputError, match="TRIPLEBEAM_RESULTS"):
         RunFile(tmp_path / "file" / "run.jsonl").keep(FIRST, RESULT)
+    assert run_key({"method": "bm25", "seed": 1}) == run_key({"seed": 1, "method": "bm25"})
+    assert run_key({"method": "bm25", "seed": 1}) != run_key({"method": "bm25", "seed": 2})
 
 
 def test_a_line_cut_short_by_a_kill_is_dropped_and_the_file_goes_on(tmp_path: Path) -> None:
@@ -252,34 +220,20 @@ def test_a_spoilt_file_is_named_with_what_to_do(tmp_path: Path, line: str) -> No
         RunFile(tmp_path / "run.jsonl")
 
 
-def test_a_key_depends_on_all_it_is_made_of() -> None:
-    assert run_key({"method": "bm25", "seed": 1}) == run_key({"seed": 1, "method": "bm25"})
-    assert run_key({"method": "bm25", "seed": 1}) != run_key({"method": "bm25", "seed": 2})
-
-
 def test_a_trec_run_is_read_back_in_order(tmp_path: Path) -> None:
     many = tuple(f"p{number}" for number in range(12))  # ranks are numbers, not words: 10 comes behind 9
-    results = [RESULT, QuestionResult(question_id="q 2", passage_ids=many)]
-    write_run(tmp_path / "run.trec", "my method", results)
+    write_run(tmp_path / "run.trec", "my method", [RESULT, QuestionResult(question_id="q 2", passage_ids=many)])
     run = read_run(tmp_path / "run.trec")
     assert run == {"1": ("a", "b_c"), "q_2": many}
-    ours = find_in_run(FIRST, run)
-    assert ours is not None
-    assert ours.passage_ids == ("a", "b c")  # or the gold passage would count as missed
-    found = find_in_run(SECOND, run)
-    assert found is not None
-    assert found.passage_ids == many
+    found = [find_in_run(question, run) for question in (FIRST, SECOND)]
+    assert [each and each.passage_ids for each in found] == [("a", "b c"), many], "or a gold passage would be missed"
     assert find_in_run(Question(id="3", question="?"), run) is None
 
 
-def test_judgements_are_qrels(tmp_path: Path) -> None:
+def test_judgements_are_qrels_and_json_lines_are_a_run_too(tmp_path: Path) -> None:
     write_judgements(tmp_path / "qrels.txt", [FIRST, SECOND])
     assert (tmp_path / "qrels.txt").read_text().splitlines() == ["1 0 a 1", "1 0 b_c 1", "q_2 0 d 1"]
-
-
-def test_json_lines_are_a_run_too(tmp_path: Path) -> None:
-    row = json.dumps({"id": 5, "retrieved": ["b", "a"]})
-    (tmp_path / "run.jsonl.gz").write_bytes(gzip.compress(row.encode()))
+    (tmp_path / "run.jsonl.gz").write_bytes(gzip.compress(b'{"id": 5, "retrieved": ["b", "a"]}'))
     assert read_run(tmp_path / "run.jsonl.gz") == {"5": ("b", "a")}
 
 

@@ -1,7 +1,4 @@
-"""Accuracy judged by a model that says what the test tells it to.
-
-Question graphs beside the evidences of a dataset: GE-Reasoning's Table 5.
-"""
+"""Accuracy judged by a scripted model, and question graphs beside a dataset's evidences (GE-Reasoning's Table 5)."""
 
 import json
 from collections.abc import Sequence
@@ -10,13 +7,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from scripted_loops import Gone
 from triplebeam.errors import BadInputError, EndpointError
 from triplebeam.evaluate.ask_all import ask_all, read_graph
 from triplebeam.evaluate.measures import values
 from triplebeam.evaluate.questions import Question
 from triplebeam.evaluate.run import QuestionResult
 from triplebeam.generate.accounting import account
-from triplebeam.generate.language_model import Completion, LanguageModel, Prompt
+from triplebeam.generate.language_model import Completion, Prompt
 from triplebeam.methods.ge_reasoning import GEReasoning
 from triplebeam.testing.scripted import Scripted
 from triplebeam_research.experiments.evaluator import Triplet, check_graphs, graph_is_right, judge
@@ -48,7 +46,6 @@ def test_each_answer_is_shown_with_what_is_accepted() -> None:
     )
     assert "in whatever words" in prompt.system
     assert (prompt.template, prompt.temperature) == ("judge", 0.0)
-    assert prompt.schema is not None
     assert prompt.schema["required"] == ["correct"]
 
 
@@ -68,11 +65,6 @@ def test_an_unusable_reply_is_not_a_wrong_answer() -> None:
     assert problem.startswith("question '2' was not judged: ")
 
 
-def test_a_correction_is_taken() -> None:
-    with Scripted(["Yes, it is.", RIGHT]) as model:
-        assert judge(model, [question(1, "Inn")], [result(1, "Inn")]) == [1.0]
-
-
 def test_many_are_asked_in_batches_and_progress_is_reported() -> None:
     sizes: list[int] = []
 
@@ -90,19 +82,9 @@ def test_many_are_asked_in_batches_and_progress_is_reported() -> None:
     assert seen == [("judge", 16, 20), ("judge", 20, 20)]
 
 
-def test_an_endpoint_that_is_gone_stops_it() -> None:
-    class Gone:
-        name = "gone"
-
-        def complete(self, prompts: object) -> list[Completion]:
-            raise EndpointError("nobody answers")
-
-    gone: LanguageModel = Gone()
-    with pytest.raises(EndpointError, match="nobody answers"):
-        judge(gone, [question(1, "Inn")], [result(1, "Inn")])
-
-
-def test_results_of_other_questions_are_not_judged() -> None:
+def test_an_endpoint_that_is_gone_stops_it_and_results_of_other_questions_are_not_judged() -> None:
+    with pytest.raises(EndpointError, match="does not answer"):
+        judge(Gone(), [question(1, "Inn")], [result(1, "Inn")])
     with pytest.raises(BadInputError, match="Result 1 is for question '2'"):
         judge(Scripted([]), [question(1, "Inn")], [result(2, "Inn")])
 
@@ -129,15 +111,8 @@ def graph(*rows: tuple[str, str]) -> list[Triplet]:
         ([], CHAIN, False),
     ],
 )
-def test_a_graph_is_right_if_its_triplets_pair_up(
-    triplets: list[Triplet], evidences: list[Triplet], right: bool
-) -> None:
+def test_graphs_whose_triplets_pair_up(triplets: list[Triplet], evidences: list[Triplet], right: bool) -> None:
     assert graph_is_right(triplets, evidences) == right
-
-
-def test_graphs_are_read_as_they_are_written() -> None:
-    text = "The question as a graph:\n(Lisbeth Palme; spouse; name: #1)\n(name: #1; born in; city: #2)"
-    assert read_graph(text) == (("Lisbeth Palme", "spouse", "name: #1"), ("name: #1", "born in", "city: #2"))
 
 
 @pytest.mark.parametrize(("evidences", "share"), [(CHAIN[:1], 1.0), (CHAIN, 0.0)])
@@ -148,5 +123,7 @@ def test_an_agents_graph_is_measured(evidences: list[Triplet], share: float) -> 
     with Scripted([*said, json.dumps({"found": True, "answer": "Olof", "sentence": ""})]) as model:
         results = ask_all("ge", GEReasoning(model=model), [question])
     assert values("Graph", [question], check_graphs([question], results)) == [share]
+    text = "The question as a graph:\n(Lisbeth Palme; spouse; name: #1)\n(name: #1; born in; city: #2)"
+    assert read_graph(text) == (("Lisbeth Palme", "spouse", "name: #1"), ("name: #1", "born in", "city: #2"))
     without = [replace(question, evidences=())]
     assert np.isnan(values("Graph", without, check_graphs(without, results))).all()

@@ -1,22 +1,23 @@
-"""Chains of triples for questions, against a literal reading of their conditions.
-
-Questions from chains of triples: replies against every rule.
-"""
+"""Chains of triples against a literal reading of their conditions, and questions from them against every rule."""
 
 import json
 from collections import Counter
 from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
 import pytest
+import typer
+from click.testing import Result
 from typer.testing import CliRunner
 
+from scripted_loops import Gone
 from small_world import TableExtractor
 from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError, EndpointError
 from triplebeam.evaluate.questions import find_gold, read_questions
+from triplebeam.generate.accounting import Accounted
 from triplebeam.generate.language_model import Completion, Prompt, PromptRefusedError, Usage
 from triplebeam.index.build.build import IndexBuilder
 from triplebeam.index.folder.snapshot import Snapshot
@@ -26,39 +27,33 @@ from triplebeam.testing.scripted import Scripted
 from triplebeam.text.names import entity_key
 from triplebeam.triple import Triple
 from triplebeam_research import synthesize as module
+from triplebeam_research.commands.questions import questions
 from triplebeam_research.synthesize import synthesize, write_questions
-from triplebeam_research.synthesize.chains import MAX_CHAINS, MAX_PASSAGES, GoldChain, sample_chains
+from triplebeam_research.synthesize.chains import MAX_CHAINS, MAX_PASSAGES, sample_chains
 
-Make = Callable[[dict[str, tuple[str, str]], dict[str, list[Triple]]], Snapshot]
+Texts = dict[str, tuple[str, str]]
+Make = Callable[[Texts, dict[str, list[Triple]]], Snapshot]
+WED = [Triple("Ann Lee", "wed", "Bob Ray")]
+MOVED = [Triple("Bob Ray", "moved to", "Paris")]
+PARIS = {"a": ("Ann Lee", "Ann Lee wed Bob Ray."), "b": ("Bob Ray", "Bob Ray moved to Paris.")}
+CAHN = [Triple("Laughter in Hell", "directed by", "Edward Cahn")]
+DIED = [Triple("Edward Cahn", "died on", "25 August 1963")]
+CAHN_ONLY = {
+    "film": ("Laughter in Hell", "Laughter in Hell was directed by Edward Cahn."),
+    "director": ("Edward Cahn", "Edward Cahn was a director. He died on 25 August 1963."),
+}
 
 
-CAHN = GoldChain(
-    (Triple("Laughter in Hell", "directed by", "Edward Cahn"), Triple("Edward Cahn", "died on", "25 August 1963")),
-    ("film", "director"),
-    ("Laughter in Hell", "Edward Cahn", "25 August 1963"),
-)
-
-
-CAHN_ONLY = (
-    {
-        "film": ("Laughter in Hell", "Laughter in Hell was directed by Edward Cahn."),
-        "director": ("Edward Cahn", "Edward Cahn was a director. He died on 25 August 1963."),
-    },
-    {"film": [CAHN.triples[0]], "director": [CAHN.triples[1]]},
-)
+def build(folder: Path, words: Embedder, texts: Texts, triples: dict[str, list[Triple]]) -> Snapshot:
+    documents = [Document(id=id_, title=title, text=text, is_passage=True) for id_, (title, text) in texts.items()]
+    IndexBuilder(folder=folder, embedder=words, extractor=TableExtractor(triples)).build(documents)
+    return Snapshot.open(folder)
 
 
 @pytest.fixture
 def make(tmp_path: Path, words: Embedder) -> Make:
-    """Return an index from titles, texts and triples."""
-
-    def build(texts: dict[str, tuple[str, str]], triples: dict[str, list[Triple]]) -> Snapshot:
-        folder = tmp_path / "made.index"
-        documents = [Document(id=id_, title=title, text=text, is_passage=True) for id_, (title, text) in texts.items()]
-        IndexBuilder(folder=folder, embedder=words, extractor=TableExtractor(triples)).build(documents)
-        return Snapshot.open(folder)
-
-    return build
+    """Return what makes an index from titles, texts and triples."""
+    return partial(build, tmp_path / "made.index", words)
 
 
 @pytest.fixture(scope="module")
@@ -68,10 +63,8 @@ def toy_index(tmp_path_factory: pytest.TempPathFactory, words: Embedder) -> Snap
     for question in toy.questions():
         for passage_id, triple in zip(question.gold, question.chain, strict=True):
             table.setdefault(passage_id, []).append(triple)
-    folder = tmp_path_factory.mktemp("toy") / "toy.index"
-    documents = [Document(id=p.id, title=p.title, text=p.text, is_passage=True) for p in toy.passages()]
-    IndexBuilder(folder=folder, embedder=words, extractor=TableExtractor(table)).build(documents)
-    return Snapshot.open(folder)
+    texts = {passage.id: (passage.title, passage.text) for passage in toy.passages()}
+    return build(tmp_path_factory.mktemp("toy") / "toy.index", words, texts, table)
 
 
 def literal_chains(index: Snapshot, hops: int) -> set[tuple[Triple, ...]]:
@@ -107,38 +100,24 @@ def literal_chains(index: Snapshot, hops: int) -> set[tuple[Triple, ...]]:
 
 class TestChains:
     @pytest.mark.parametrize("seed", range(3))
-    def test_are_among_those_found_by_trying_everything(self, toy_index: Snapshot, seed: int) -> None:
+    def test_are_among_all_there_are_and_spread(self, toy_index: Snapshot, seed: int) -> None:
         literal = {hops: literal_chains(toy_index, hops) for hops in (2, 3)}
         drawn = list(sample_chains(toy_index, seed=seed))
-        assert Counter(len(chain.triples) for chain in drawn).keys() == {2, 3}
+        assert {len(chain.triples) for chain in drawn} == {2, 3}
         for chain in drawn:
             assert chain.triples in literal[len(chain.triples)]
-
-    def test_join_at_bridges_and_come_from_their_passages(self, toy_index: Snapshot) -> None:
-        for chain in sample_chains(toy_index):
-            assert [t.subject for t in chain.triples] + [chain.answer] == list(chain.entities)
+            assert [triple.subject for triple in chain.triples] + [chain.answer] == list(chain.entities)
             assert all(before.object == after.subject for before, after in pairwise(chain.triples))
             for triple, passage_id in zip(chain.triples, chain.passages, strict=True):
                 own = toy_index.triples.triples_of([passage_id])
                 assert triple in [toy_index.triples.triple(int(number)) for number in own]
-
-    def test_are_spread_over_the_corpus(self, toy_index: Snapshot) -> None:
-        drawn = list(sample_chains(toy_index))
         assert max(Counter(id_ for chain in drawn for id_ in chain.passages).values()) <= MAX_CHAINS
         assert max(Counter(triple for chain in drawn for triple in chain.triples).values()) == 1
         assert max(Counter(chain.start for chain in drawn).values()) == 1
-
-    def test_are_the_same_for_the_same_seed(self, toy_index: Snapshot) -> None:
-        drawn = [list(sample_chains(toy_index, seed=seed)) for seed in (0, 0, 1)]
-        assert drawn[0] == drawn[1] != drawn[2]
-
-    def test_have_the_lengths_wanted(self, toy_index: Snapshot) -> None:
+        assert drawn == list(sample_chains(toy_index, seed=seed)) != list(sample_chains(toy_index, seed=seed + 1))
         assert {len(chain.triples) for chain in sample_chains(toy_index, hops=(3,))} == {3}
         with pytest.raises(BadInputError, match="two or more"):
             next(sample_chains(toy_index, hops=(1,)))
-
-    def test_of_the_small_world(self, world: Snapshot) -> None:
-        assert CAHN in sample_chains(world, hops=(2,))
 
     @pytest.mark.parametrize(
         ("change", "reason"),
@@ -151,17 +130,9 @@ class TestChains:
             ({"b": ("Bob Ray", "Bob Ray moved on.")}, "the passage does not name the answer"),
         ],
     )
-    def test_keep_to_the_texts(self, make: Make, change: dict[str, tuple[str, str]], reason: str) -> None:
-        texts = {
-            "a": ("Ann Lee", "Ann Lee wed Bob Ray."),
-            "b": ("Bob Ray", "Bob Ray moved to Paris."),
-            "c": ("", "Rain."),
-        }
-        table = {
-            "a": [Triple("Ann Lee", "wed", "Bob Ray")],
-            "b": [Triple("Bob Ray", "moved to", "Paris")],
-            "c": [Triple("Ann Lee", "saw", "Rome")],
-        }
+    def test_keep_to_the_texts(self, make: Make, change: Texts, reason: str) -> None:
+        texts = {**PARIS, "c": ("", "Rain.")}
+        table = {"a": WED, "b": MOVED, "c": [Triple("Ann Lee", "saw", "Rome")]}
         assert bool(list(sample_chains(make(texts | change, table), hops=(2,)))) == (not reason)
 
     @pytest.mark.parametrize(
@@ -192,20 +163,17 @@ class TestChains:
 
     def test_need_a_passage_about_the_bridge_and_one_answer(self, make: Make) -> None:
         texts = {"a": ("Ann Lee", "Ann Lee wed Bob Ray."), "b": ("", "Bob Ray saw Rome and Paris, as did Carl Fox.")}
-        start = {"a": [Triple("Ann Lee", "wed", "Bob Ray")]}
         carl = [Triple("Carl Fox", "saw", "Paris"), Triple("Carl Fox", "liked", "Rome")]
         for own in (
             [Triple("Bob Ray", "saw", "Rome"), *carl],
             [Triple("Bob Ray", "saw", city) for city in ("Rome", "Paris")],
         ):
-            assert not list(sample_chains(make(texts, start | {"b": own}), hops=(2,)))
+            assert not list(sample_chains(make(texts, {"a": WED, "b": own}), hops=(2,)))
 
     def test_do_not_go_over_what_many_passages_speak_of(self, make: Make) -> None:
-        texts = {"a": ("Ann Lee", "Ann Lee wed Bob Ray."), "b": ("Bob Ray", "Bob Ray moved to Paris.")}
-        table = {"a": [Triple("Ann Lee", "wed", "Bob Ray")], "b": [Triple("Bob Ray", "moved to", "Paris")]}
         others = {f"o{n}": ("", "Somebody met Bob Ray.") for n in range(MAX_PASSAGES - 1)}
         met = {id_: [Triple("somebody", f"met in {id_}", "Bob Ray")] for id_ in others}
-        assert not list(sample_chains(make(texts | others, table | met), hops=(2,)))
+        assert not list(sample_chains(make(PARIS | others, {"a": WED, "b": MOVED, **met}), hops=(2,)))
 
 
 class Echo:
@@ -229,13 +197,24 @@ class Echo:
         return json.dumps({**reply, **self.changes})
 
 
+WHEN = "When did the director of Laughter in Hell die?"
+
+
 def reply(question: str, answer: str = "25 August 1963", *, sensible: bool = True) -> str:
     return json.dumps({"sensible": sensible, "question": question, "answer": answer})
 
 
 class TestWriting:
     def test_rows_are_questions_that_can_be_read_and_reviewed(self, world: Snapshot, tmp_path: Path) -> None:
-        written = synthesize(world, Echo(), count=2, hops=(2,))
+        echo = Echo()
+        written = synthesize(world, echo, count=3, hops=(2,))
+        [user] = [prompt.user for prompt in echo.prompts if "25 August 1963\n" in f"{prompt.user}\n"]
+        assert "[1] Laughter in Hell\nLaughter in Hell is a drama film" in user
+        assert "2. Edward Cahn | died on | 25 August 1963" in user
+        assert "Start: Laughter in Hell\nHidden: Edward Cahn\nAnswer: 25 August 1963" in user
+        assert written == synthesize(world, Echo(), count=3, hops=(2,)), "the same seed"
+        with pytest.raises(BadInputError, match="at least one"):
+            synthesize(world, Echo(), count=0)
         path = tmp_path / "questions.jsonl"
         write_questions(path, written.questions)
         assert [each.question for each in written.questions] == read_questions(path)
@@ -249,7 +228,7 @@ class TestWriting:
             "hops": 2,
             "type": "synthetic",
             "synthetic": True,
-            "chain": [list(triple) for triple in CAHN.triples],
+            "chain": [list(triple) for triple in (*CAHN, *DIED)],
             "model": "echo",
             "reviewed": False,
         }
@@ -258,17 +237,6 @@ class TestWriting:
         with pytest.raises(BadInputError, match="folder that exists"):
             write_questions(tmp_path / "none" / "questions.jsonl", written.questions)
         assert [file.name for file in tmp_path.iterdir()] == ["questions.jsonl"]
-
-    def test_the_model_sees_the_chain_and_its_passages(self, world: Snapshot) -> None:
-        echo = Echo()
-        synthesize(world, echo, count=3, hops=(2,))
-        [user] = [prompt.user for prompt in echo.prompts if "25 August 1963\n" in f"{prompt.user}\n"]
-        assert "[1] Laughter in Hell\nLaughter in Hell is a drama film" in user
-        assert "2. Edward Cahn | died on | 25 August 1963" in user
-        assert "Start: Laughter in Hell\nHidden: Edward Cahn\nAnswer: 25 August 1963" in user
-
-    def test_is_the_same_for_the_same_seed(self, toy_index: Snapshot) -> None:
-        assert synthesize(toy_index, Echo(), count=5) == synthesize(toy_index, Echo(), count=5)
 
     @pytest.mark.parametrize(
         ("text", "reason"),
@@ -280,18 +248,15 @@ class TestWriting:
             (reply("When did Edward Cahn of Laughter in Hell die?"), module.BRIDGE_NAMED),
             (reply("When did Mr Cahn, who made Laughter in Hell, die?"), module.BRIDGE_NAMED),
             (reply("Who of Laughter in Hell died on 25 August, 1963?"), module.ANSWER_NAMED),
-            (
-                reply("When did the director of Laughter in Hell die?", "He died on 25 August 1963 as it says"),
-                module.ANSWER_LONG,
-            ),
-            (reply("When did the director of Laughter in Hell die?", "26 August 1963"), module.ANSWER_ABSENT),
+            (reply(WHEN, "He died on 25 August 1963 as it says"), module.ANSWER_LONG),
+            (reply(WHEN, "26 August 1963"), module.ANSWER_ABSENT),
             (reply("What was the director of Laughter in Hell?", "He"), module.ANSWER_OTHER),
             (reply("Who died after Laughter in Hell?", "died on 25 August 1963"), ""),
-            (reply("When did the director of Laughter in Hell die?"), ""),
+            (reply(WHEN), ""),
         ],
     )
     def test_replies_are_checked(self, make: Make, text: str, reason: str) -> None:
-        index = make(*CAHN_ONLY)
+        index = make(CAHN_ONLY, {"film": CAHN, "director": DIED})
         model = Scripted({"Start: Laughter in Hell": text})
         if reason:
             with pytest.raises(EndpointError, match=f"wrote no usable question for 1 chains .1 times {reason}"):
@@ -302,7 +267,7 @@ class TestWriting:
     def test_an_answer_that_occurs_in_an_earlier_passage_is_no_answer(self, make: Make) -> None:
         index = make(
             {"a": ("Ann Lee", "Ann Lee of Lake County wed Bob Ray."), "b": ("Bob Ray", "Bob Ray saw Lake Erie.")},
-            {"a": [Triple("Ann Lee", "wed", "Bob Ray")], "b": [Triple("Bob Ray", "saw", "Lake Erie")]},
+            {"a": WED, "b": [Triple("Bob Ray", "saw", "Lake Erie")]},
         )
         with pytest.raises(EndpointError, match=module.ANSWER_EARLY):
             synthesize(index, Echo(answer="Lake"), count=1)
@@ -328,18 +293,10 @@ class TestWriting:
 class TestFailing:
     def test_a_model_that_never_writes_a_question_is_named_with_the_reasons(self, toy_index: Snapshot) -> None:
         model = Echo(question="What?")
-        with pytest.raises(
-            EndpointError, match=r"echo wrote no usable question .* the question does not name the start"
-        ):
+        with pytest.raises(EndpointError, match=r"echo wrote no usable question .* does not name the start"):
             synthesize(toy_index, model, count=40)
         assert len(model.prompts) <= module.MAX_FRUITLESS + 16
-
-    def test_an_endpoint_that_is_gone_is_not_asked_on(self, toy_index: Snapshot) -> None:
-        class Gone(Echo):
-            def complete(self, prompts: Sequence[Prompt]) -> list[Completion]:
-                raise EndpointError("gone")
-
-        with pytest.raises(EndpointError, match="gone"):
+        with pytest.raises(EndpointError, match="the endpoint does not answer"):
             synthesize(toy_index, Gone(), count=2)
 
     def test_a_refused_prompt_is_one_chain_lost(self, toy_index: Snapshot) -> None:
@@ -357,7 +314,7 @@ class TestFailing:
         ("table", "why"),
         [
             ({}, "it holds no triples"),
-            ({"a": [Triple("Ann Lee", "wed", "Bob Ray")]}, "all its triples come from one passage"),
+            ({"a": WED}, "all its triples come from one passage"),
             ({"a": [Triple("A", "b", "C")], "b": [Triple("D", "e", "F")]}, "no two of its passages share an entity"),
             (
                 {"a": [Triple("Ann Lee", "wed", "him")], "b": [Triple("him", "saw", "Rome")]},
@@ -365,45 +322,28 @@ class TestFailing:
             ),
         ],
     )
-    def test_an_index_without_chains_is_refused_with_the_reason(
-        self, make: Make, table: dict[str, list[Triple]], why: str
-    ) -> None:
+    def test_an_index_without_chains_is_refused(self, make: Make, table: dict[str, list[Triple]], why: str) -> None:
         index = make({"a": ("", "Ann Lee wed him."), "b": ("", "He saw Rome.")}, table)
         with pytest.raises(BadInputError, match=why):
             synthesize(index, Echo(), count=1)
 
-    def test_asking_for_no_question_is_refused(self, world: Snapshot) -> None:
-        with pytest.raises(BadInputError, match="at least one"):
-            synthesize(world, Echo(), count=0)
 
+def test_the_command(monkeypatch: pytest.MonkeyPatch, world: Snapshot, tmp_path: Path) -> None:
+    monkeypatch.setattr("triplebeam.assemble.models.make_model", lambda settings: Accounted(Echo()))
+    app = typer.Typer()
+    app.command()(questions)
 
-class TestCommand:
-    @pytest.fixture
-    def run(self, monkeypatch: pytest.MonkeyPatch, world: Snapshot) -> Callable[..., Any]:
-        import typer
+    def run(name: str, *options: str) -> Result:
+        return CliRunner().invoke(app, [str(world.folder), str(tmp_path / name), *options])
 
-        from triplebeam.generate.accounting import Accounted
-        from triplebeam_research.commands.questions import questions
-
-        monkeypatch.setattr("triplebeam.assemble.models.make_model", lambda settings: Accounted(Echo()))
-        app = typer.Typer()
-        app.command()(questions)
-        return lambda *arguments: CliRunner().invoke(app, [str(world.folder), *map(str, arguments)])
-
-    def test_writes_the_file_and_shows_examples_and_cost(self, run: Callable[..., Any], tmp_path: Path) -> None:
-        result = run(tmp_path / "q.jsonl", "--count", 30, "--hops", 2)
-        assert result.exit_code == 0, result.output
-        written = read_questions(tmp_path / "q.jsonl")
-        assert f"{len(written)} questions from {len(written)} chains" in result.stdout
-        assert "─ directed by →" in result.stdout
-        assert f"{len(written)} calls" in result.stdout
-        assert "30 were requested" in result.stderr
-
-    def test_json_is_for_machines(self, run: Callable[..., Any], tmp_path: Path) -> None:
-        told = json.loads(run(tmp_path / "q.jsonl", "--count", 1, "--json").stdout)
-        assert (told["questions"], told["rejected"], told["usage"]["calls"]) == (1, {}, 1)
-
-    def test_nothing_is_paid_for_where_nothing_can_be_written(self, run: Callable[..., Any], tmp_path: Path) -> None:
-        (tmp_path / "q.jsonl").write_text("mine")
-        assert isinstance(run(tmp_path / "q.jsonl").exception, BadInputError)
-        assert (tmp_path / "q.jsonl").read_text() == "mine"
+    result = run("q.jsonl", "--count", "30", "--hops", "2")
+    assert result.exit_code == 0, result.output
+    written = len(read_questions(tmp_path / "q.jsonl"))
+    for words in (f"{written} questions from {written} chains", "─ directed by →", f"{written} calls"):
+        assert words in result.stdout
+    assert "30 were requested" in result.stderr
+    told = json.loads(run("other.jsonl", "--count", "1", "--json").stdout)
+    assert (told["questions"], told["rejected"], told["usage"]["calls"]) == (1, {}, 1)
+    (tmp_path / "mine.jsonl").write_text("mine")
+    assert isinstance(run("mine.jsonl").exception, BadInputError), "nothing is paid for"
+    assert (tmp_path / "mine.jsonl").read_text() == "mine"

@@ -1,11 +1,7 @@
-"""Two calls a passage: what goes from the first into the second, and what a failure of either costs.
-
-Keywords asked of a model: beside another extractor's triples, and as edges between passages.
-"""
+"""Two calls a passage, what a failure of either costs, and keywords of a model beside another extractor's triples."""
 
 import json
 import re
-from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -14,11 +10,9 @@ import pytest
 from small_world import TRIPLES, TableExtractor, world_documents
 from triplebeam.assemble import make_extractor
 from triplebeam.embed.embedder import Embedder
-from triplebeam.errors import BadInputError, EndpointError, ModelMissingError
+from triplebeam.errors import BadInputError, ModelMissingError
 from triplebeam.extract.extractor import Extraction, Extractor
 from triplebeam.generate.accounting import Accounted, account
-from triplebeam.generate.connect import Concurrent
-from triplebeam.generate.language_model import Completion, Prompt, PromptRefusedError
 from triplebeam.index.build.build import IndexBuilder
 from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.passage import Passage
@@ -41,19 +35,6 @@ def entities(*names: object) -> str:
 
 def triples(*rows: object) -> str:
     return json.dumps({"triples": rows})
-
-
-class Fails(Scripted):
-    """Raises an error for each batch in which a prompt of a template contains a text."""
-
-    def __init__(self, replies: dict[str, str], template: str, text: str, error: EndpointError) -> None:
-        super().__init__(replies)
-        self.template, self.text, self.error = template, text, error
-
-    def complete(self, prompts: Sequence[Prompt]) -> list[Completion]:
-        if any(prompt.template == self.template and self.text in prompt.user for prompt in prompts):
-            raise self.error
-        return super().complete(prompts)
 
 
 #: Fits both questions: what is not asked for is passed over.
@@ -80,9 +61,7 @@ def test_the_second_question_has_the_entities_of_the_first() -> None:
     with Scripted(replies) as model:
         [extraction] = TwoStepExtractor(model).extract([OSLO])
     assert extraction == Extraction(
-        passage_id="p1",
-        triples=(Triple("Oslo", "is the capital of", "Norway"),),
-        entities=("Oslo", "Norway", "1814"),
+        passage_id="p1", triples=(Triple("Oslo", "is the capital of", "Norway"),), entities=("Oslo", "Norway", "1814")
     )
     first, second = model.prompts
     assert (first.template, second.template) == ("extract_entities", "extract_triples")
@@ -90,24 +69,25 @@ def test_the_second_question_has_the_entities_of_the_first() -> None:
     assert second.user == f'{first.user}\n\nEntities:\n["Oslo", "Norway", "1814"]'
 
 
-def test_names_are_shown_as_they_are_written_and_can_be_sent() -> None:
-    with Scripted(['{"entities": ["Tromsø", "a\\ud800b"]}', triples()]) as model:
+@pytest.mark.parametrize(
+    ("listed", "shown"),
+    [
+        ('["Tromsø", "a\\ud800b"]', '["Tromsø", "a\ufffdb"]'),  # as they are written, and can be sent
+        ("[]", "[]"),  # asked for triples all the same
+    ],
+)
+def test_the_names_that_the_second_question_is_shown(listed: str, shown: str) -> None:
+    with Scripted([f'{{"entities": {listed}}}', triples(["water", "boils at", "100 °C"])]) as model:
         [extraction] = TwoStepExtractor(model).extract([OSLO])
-    assert extraction.entities == ("Tromsø", "a\ufffdb")
-    assert model.prompts[1].user.endswith('["Tromsø", "a\ufffdb"]')
-
-
-def test_a_passage_that_names_nothing_is_asked_for_triples_all_the_same() -> None:
-    with Scripted([entities(), triples(["water", "boils at", "100 °C"])]) as model:
-        [extraction] = TwoStepExtractor(model).extract([OSLO])
+    assert extraction.entities == tuple(json.loads(shown))
     assert extraction.triples == (Triple("water", "boils at", "100 °C"),)
-    assert model.prompts[1].user.endswith("Entities:\n[]")
+    assert model.prompts[1].user.endswith(f"Entities:\n{shown}")
 
 
-def test_the_name_tells_model_and_prompts() -> None:
-    extractor = TwoStepExtractor(Scripted([], name="toy"))
-    versions = f"{load('extract_entities').version}-{load('extract_triples').version}"
-    assert extractor.name == f"llm-two-step:toy:{versions}"
+def test_names_tell_model_and_prompts() -> None:
+    model, entities, triples = Scripted([], name="toy"), load("extract_entities"), load("extract_triples")
+    assert TwoStepExtractor(model).name == f"llm-two-step:toy:{entities.version}-{triples.version}"
+    assert WithKeywords(TableExtractor(TRIPLES), model).name == f"table:1+keywords:toy:{load('keywords').version}"
 
 
 def test_a_batch_is_asked_for_entities_and_then_for_triples() -> None:
@@ -118,57 +98,25 @@ def test_a_batch_is_asked_for_entities_and_then_for_triples() -> None:
         assert [extraction.passage_id for extraction in extractions] == ["p2", "p3"]
 
 
-def test_a_row_that_is_no_triple_is_put_aside_without_the_others() -> None:
-    with Scripted([entities("Oslo"), triples(["Oslo", "is in", "Norway"], ["a", "b"], ["a", None, "c"])]) as model:
-        [extraction] = TwoStepExtractor(model).extract([OSLO])
-    assert extraction.triples == (Triple("Oslo", "is in", "Norway"),)
-    assert extraction.rejected == (("a", "b"), ("a", "", "c"))
-
-
 def test_either_reply_is_corrected_once_and_all_calls_are_charged() -> None:
-    replies = ["no JSON", entities("Oslo"), "no JSON", triples(["Oslo", "is in", "Norway"])]
+    replies = ["no JSON", entities("Oslo"), "no JSON", triples(["Oslo", "is in", "Norway"], ["a", None, "c"])]
     with Scripted(replies) as model, account() as spent:
         [extraction] = TwoStepExtractor(Accounted(model)).extract([OSLO])
     assert extraction.triples == (Triple("Oslo", "is in", "Norway"),)
+    assert extraction.rejected == (("a", "", "c"),)
     assert [prompt.correction is not None for prompt in model.prompts] == [False, True, False, True]
     assert spent.usage.calls == 4
 
 
-def test_a_passage_without_a_usable_list_is_not_asked_for_triples() -> None:
-    with Scripted({**BOTH, "Lima": "no JSON"}) as model:
+def test_a_passage_fails_alone_and_without_a_usable_list_it_is_not_asked_for_triples() -> None:
+    """In either step; `ask_many`, which every extractor uses, handles prompts and endpoints that fail."""
+    with Scripted({**BOTH, "Lima": "no JSON", "Rome": entities("Rome")}) as model:
         oslo, lima, rome = TwoStepExtractor(model).extract([OSLO, LIMA, ROME])
     assert "holds no JSON object" in (lima.failure or "")
-    assert (oslo.entities, rome.entities) == (("Oslo", "Norway"), ("Rome", "Italy"))
-    assert rome.triples == (Triple("Rome", "is in", "Italy"),)
+    assert "triples: Field required" in (rome.failure or "")
+    assert (oslo.triples, oslo.entities) == ((Triple("Oslo", "is in", "Norway"),), ("Oslo", "Norway"))
     asked = [prompt.user for prompt in model.prompts if prompt.template == "extract_triples"]
-    assert [("Oslo" in user, "Rome" in user) for user in asked] == [(True, False), (False, True)]
-
-
-@pytest.mark.parametrize("template", ["extract_entities", "extract_triples"])
-def test_a_passage_the_endpoint_refuses_fails_alone(template: str) -> None:
-    model = Fails(BOTH, template, "Lima", PromptRefusedError("too long"))
-    extractions = list(TwoStepExtractor(model).extract([OSLO, LIMA, ROME]))
-    assert [(extraction.passage_id, extraction.failure) for extraction in extractions] == [
-        ("p1", None),
-        ("p2", "too long"),
-        ("p3", None),
-    ]
-
-
-def test_an_endpoint_that_goes_down_keeps_what_was_done() -> None:
-    model = Fails(BOTH, "extract_entities", "Lima", EndpointError("down"))
-    extractions = TwoStepExtractor(model, batch_size=1).extract([OSLO, LIMA])
-    assert next(extractions).passage_id == "p1"
-    with pytest.raises(EndpointError, match="down"):
-        next(extractions)
-
-
-def test_what_arrived_in_a_batch_is_given_before_its_error() -> None:
-    model = Fails(BOTH, "extract_triples", "Lima", EndpointError("down"))
-    extractions = TwoStepExtractor(Concurrent(model=model, concurrency=1)).extract([OSLO, LIMA, ROME])
-    assert next(extractions).passage_id == "p1"
-    with pytest.raises(EndpointError, match="down"):
-        next(extractions)
+    assert not any("Lima" in user for user in asked)
 
 
 def test_the_prompts_own_examples_follow_their_rules() -> None:
@@ -188,29 +136,16 @@ FILM = Passage(id="film", title="Laughter in Hell", text="A drama film directed 
 CITY = Passage(id="city", title="Milwaukee", text="Milwaukee lies in Wisconsin.")
 
 
-def reply(*names: str) -> str:
-    return json.dumps({"entities": names})
-
-
 def test_triples_stay_and_keywords_take_the_place_of_entities() -> None:
-    with Scripted([reply("Laughter in Hell", " Edward L. Cahn", "Edward L. Cahn"), reply()]) as model:
+    with Scripted([entities("Laughter in Hell", " Edward L. Cahn", "Edward L. Cahn"), entities()]) as model:
         film, city = WithKeywords(TableExtractor(TRIPLES), model).extract([FILM, CITY])
     assert film.triples == tuple(TRIPLES["film"])
     assert film.entities == ("Laughter in Hell", "Edward L. Cahn")
     assert (city.triples, city.entities) == (tuple(TRIPLES["city"]), ())
     assert model.prompts[0].user == "Passage:\nLaughter in Hell\nA drama film directed by Edward Cahn."
-
-
-def test_the_name_tells_both() -> None:
-    extractor = WithKeywords(TableExtractor(TRIPLES), Scripted([], name="toy"))
-    assert extractor.name == f"table:1+keywords:toy:{load('keywords').version}"
-
-
-def test_a_reply_that_is_no_use_fails_its_passage_alone() -> None:
-    with Scripted(["no", reply("Milwaukee"), "no again"]) as model:
+    with Scripted(["no", entities("Milwaukee"), "no again"]) as model:
         film, city = WithKeywords(TableExtractor(TRIPLES), model).extract([FILM, CITY])
-    assert film.failure is not None
-    assert city.entities == ("Milwaukee",)
+    assert (bool(film.failure), city.entities) == (True, ("Milwaukee",)), "a passage fails alone"
 
 
 def test_passages_that_share_a_keyword_are_joined(tmp_path: Path, words: Embedder) -> None:
@@ -220,7 +155,7 @@ def test_passages_that_share_a_keyword_are_joined(tmp_path: Path, words: Embedde
     """
     keywords = {"film": ["Water"], "director": ["Edward Cahn"], "lake": ["water"]}
     replies = [
-        reply(*keywords.get(document.id, [])) for document in sorted(world_documents(), key=lambda each: each.id)
+        entities(*keywords.get(document.id, [])) for document in sorted(world_documents(), key=lambda each: each.id)
     ]
     extractor = WithKeywords(TableExtractor(TRIPLES), Scripted(replies))
     IndexBuilder(folder=tmp_path / "i", embedder=words, extractor=extractor).build(world_documents())

@@ -1,5 +1,6 @@
 """Late interaction: MaxSim against loops, and what every retriever keeps."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -8,13 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from max_sim import max_sim
-from small_world import world_documents
 from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError
 from triplebeam.index.build.build import IndexBuilder
 from triplebeam.index.folder.snapshot import Snapshot, view
 from triplebeam.passage import Document
-from triplebeam.ranking import Ranking
 from triplebeam.retrieve.bases import BM25, Dense, Hybrid
 from triplebeam.retrieve.retriever import Retriever
 from triplebeam.testing.contracts import RetrieverContract
@@ -37,9 +36,7 @@ def random_index(tmp_path_factory: pytest.TempPathFactory, words: Embedder) -> S
     folder = tmp_path_factory.mktemp("late") / "random.index"
     random = np.random.default_rng(5)
     texts = [" ".join(random.choice(VOCABULARY, random.integers(1, 31))) for _ in range(100)]
-    documents = [
-        Document(id=f"{n:03d}", text=text, metadata={"n": str(n)}, is_passage=True) for n, text in enumerate(texts)
-    ]
+    documents = [Document(id=f"{number:03d}", text=text, is_passage=True) for number, text in enumerate(texts)]
     IndexBuilder(folder=folder, embedder=words).build(documents)
     return Snapshot.open(folder)
 
@@ -75,35 +72,24 @@ def test_equal_passages_go_by_id(tmp_path: Path, words: Embedder) -> None:
     IndexBuilder(folder=tmp_path, embedder=words).build(
         Document(id=id_, text="the same words", is_passage=True) for id_ in "dbca"
     )
-    assert over(Snapshot.open(tmp_path), words).retrieve("same", 2).ids == ["a", "b"]
-
-
-def test_none_wanted_is_none_given(world: Snapshot, words: Embedder) -> None:
-    assert over(world, words).retrieve("lake", 0) == Ranking()
+    late = over(Snapshot.open(tmp_path), words)
+    with pytest.raises(BadInputError, match="candidates is 0"):
+        replace(late, candidates=0)
+    assert (late.retrieve("same", 2).ids, late.retrieve("same", 0).ids) == (["a", "b"], [])
 
 
 def test_a_passage_is_encoded_once(world: Snapshot, words: Embedder) -> None:
     late = over(world, words)
     first = late.retrieve("lake", 3)
-    encoder = late.encoder
-    assert isinstance(encoder, WordTokens)
-    before = len(encoder.encoded)
+    before = len(late.encoder.encoded)  # type: ignore[attr-defined]
     assert late.retrieve("lake", 3) == first
-    assert len(encoder.encoded) == before + 1  # the query
-
-
-def test_numbers_that_find_nothing_are_refused(world: Snapshot, words: Embedder) -> None:
-    with pytest.raises(BadInputError, match="candidates is 0"):
-        over(world, words, 0)
+    assert len(late.encoder.encoded) == before + 1, "the query"  # type: ignore[attr-defined]
 
 
 @pytest.mark.slow
-def test_minilm_finds_the_passage(tmp_path: Path, words: Embedder, home: Path) -> None:
-    IndexBuilder(folder=tmp_path, embedder=words).build(world_documents())
-    index = Snapshot.open(tmp_path)
-    late = LateInteraction(
-        base=BM25.over_passages(index), encoder=load_token_encoder("minilm", home), passages=index.passages
-    )
+def test_minilm_finds_the_passage(world: Snapshot, home: Path) -> None:
+    encoder = load_token_encoder("minilm", home)
+    late = LateInteraction(base=BM25.over_passages(world), encoder=encoder, passages=world.passages)
     assert late.retrieve("When did Edward Cahn die?", 1).ids == ["director"]
 
 

@@ -1,7 +1,6 @@
 """Training on made-up problems, its stopping rules, and the file of weights.
 
-Eq. 3 and 5: losses against their transcription, derivatives against finite differences, the printed gradients
-against the printed equations.
+Eq. 3 and 5: losses against their transcription, derivatives against finite differences, printed gradients as printed.
 """
 
 from itertools import pairwise
@@ -22,7 +21,13 @@ from triplebeam.index.folder.passage_graph import PassageGraph
 from triplebeam.methods.gnn_ret.propagate import Message, MessagePassing
 from triplebeam.methods.gnn_ret.weights import GNN_RET, RGNN_RET, Gradient, TrainedOn, TrainingSettings, read_weights
 from triplebeam_research.training.descent import AT_BORDER, LAST_STEP, RISING_LOSS, SMALL_GRADIENT, train
-from triplebeam_research.training.objective import HingeObjective, TrainingStep, assign_labels, training_steps
+from triplebeam_research.training.objective import (
+    HingeObjective,
+    LossAndGradient,
+    TrainingStep,
+    assign_labels,
+    training_steps,
+)
 from triplebeam_research.training.printed import compute_printed_gradient
 from triplebeam_research.training.trainer import describe_training, write_weights
 
@@ -51,79 +56,61 @@ def test_a_target_next_to_a_near_passage_teaches_to_listen(star: PassageGraph, g
     assert result.ending == SMALL_GRADIENT
 
 
-def test_a_target_among_its_likes_teaches_to_ignore_the_neighbours() -> None:
-    """The target is near by itself; what its rivals are sent only brings them nearer."""
+def test_what_lowers_the_loss_is_learned() -> None:
+    # The target is near by itself; what its rivals are sent only brings them nearer: ignore the neighbours.
     graph = graph_of(6, [], [(0, 2), (0, 3), (0, 4), (0, 5)])
     result = train(graph, [[step([0.1, 0.2, 0.3, 0.31, 0.32, 0.33], 1)]], TrainingSettings(relevant=1, threshold=0.1))
     assert result.alpha[0] > GNN_RET.alpha[0]
     assert result.losses[-1] < result.losses[0]
-
-
-def test_steps_that_prepare_each_other_teach_to_remember() -> None:
-    """The second sub-question is misleading and the first is not, so β falls from 1."""
+    # The second sub-question is misleading and the first is not, so β falls from 1: remember.
     first, second = [0.1, 0.2, 0.8, 0.8, 0.8], [0.8, 0.8, 0.5, 0.3, 0.4]
     result = train(graph_of(5, [], []), [[step(first, 0, 1), step(second, 1)]], RGNN_RET)
-    assert result.beta is not None
     assert result.beta < 0.7
     assert result.loss < result.losses[0]
-
-
-def test_layers_are_trained_each(star: PassageGraph) -> None:
-    chain = graph_of(10, [], [(0, 1), (1, 2)])
-    distances = [0.1, 0.8, 0.9, 0.3, 0.35, 0.4, 0.45, 0.5, 0.55, 0.6]
+    # Layers are trained each.
+    chain, distances = graph_of(10, [], [(0, 1), (1, 2)]), [0.1, 0.8, 0.9, 0.3, 0.35, 0.4, 0.45, 0.5, 0.55, 0.6]
     result = train(chain, [[step(distances, 1, 2)]], TrainingSettings(alpha=(0.9, 0.9), relevant=2, rate=0.1))
     assert result.loss < result.losses[0]
     assert len(result.alpha) == 2
 
 
-def test_it_stops_when_the_loss_is_flat(star: PassageGraph) -> None:
+def test_it_stops_when_the_loss_is_flat_at_the_border_or_at_the_last_step(star: PassageGraph) -> None:
     result = train(star, [[step([0.1, 0.2, *[0.9] * 8], 1)]])
-    assert result.losses == (0.0,)
-    assert (result.alpha, result.ending) == ((0.1,), SMALL_GRADIENT)
-
-
-def test_it_stops_at_the_border(star: PassageGraph) -> None:
-    """Nothing is nearer than α = 0 allows, and the gradient is not small there."""
-    far = [0.5, 0.9, *[0.2] * 8]
-    result = train(star, [[step(far, 1)]], TrainingSettings(alpha=(0.4,), relevant=10))
-    assert result.alpha == (0.0,)
-    assert result.ending == AT_BORDER
+    assert (result.losses, result.alpha, result.ending) == ((0.0,), (0.1,), SMALL_GRADIENT)
+    # Nothing is nearer than α = 0 allows, and the gradient is not small there.
+    result = train(star, [[step([0.5, 0.9, *[0.2] * 8], 1)]], TrainingSettings(alpha=(0.4,), relevant=10))
+    assert (result.alpha, result.ending) == ((0.0,), AT_BORDER)
     assert len(result.losses) < 10
+    seen: list[tuple[str, int, int]] = []
+    settings = TrainingSettings(alpha=(1.0,), rate=0.01, relevant=1, max_steps=3)
+    result = train(star, [[step(FAR_TARGET, 1)]], settings, lambda *args: seen.append(args))
+    assert (result.ending, len(result.losses), seen[-1]) == (LAST_STEP, 4, ("train", 3, 3))
 
 
-def test_it_stops_when_the_loss_keeps_rising_and_gives_the_best_values(
-    star: PassageGraph, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from triplebeam_research.training import objective
-
+def test_it_stops_when_the_loss_keeps_rising(star: PassageGraph, monkeypatch: pytest.MonkeyPatch) -> None:
     heights = iter([0.5, 0.4, 0.3, 0.35, 0.36, 0.37, 0.38, 0.39, 0.2])
 
-    def rising(*arguments: object) -> objective.LossAndGradient:
-        return objective.LossAndGradient(next(heights), np.array([-0.05, 0.0]))
+    def rise(*arguments: object) -> LossAndGradient:
+        return LossAndGradient(next(heights), np.array([-0.05, 0.0]))
 
-    monkeypatch.setattr(objective.HingeObjective, "compute_exact", rising)
+    monkeypatch.setattr(HingeObjective, "compute_exact", rise)
     result = train(star, [[step(FAR_TARGET, 1)]])
     assert result.losses[-1] == 0.39
     assert result.ending == RISING_LOSS
     assert (result.loss, result.alpha) == (0.3, (pytest.approx(0.2),))
 
 
-def test_it_stops_at_the_last_step(star: PassageGraph) -> None:
-    seen: list[tuple[str, int, int]] = []
-    settings = TrainingSettings(alpha=(1.0,), rate=0.01, relevant=1, max_steps=3)
-    result = train(star, [[step(FAR_TARGET, 1)]], settings, lambda *args: seen.append(args))
-    assert result.ending == LAST_STEP
-    assert len(result.losses) == 4
-    assert seen[-1] == ("train", 3, 3)
-
-
-def test_nothing_to_train_on_is_said(star: PassageGraph) -> None:
-    with pytest.raises(BadInputError, match="nothing to train on"):
-        train(star, [])
-    with pytest.raises(BadInputError, match="question 2 names no supporting passage"):
-        train(star, [[step(FAR_TARGET, 1)], [step(FAR_TARGET)]])
-    with pytest.raises(BadInputError, match="between 0 and 1"):
-        train(star, [[step(FAR_TARGET, 1)]], TrainingSettings(alpha=(1.5,)))
+@pytest.mark.parametrize(
+    ("steps", "alpha", "message"),
+    [
+        ([], 0.5, "nothing to train on"),
+        ([[step(FAR_TARGET, 1)], [step(FAR_TARGET)]], 0.5, "question 2 names no supporting passage"),
+        ([[step(FAR_TARGET, 1)]], 1.5, "between 0 and 1"),
+    ],
+)
+def test_nothing_to_train_on(star: PassageGraph, steps: list[list[TrainingStep]], alpha: float, message: str) -> None:
+    with pytest.raises(BadInputError, match=message):
+        train(star, steps, TrainingSettings(alpha=(alpha,)))
 
 
 TRAINED_ON = TrainedOn(questions="train.jsonl", question_count=1, passage_count=10, embedder="words")
@@ -135,6 +122,10 @@ def test_weights_are_read_as_written(star: PassageGraph, tmp_path: Path) -> None
         write_weights(tmp_path / "weights.json", weights)
         assert read_weights(tmp_path / "weights.json") == weights
         assert weights.method == ("gnn_ret" if chosen is GNN_RET else "rgnn_ret")
+    with pytest.raises(BadInputError, match=r"none\.json cannot be read"):
+        read_weights(tmp_path / "none.json")
+    with pytest.raises(BadInputError, match="cannot be written"):
+        write_weights(tmp_path / "no" / "folder.json", weights)
 
 
 @pytest.mark.parametrize(
@@ -146,22 +137,12 @@ def test_weights_are_read_as_written(star: PassageGraph, tmp_path: Path) -> None
         (("{", ""), "the file: Invalid JSON"),
     ],
 )
-def test_a_file_of_something_else_is_refused(
-    star: PassageGraph, tmp_path: Path, change: tuple[str, str], message: str
-) -> None:
+def test_other_files_are_refused(star: PassageGraph, tmp_path: Path, change: tuple[str, str], message: str) -> None:
     path = tmp_path / "weights.json"
     write_weights(path, describe_training(train(star, [[step(FAR_TARGET, 1)]]), GNN_RET, TRAINED_ON))
     path.write_text(path.read_text(encoding="utf-8").replace(*change, 1), encoding="utf-8")
     with pytest.raises(BadInputError, match=message):
         read_weights(path)
-
-
-def test_files_that_are_not_there_are_named(star: PassageGraph, tmp_path: Path) -> None:
-    with pytest.raises(BadInputError, match=r"none\.json cannot be read"):
-        read_weights(tmp_path / "none.json")
-    weights = describe_training(train(star, [[step(FAR_TARGET, 1)]]), GNN_RET, TRAINED_ON)
-    with pytest.raises(BadInputError, match="cannot be written"):
-        write_weights(tmp_path / "no" / "folder.json", weights)
 
 
 MESSAGES = {"min": min, "mean": fmean}
@@ -178,15 +159,8 @@ def objective(problem: Problem, threshold: float, message: Message = "min") -> H
 def loss(problem: Problem, values: NDArray[np.float64], threshold: float, message: Message = "min") -> float:
     *alpha, beta = values.tolist()
     return oracle.rgnn_loss(
-        problem.distances,
-        problem.neighbours,
-        problem.targets,
-        alpha,
-        beta,
-        problem.relevant,
-        problem.competitors,
-        threshold,
-        MESSAGES[message],
+        *(problem.distances, problem.neighbours, problem.targets, alpha, beta),
+        *(problem.relevant, problem.competitors, threshold, MESSAGES[message]),
     )
 
 
@@ -222,27 +196,10 @@ def test_printed_gradients_are_as_printed(problem: Problem, threshold: float) ->
     values = np.array([*problem.alpha, problem.beta])
     assert result.loss == pytest.approx(loss(problem, values, threshold))
     expected = oracle.printed_gradient(
-        problem.distances,
-        problem.neighbours,
-        problem.targets,
-        problem.alpha,
-        problem.beta,
-        problem.relevant,
-        problem.competitors,
-        threshold,
+        *(problem.distances, problem.neighbours, problem.targets, problem.alpha, problem.beta),
+        *(problem.relevant, problem.competitors, threshold),
     )
     assert result.gradient == pytest.approx(expected)
-
-
-def test_printed_and_exact_differ_by_the_means() -> None:
-    """One layer, all competitors receive: the printed gradient has sums where the loss has means."""
-    graph = graph_of(4, [], [(0, 1), (0, 2), (0, 3), (1, 2)])
-    steps = [TrainingStep(distances=np.array([0.1, 0.5, 0.6, 0.7]), targets=np.array([3]))]
-    hinge = HingeObjective(passing=MessagePassing(graph=graph, relevant=2), threshold=1.0, competitors=4)
-    exact, printed = hinge.compute_exact(steps, [0.5], 1.0), compute_printed_gradient(hinge, steps, [0.5], 1.0)
-    own_less_message = np.array([0.1 - 0.5, 0.5 - 0.1, 0.6 - 0.1, 0.7 - 0.1])
-    assert exact.gradient[0] == pytest.approx(own_less_message[3] - own_less_message[:3].mean())
-    assert printed.gradient[0] == pytest.approx(own_less_message[3] - own_less_message[:3].sum())
 
 
 def test_a_step_with_nothing_to_compare_adds_nothing() -> None:

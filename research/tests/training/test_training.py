@@ -1,9 +1,7 @@
-"""Training on an index: examples from questions, folds, and weights that a retriever takes.
-
-Sub-questions with the answers of earlier ones filled in.
-"""
+"""Training on an index: examples from questions and sub-questions, folds, and weights that a retriever takes."""
 
 import json
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,11 +14,11 @@ from triplebeam.errors import BadInputError
 from triplebeam.evaluate.questions import SubQuestion
 from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.methods.gnn_ret.retrieve import GNNRet
-from triplebeam.methods.gnn_ret.weights import GNN_RET, RGNN_RET, Targets
+from triplebeam.methods.gnn_ret.weights import GNN_RET, RGNN_RET
 from triplebeam.settings import Settings
 from triplebeam_research.training.trainer import DEPTHS, Trainer, average_recall, read_decompositions, write_weights
 
-QUESTIONS = [
+QUESTIONS: list[dict[str, object]] = [
     {
         "id": "death",
         "question": "When did the director of Laughter in Hell die?",
@@ -54,11 +52,14 @@ def recurrent(trainer: Trainer) -> Trainer:
     return replace(trainer, settings=replace(RGNN_RET, relevant=1, competitors=4, max_steps=20))
 
 
+def write(path: Path, rows: Sequence[object]) -> Path:
+    path.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    return path
+
+
 @pytest.fixture
 def questions(tmp_path: Path) -> Path:
-    path = tmp_path / "questions.jsonl"
-    path.write_text("\n".join(map(json.dumps, QUESTIONS)), encoding="utf-8")
-    return path
+    return write(tmp_path / "questions.jsonl", QUESTIONS)
 
 
 def test_a_question_is_an_example_of_one_step(trainer: Trainer, questions: Path, world: Snapshot) -> None:
@@ -70,33 +71,17 @@ def test_a_question_is_an_example_of_one_step(trainer: Trainer, questions: Path,
     assert len(trainer.examples(questions, limit=1)) == 1
 
 
-def test_sub_questions_are_steps_and_the_dataset_knows_their_passages(
-    recurrent: Trainer, questions: Path, world: Snapshot, words: Embedder
-) -> None:
+def test_sub_questions_are_steps(recurrent: Trainer, questions: Path, world: Snapshot, words: Embedder) -> None:
     known, guessed = recurrent.examples(questions, limit=2)
     assert [world.passages.ids(step.targets) for step in known.steps] == [["director", "film"], ["director"]]
     assert [world.passages.ids(wanted) for wanted in known.wanted] == [["film"], ["director"]]
     assert sorted(id_ for wanted in guessed.wanted for id_ in world.passages.ids(wanted)) == ["actor", "city"]
     (asked,) = words.embed(["When did Edward Cahn die?"], "query")
     np.testing.assert_allclose(known.steps[1].distances, 1 - world.passage_vectors.rows @ asked, atol=1e-6)
-
-
-@pytest.mark.parametrize(
-    ("targets", "found"),
-    [
-        ("all", [["director", "film"], ["director", "film"]]),
-        ("current", [["film"], ["director"]]),
-        ("current_and_later", [["director", "film"], ["director"]]),
-    ],
-)
-def test_the_label_sets_of_table_2(
-    recurrent: Trainer, questions: Path, world: Snapshot, targets: Targets, found: list[list[str]]
-) -> None:
-    trainer = replace(recurrent, settings=replace(recurrent.settings, targets=targets))
-    (example,) = trainer.examples(questions, limit=1)
-    assert [world.passages.ids(step.targets) for step in example.steps] == found
-    assert [world.passages.ids(wanted) for wanted in example.wanted] == [["film"], ["director"]]
-    assert trainer.weights([example], questions).settings.targets == targets
+    other = replace(recurrent, settings=replace(recurrent.settings, targets="current"))  # another row of Table 2
+    (example,) = other.examples(questions, limit=1)
+    assert [world.passages.ids(step.targets) for step in example.steps] == [["film"], ["director"]]
+    assert other.weights([example], questions).settings.targets == "current"
 
 
 def test_what_is_learned_can_be_used(trainer: Trainer, questions: Path, tmp_path: Path) -> None:
@@ -118,8 +103,8 @@ def test_the_recall_is_that_of_the_retriever(trainer: Trainer, questions: Path) 
     retriever = trainer.index.retriever("gnn_ret[relevant=1]")
     for depth, recall in zip(DEPTHS, trainer.recall(trainer.examples(questions), (0.5,), 1.0), strict=True):
         shares = [
-            len({*row["gold"]} & {*retriever.retrieve(str(row["question"]), depth).ids}) / len(row["gold"])
-            for row in QUESTIONS
+            len(set(gold) & {*retriever.retrieve(question, depth).ids}) / len(gold)
+            for _, question, gold, *_ in (row.values() for row in QUESTIONS)
         ]
         assert recall == pytest.approx(np.mean(shares))
 
@@ -149,17 +134,14 @@ def test_what_is_missing_is_reported(trainer: Trainer, recurrent: Trainer, quest
         trainer.cross_validate(trainer.examples(questions), 4)
     with pytest.raises(BadInputError, match="a score for every passage"):
         replace(trainer, base="hybrid").examples(questions)
-    other = tmp_path / "other.jsonl"
-    other.write_text('{"id": "q", "question": "why?", "answers": ["so"]}', encoding="utf-8")
-    with pytest.raises(BadInputError, match=r"'q' of .* has no gold passages"):
-        trainer.examples(other)
-    other.write_text('{"id": "q", "question": "why?", "gold": ["moon"]}', encoding="utf-8")
-    with pytest.raises(BadInputError, match="the gold passage 'moon' of question 'q' is not in the index"):
-        trainer.examples(other)
-    row = {**QUESTIONS[0], "decomposition": [{"question": "Who directed it?", "gold": "moon"}]}
-    other.write_text(json.dumps(row), encoding="utf-8")
-    with pytest.raises(BadInputError, match=r"'moon' of sub-question 'Who directed it\?' of question 'death'"):
-        recurrent.examples(other)
+    misled = QUESTIONS[0] | {"decomposition": [{"question": "Who directed it?", "gold": "moon"}]}
+    for row, message in (
+        ({"id": "q", "question": "why?", "answers": ["so"]}, r"'q' of .* has no gold passages"),
+        ({"id": "q", "question": "why?", "gold": ["moon"]}, "the gold passage 'moon' of question 'q' is not in the"),
+        (misled, r"'moon' of sub-question 'Who directed it\?' of question 'death'"),
+    ):
+        with pytest.raises(BadInputError, match=message):
+            recurrent.examples(write(tmp_path / "other.jsonl", [row]))
 
 
 STEPS: list[dict[str, object]] = [
@@ -167,11 +149,6 @@ STEPS: list[dict[str, object]] = [
     {"question": "When did #1 die, and was #1 old?", "answer": "1963"},
     {"question": "What happened in #2 to #1?"},
 ]
-
-
-def write(path: Path, rows: list[object]) -> Path:
-    path.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
-    return path
 
 
 def test_earlier_answers_are_filled_in(tmp_path: Path) -> None:

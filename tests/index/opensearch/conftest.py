@@ -2,13 +2,15 @@
 
 import secrets
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
+import small_world
 from opensearch_cluster.background import BackgroundCluster, is_running, wait_for_cluster
 from opensearch_cluster.nodes import missing
-from small_world import TRIPLES, TableExtractor, world_documents
+from small_world import world_documents
 from triplebeam.assemble import Index
 from triplebeam.embed.embedder import Embedder
 from triplebeam.index.build.build import IndexBuilder
@@ -42,14 +44,11 @@ def address(nodes: dict[str, Any]) -> Callable[[str], str]:
 
 @pytest.fixture(scope="session")
 def remote(address: Callable[[str], str], words: Embedder, tmp_path_factory: pytest.TempPathFactory) -> Index:
-    """The small world, on the cluster."""
     settings = Settings(state=tmp_path_factory.mktemp("state"))
     location = Cluster.parse(address("world"), settings.state)
-    world_builder(location, words).build(world_documents())
+    world_builder(location).build(world_documents())
     return Index(location, settings=settings, embedder=words)
 
 
-def world_builder(location: Location, words: Embedder) -> IndexBuilder:
-    """What puts documents of the small world at a location."""
-    extractor, publisher = TableExtractor(TRIPLES), publisher_of(location)
-    return IndexBuilder(folder=location.state, embedder=words, extractor=extractor, publisher=publisher)
+def world_builder(location: Location) -> IndexBuilder:
+    return replace(small_world.world_builder(location.state), publisher=publisher_of(location))

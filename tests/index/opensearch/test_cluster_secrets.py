@@ -11,7 +11,6 @@ from fastapi.testclient import TestClient
 from planted_secrets import QUESTION, WHERE, Curious, build, documents, find_leaks
 from serve.asking.served_world import on_loopback
 from serve.http.bound_tools import check_tools
-from triplebeam.index.build.build import IndexBuilder
 from triplebeam.index.location import Cluster
 from triplebeam.index.stores import publisher_of
 from triplebeam.passage import Document
@@ -20,7 +19,7 @@ from triplebeam.serve.http.keys import Keys
 from triplebeam.serve.library import Library
 from triplebeam.settings import Settings
 from triplebeam.testing.hashed_words import HashedWords
-from written_facts import Written
+from written_facts import written_builder
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("opensearch")]
 
@@ -115,10 +114,7 @@ def test_a_long_value_does_not_show_its_passage(address: Callable[[str], str], t
         Document(id="open", text="Open to all.", metadata={"acl": "staff"}),
         Document(id="closed", text="For few.", metadata={"acl": "hr " * 4000}),
     ]
-    builder = IndexBuilder(
-        folder=location.state, embedder=HashedWords(), extractor=Written(), publisher=publisher_of(location)
-    )
-    builder.build([*documents(), *rows])
+    written_builder(location.state, publisher=publisher_of(location)).build([*documents(), *rows])
     library = Library([location], Settings(), embedder=HashedWords())
     [name] = library.names()
     view = library.index(name).filter('acl exists and not acl contains "hr"')

@@ -105,24 +105,20 @@ def test_no_more_triples_are_asked_for_than_a_search_returns(k: int, size: int) 
     assert body["size"] == size
 
 
-def test_the_stemmers_of_passages_are_those_they_were_published_with() -> None:
-    sources = [{"number": 1, "stemmer": "german"}, {"number": 2, "stemmer": "english"}]
-    terms = ClusterSource(publish(lambda kind, body: hits(*({"_source": each} for each in sources)))).passage_terms
-    assert terms.stemmers_of([2, 1]) == ["english", "german"]
-    with pytest.raises(IndexChangedError):
-        terms.stemmers_of([1, 3])
-
-
-def test_the_stemmers_of_passages_cost_two_requests_however_many_they_are(words: Embedder) -> None:
+def test_the_stemmers_of_passages_cost_two_requests_however_many_they_are() -> None:
     content = {"text": "text", "title": "", "start": 0, "end": 4, "metadata": {}, "section": ""}
+    stemmers = {each: "english" if each == "4" else "german" for each in "01234"}
     sources = [
-        {"id": each, "number": number_of(each), "document": each, "position": 0, "content": content} for each in "01234"
+        {"id": each, "number": number_of(each), "document": each, "position": 0, "content": content, "stemmer": stemmer}
+        for each, stemmer in stemmers.items()
     ]
-    found = hits(*({"_id": key(each["id"]), "_source": {**each, "stemmer": "german"}} for each in sources))
+    found = hits(*({"_id": key(str(each["id"])), "_source": each} for each in sources))
     snapshot = ClusterSource(publish(lambda kind, body: found))
-    known = find_stemmers(snapshot, list("01234"))
-    assert known == dict.fromkeys("01234", "german")
+    assert find_stemmers(snapshot, list("01234")) == stemmers
     assert len(snapshot.published.client.asked) == 2  # type: ignore[attr-defined]
+    assert snapshot.passage_terms.stemmers_of([number_of("4"), number_of("1")]) == ["english", "german"]
+    with pytest.raises(IndexChangedError):
+        snapshot.passage_terms.stemmers_of([number_of("1"), number_of("9")])
 
 
 def test_neighbours_are_ranked_by_exact_cosines() -> None:

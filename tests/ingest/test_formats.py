@@ -1,15 +1,22 @@
-"""Decoding, and what no small case shows: long and nested texts, mail in parts inside parts, and endings."""
+"""What no small case of a format shows: decoding, long and nested texts, layouts, damage, a missing library."""
 
+import contextlib
+import random
+import sys
 from pathlib import Path
 
 import pytest
-from made_files import make_mailbox
+from fpdf import FPDF
+from made_files import MADE, make_mailbox, make_pdf, make_xlsx, zip_of
 
 from triplebeam.errors import SourceError
-from triplebeam.ingest.content import decode
+from triplebeam.ingest.content import clean_title, decode
 from triplebeam.ingest.mail import read_mail, read_mailbox
+from triplebeam.ingest.office import read_xlsx
+from triplebeam.ingest.pdf import clean_lines, read_pdf
 from triplebeam.ingest.restructured_text import read_restructured_text
 from triplebeam.ingest.sources import find_ending, read_content
+from triplebeam.ingest.xml import read_epub
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-32", "utf-16-le", "utf-16-be"])
@@ -23,29 +30,29 @@ def test_western_text_is_told_by_how_rare_its_accents_are() -> None:
     assert decode("Die Straße führt über die Brücke.".encode("latin-1")) == "Die Straße führt über die Brücke."
 
 
+RUSSIAN = "Привет, это проверка"
+
+
 @pytest.mark.parametrize(
-    "data",
+    ("data", "encoding", "message"),
     [
-        "Привет, это проверка".encode("koi8-r"),
-        "日本語の文章です".encode("shift_jis"),
-        b"\xff\xfea",
-        b"\x89PNG\r\n\x1a\n\x00\xff",
+        *((data, None, "--encoding") for data in (b"\xff\xfea", b"\x89PNG\r\n\x1a\n\x00\xff")),
+        (RUSSIAN.encode("koi8-r"), None, "--encoding"),
+        ("日本語の文章です".encode("shift_jis"), None, "--encoding"),
+        (b"abc", "klingon", "no encoding 'klingon'"),
+        (b"words", "idna", "there is no encoding 'idna'"),
+        (RUSSIAN.encode(), "ascii", "it is not in ascii"),
     ],
 )
-def test_what_cannot_be_told_is_not_guessed(data: bytes) -> None:
-    with pytest.raises(SourceError, match="--encoding"):
-        decode(data)
+def test_what_cannot_be_told_is_not_guessed(data: bytes, encoding: str | None, message: str) -> None:
+    with pytest.raises(SourceError, match=message):
+        decode(data, encoding)
 
 
 def test_an_encoding_may_be_given_or_declared() -> None:
-    russian = "Привет, это проверка"
-    assert decode(russian.encode("koi8-r"), "koi8-r") == russian
-    assert decode(b"# -*- coding: koi8-r -*-\n" + russian.encode("koi8-r")).endswith(russian)
-    assert decode(b'<meta charset="iso-8859-5">' + russian.encode("iso-8859-5")).endswith(russian)
-    with pytest.raises(SourceError, match="no encoding 'klingon'"):
-        decode(b"abc", "klingon")
-    with pytest.raises(SourceError, match="it is not in ascii"):
-        decode(russian.encode(), "ascii")
+    assert decode(RUSSIAN.encode("koi8-r"), "koi8-r") == RUSSIAN
+    assert decode(b"# -*- coding: koi8-r -*-\n" + RUSSIAN.encode("koi8-r")).endswith(RUSSIAN)
+    assert decode(b'<meta charset="iso-8859-5">' + RUSSIAN.encode("iso-8859-5")).endswith(RUSSIAN)
 
 
 def test_restructured_text_without_end_is_plain_text() -> None:
@@ -129,11 +136,8 @@ def test_parts_that_are_too_deep_are_left_out_with_a_warning() -> None:
     assert read_mail(nest_messages(11)).warnings == ("parts that are more than 10 levels deep were left out",)
     box = make_mailbox(nest_messages(3), nest_messages(12))
     assert read_mailbox(box).warnings == ("message 2: parts that are more than 10 levels deep were left out",)
-
-
-def test_every_message_of_a_box_is_read_once() -> None:
     box = b"From a 00:00\nSubject: x\n\nhello\n\n" * 300
-    assert [part.text for part in read_mailbox(box).parts] == ["hello"] * 300
+    assert [part.text for part in read_mailbox(box).parts] == ["hello"] * 300, "each message once"
 
 
 @pytest.mark.parametrize("charset", ["punycode", "idna", "IDNA", "zlib", "rot13", "nowhere"])
@@ -143,5 +147,56 @@ def test_encodings_that_are_none_of_texts_are_not_used(charset: str) -> None:
     content = read_mail(head.encode() + b"aa-99 words")
     assert content.text == "aa-99 words"
     assert content.title
-    with pytest.raises(SourceError, match="there is no encoding 'idna'"):
-        decode(b"words", "idna")
+
+
+@pytest.mark.parametrize(
+    "title", [None, "", "untitled", "Microsoft Word - draft.doc", "paper.dvi", "12-34", "Word Document"]
+)
+def test_a_title_no_person_wrote_is_none(title: str | None) -> None:
+    assert clean_title(title) == ""
+
+
+@pytest.mark.parametrize(
+    "page",
+    ["Certificate\nAnn passed the test.", "Parcel {}\nTo Hamburg", "{}", "Bill {}\nTo Ann\nFor wine\n{} EUR\nDue {}."],
+)
+def test_pdf_pages_of_one_form_are_all_text(page: str) -> None:
+    pages = [page.format(number, 7 * number, number + 10) for number in range(1, 9)]
+    assert read_pdf(make_pdf(pages)).text.split() == " ".join(pages).split()
+
+
+def test_pdf_columns_are_read_one_after_the_other() -> None:
+    pdf = FPDF()
+    pdf.set_font("helvetica", size=12)
+    pdf.add_page()
+    with pdf.text_columns(ncols=2, gutter=10) as columns:
+        columns.write(text="left " * 320 + "right " * 200)
+    words = read_pdf(bytes(pdf.output())).text.split()
+    assert words == ["left"] * 320 + ["right"] * 200
+
+
+def test_lines_of_a_page_are_as_they_were_meant() -> None:
+    page = "Mod\ufffeern Universit¨at and B¨ ottcher \ufb01nd it. f ¨\nContents . . . . . . 7\na\nb\nc\nd\nend"
+    assert clean_lines(page) == ["Modern Universität and Böttcher find it. f", "end"]
+
+
+def test_a_damaged_book_and_a_missing_library_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(SourceError, match="the epub file is damaged"):
+        read_epub(zip_of({"META-INF/container.xml": "<container/>"}))
+    book = make_xlsx()  # which needs the library
+    monkeypatch.setitem(sys.modules, "openpyxl", None)
+    with pytest.raises(SourceError, match=r"openpyxl: install the extra triplebeam\[office\]$"):
+        read_xlsx(book)
+
+
+def test_damaged_files_are_told_whatever_the_damage() -> None:
+    rolls = random.Random(7)
+    names = ("title.pdf", "tables.docx", "slides.pptx", "sheets.xlsx", "chapters.epub", "lists.odt", "latin.eml")
+    whole = [(MADE[name](), name[name.index(".") :]) for name in names]
+    whole.append((rb"{\rtf1\ansi Text {\b bold} here.\par Next.}", ".rtf"))
+    for data, ending in whole * 20:
+        damaged = bytearray(data[: rolls.choice([len(data), rolls.randrange(1, len(data))])])
+        for _ in range(rolls.choice([1, 10, 100])):
+            damaged[rolls.randrange(len(damaged))] = rolls.randrange(256)
+        with contextlib.suppress(SourceError):  # any other error fails the test
+            read_content(bytes(damaged), ending)

@@ -10,16 +10,11 @@ from itertools import count, islice
 from pathlib import Path
 
 import pytest
+from made_files import write
 
 from triplebeam.errors import BadInputError
-from triplebeam.ingest import ENDINGS, Reading, Skipped, Unreadable, read_sources, scan_sources, sources
+from triplebeam.ingest import Reading, Skipped, Unreadable, read_sources, scan_sources
 from triplebeam.passage import Document
-
-
-def write(path: Path, data: str | bytes = "Some text.") -> Path:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(data.encode() if isinstance(data, str) else data)
-    return path
 
 
 def ids(readings: list[Reading], folder: Path | None = None) -> list[str]:
@@ -32,13 +27,14 @@ def read(*paths: Path) -> list[Reading]:
     return list(read_sources(paths))
 
 
-def only(path: Path) -> Reading:
-    (reading,) = read(path)
-    return reading
+def read_one(path: Path, **options: str) -> Document:
+    (document,) = read_sources([path], **options)
+    assert isinstance(document, Document)
+    return document
 
 
 def reason(path: Path) -> str:
-    reading = only(path)
+    (reading,) = read(path)
     assert isinstance(reading, Unreadable)
     assert reading.source == str(path)
     return str(reading)
@@ -47,7 +43,8 @@ def reason(path: Path) -> str:
 def test_a_folder_is_read_in_order_without_what_is_hidden(tmp_path: Path) -> None:
     docs = tmp_path / "docs"
     hidden = (".hidden.txt", ".git/x.txt", "~$lock.docx")
-    for name in (*hidden, "b.txt", "a/z.md", "a/a b.txt", "photo.jpg", "a/x.bin", "C.TXT"):
+    index = ("my.index/store.sqlite", "my.index/write.lock", "my.index/manifest.json")
+    for name in (*hidden, *index, "b.txt", "a/z.md", "a/a b.txt", "photo.jpg", "a/x.bin", "C.TXT"):
         write(docs / name)
     readings = read(docs)
     assert ids(readings, tmp_path) == ["docs/C.TXT", "docs/a/a b.txt", "docs/a/z.md", "docs/b.txt"]
@@ -60,7 +57,7 @@ def test_a_file_has_its_path_as_id_and_its_name_as_title(tmp_path: Path) -> None
     os.utime(path, (0, 0))
     fields = {"path": path.as_posix(), "type": "txt", "modified": "1970-01-01T00:00:00+00:00"}
     name = path.as_posix()
-    assert only(path) == Document(id=name, text="Some text.", title="my notes", metadata=fields, source=name)
+    assert read_one(path) == Document(id=name, text="Some text.", title="my notes", metadata=fields, source=name)
 
 
 def test_a_path_is_an_id_as_it_was_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -70,18 +67,7 @@ def test_a_path_is_an_id_as_it_was_named(tmp_path: Path, monkeypatch: pytest.Mon
     monkeypatch.chdir(tmp_path / "docs/inner")
     assert ids(read(Path())) == ["a.txt"]
     assert ids(read(Path("..//inner/./"))) == ["../inner/a.txt"]
-    assert ids(list(read_sources([path]))) == [path.as_posix()]
-
-
-def test_an_index_beside_the_documents_is_none_of_them(tmp_path: Path) -> None:
-    write(tmp_path / "docs/a.txt")
-    for name in ("store.sqlite", "write.lock", "manifest.json"):
-        write(tmp_path / "docs/my.index" / name)
-    assert ids(read(tmp_path / "docs"), tmp_path) == ["docs/a.txt"]
-
-
-def test_every_ending_of_the_table_has_a_reader(tmp_path: Path) -> None:
-    assert [sources.find_ending(tmp_path / f"a{ending.upper()}") for ending in ENDINGS] == list(ENDINGS)
+    assert ids(read(path)) == [path.as_posix()]
 
 
 @pytest.mark.parametrize("look_at", [read_sources, scan_sources])
@@ -90,12 +76,9 @@ def test_a_missing_path_is_refused_before_anything_is_read(look_at: Callable[...
         look_at([write(tmp_path / "a.txt"), tmp_path / "nowhere"])
 
 
-def test_deep_folders_are_read(tmp_path: Path) -> None:
+def test_deep_folders_are_read_and_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
     write(tmp_path / "docs" / Path(*["d"] * 150) / "a.txt")
     assert ids(read(tmp_path / "docs"), tmp_path) == ["docs/" + "d/" * 150 + "a.txt"]
-
-
-def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe.txt")
     assert "not a regular file" in reason(tmp_path / "pipe.txt")
 
@@ -122,59 +105,45 @@ def test_what_cannot_be_read_is_told_with_its_reason(tmp_path: Path, name: str, 
     assert f"{name}: {expected}" in reason(write(tmp_path / name, data))
 
 
-@pytest.mark.parametrize("name", ["empty.txt", "empty.pdf", "empty.jsonl", "__init__.py"])
-def test_an_empty_file_is_skipped_and_is_no_error(tmp_path: Path, name: str) -> None:
-    path = write(tmp_path / name, b"")
-    assert read(path) == [Skipped(str(path), "the file is empty")]
+DIRECTIVES = ".. automodule:: bridges.arch\n   :members:\n"
+NO_TEXT = "it has directives only, such as automodule, and no text of its own"
 
 
-def test_directives_of_sphinx_alone_are_no_text_and_no_error(tmp_path: Path) -> None:
-    path = write(tmp_path / "api.rst", ".. automodule:: bridges.arch\n   :members:\n")
-    reason = "it has directives only, such as automodule, and no text of its own"
-    assert read(path) == [Skipped(str(path), reason)]
+@pytest.mark.parametrize(
+    ("name", "data", "expected"),
+    [
+        *((name, "", "the file is empty") for name in ("empty.txt", "empty.pdf", "empty.jsonl", "__init__.py")),
+        ("api.rst", DIRECTIVES, NO_TEXT),
+    ],
+)
+def test_a_file_without_text_is_skipped_and_is_no_error(tmp_path: Path, name: str, data: str, expected: str) -> None:
+    path = write(tmp_path / name, data)
+    assert read(path) == [Skipped(str(path), expected)]
 
 
-def test_a_file_of_unknown_kind_is_text_where_it_is_named(tmp_path: Path) -> None:
-    path = write(tmp_path / "docs/app.conf")
-    assert ids(read(path)) == [path.as_posix()]
-    assert read(tmp_path / "docs") == [Skipped(str(path))]
+def test_names_may_tell_that_a_file_is_text_and_one_of_unknown_kind_is_text_where_it_is_named(tmp_path: Path) -> None:
+    docs = tmp_path / "docs"
+    for name in ("README", "License", "NEWS.Debian", "Makefile", "AUTHORS~", "app.conf"):
+        write(docs / name)
+    write(docs / "changelog.gz", gzip.compress(b"Changes."))
+    assert ids(read(docs), docs) == ["License", "NEWS.Debian", "README", "changelog.gz"]
+    assert Skipped(str(docs / "app.conf")) in read(docs)
+    assert ids(read(docs / "app.conf"), docs) == ["app.conf"]
 
 
-def test_names_may_tell_that_a_file_is_text(tmp_path: Path) -> None:
-    for name in ("README", "License", "NEWS.Debian", "Makefile", "AUTHORS~"):
-        write(tmp_path / "docs" / name)
-    write(tmp_path / "docs/changelog.gz", gzip.compress(b"Changes."))
-    assert ids(read(tmp_path / "docs"), tmp_path / "docs") == ["License", "NEWS.Debian", "README", "changelog.gz"]
-
-
-def test_text_may_be_gzipped(tmp_path: Path) -> None:
-    path = write(tmp_path / "guide.md.gz", gzip.compress(b"# Guide\n\nText."))
-    (document,) = read(path)
-    assert isinstance(document, Document)
+def test_text_may_be_gzipped_or_in_another_encoding(tmp_path: Path) -> None:
+    document = read_one(write(tmp_path / "guide.md.gz", gzip.compress(b"# Guide\n\nText.")))
     assert (document.text, document.title, document.metadata["type"]) == ("Guide\n\nText.", "Guide", "md.gz")
+    assert read_one(write(tmp_path / "a.txt", "Привет".encode("koi8-r")), encoding="koi8-r").text == "Привет"
 
 
 def test_links_are_ids_of_documents(tmp_path: Path) -> None:
     targets = {"b": "../b.html#x%20y", "h": "#here", "o": "https://a.org", "c": "c d.html?q"}
     page = " ".join(f"<a href='{target}'>{name}</a>" for name, target in targets.items())
-    (document,) = read(write(tmp_path / "docs/in/a.html", f"<p>{page}</p>"))
-    assert isinstance(document, Document)
+    document = read_one(write(tmp_path / "docs/in/a.html", f"<p>{page}</p>"))
     expected = ("docs/b.html#x y", "docs/in/a.html#here", "docs/in/c d.html")
     assert [link.target for link in document.links] == [f"{tmp_path.as_posix()}/{path}" for path in expected]
     assert [document.text[link.start] for link in document.links] == ["b", "h", "c"]
-
-
-def test_an_encoding_is_passed_on(tmp_path: Path) -> None:
-    path = write(tmp_path / "a.txt", "Привет".encode("koi8-r"))
-    (document,) = read_sources([path], encoding="koi8-r")
-    assert isinstance(document, Document)
-    assert document.text == "Привет"
-
-
-def test_the_others_go_on(tmp_path: Path) -> None:
-    write(tmp_path / "docs/a.pdf", "damaged")
-    write(tmp_path / "docs/b.txt")
-    assert [type(reading) for reading in read(tmp_path / "docs")] == [Unreadable, Document]
 
 
 def test_the_second_document_with_an_id_is_told(tmp_path: Path) -> None:
