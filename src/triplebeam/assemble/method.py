@@ -55,6 +55,11 @@ class Part:
             for value in (self.values.get(name, each.default) for name, each in self.row.parameters.items())
         )
 
+    @property
+    def takes_snapshot(self) -> bool:
+        """It takes a `Snapshot`, as titles in a question do."""
+        return self.row.takes_snapshot or bool(self.values.get("title_bonus"))
+
     def build(self, context: Context, *place: Any) -> Any:
         """Build the object with its parameters over ``place``: the context, a retriever, or `Below`."""
         arguments, fields = dict[str, Any](), dict[str, Any]()
@@ -135,10 +140,10 @@ class Method:
         return context.once(self.text, lambda: self._build_retriever(context))
 
     def _build_retriever(self, context: Context) -> Retriever:
-        graphs = [place for place, part in enumerate(self.parts, 1) if part.row.takes_snapshot]
+        graphs = [place for place, part in enumerate(self.parts, 1) if part.takes_snapshot]
         if graphs and not isinstance(context.source, Snapshot):
             below = Method(self.text, parts=self.parts[: graphs[-1]])
-            around = AroundQuestion(context, self.text, below._build_over, below.uses_graph)
+            around = AroundQuestion(context, self.text, below._build_over)
             return expand(context, around, self.parts[graphs[-1] :])
         return self._build_over(context)
 
@@ -229,8 +234,6 @@ class AroundQuestion:
     context: Context = field(repr=False)
     name: str
     build: Callable[[Context], Retriever] = field(repr=False)
-    hops: bool
-    """Whether it uses graphs, or the scores of what the query finds alone."""
 
     @property
     def passages(self) -> Passages:
@@ -239,7 +242,7 @@ class AroundQuestion:
 
     def retrieve(self, query: str, k: int = 10) -> Ranking:
         """Return the best k of the neighbourhood."""
-        near = self.context.around(query, hops=self.hops)
+        near = self.context.around(query)
         retriever = near.once(self.name, lambda: self.build(near))
         if isinstance(retriever, PerQuestion):
             raise BadInputError(

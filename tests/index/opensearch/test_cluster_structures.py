@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,9 @@ from triplebeam.assemble import Context, IndexReader
 from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError, IndexChangedError, IndexDamagedError
 from triplebeam.explain.explanation import find_stemmers
+from triplebeam.index.arrays.rows import dequantize
 from triplebeam.index.location import Cluster
+from triplebeam.index.opensearch import hybrid
 from triplebeam.index.opensearch.documents import TOO_LONG, encode, entity, field_term, key, number_of
 from triplebeam.index.opensearch.fetched import ClusterPassages
 from triplebeam.index.opensearch.generation import Published
@@ -21,6 +24,7 @@ from triplebeam.index.opensearch.search import ClusterTriples
 from triplebeam.index.opensearch.source import ClusterSource, condition_of
 from triplebeam.index.source import GraphStatistics, Manifest, Ownership, Query, VectorSpace
 from triplebeam.passage import Passage
+from triplebeam.retrieve.scores import min_max
 from triplebeam.serve.cli.app import app
 from triplebeam.settings import Settings
 from triplebeam.where import parse
@@ -156,6 +160,49 @@ def triple(number: int) -> Json:
     parts = ["x" if number % 2 else "a", "b", f"c{number}"]
     ends = [entity(parts[0]), entity(parts[2])]
     return {"number": number, "passage": f"p{number // 2}", "triple": parts, "ends": ends, "code": "AQE="}
+
+
+@pytest.mark.parametrize("listed", [1, 16])
+@pytest.mark.parametrize("matching", [0, 3, 40, 120])
+def test_the_best_by_words_and_meaning_are_those_of_all_passages(
+    listed: int, matching: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Lists of the cluster bound the scores; the one passage without a vector is near to nothing."""
+    random, count = np.random.default_rng(7), 120
+    stored = np.round(random.normal(size=(count, 32)) * 6000).astype(np.int16)
+    stored[-1] = 0
+    vector = random.normal(size=32).astype(np.float32) / np.float32(6)
+    cosines = dequantize(stored) @ vector
+    bm25 = np.where(np.arange(count) < matching, random.uniform(1, 20, count), 0).astype(np.float32)[::-1]
+    content = {"text": "text", "title": "", "start": 0, "end": 4, "metadata": {}, "section": ""}
+
+    def answer(kind: str, body: Json) -> Json:
+        query = body["query"]
+        if "terms" in query:
+            documents = [
+                {"id": str(row), "number": row, "document": "d", "position": row, "content": content}
+                for row in query["terms"]["number"]
+            ]
+            return hits(*({"_source": {**each, "code": encode(stored[each["number"]])}} for each in documents))
+        if "bool" in query:
+            scores, rows = bm25, np.flatnonzero(bm25)
+        else:
+            scores, rows = np.where(cosines < 0, 1 / (1 - cosines), cosines + 1), np.arange(count - 1)
+        best = sorted(rows.tolist(), key=lambda row: -scores[row])
+        ends = hits(*({"_source": {"code": encode(stored[row])}} for row in best[-1:]))
+        found = ({"_score": float(scores[row]), "sort": [float(scores[row]), row]} for row in best[: body["size"]])
+        return hits(*found, farthest=ends)
+
+    monkeypatch.setattr(hybrid, "_LISTED_PER_RESULT", listed)
+    published = publish(answer)
+    counts = {**published.manifest.counts, "passages": count}
+    published = replace(published, manifest=published.manifest.model_copy(update={"counts": counts}))
+    scores = (min_max(bm25) + min_max(cosines)) / np.float32(2)
+    for k in (1, 10, 50):
+        numbers, found = ClusterSource(published).search_hybrid(Query("Which lake?", vector), k, 1000)
+        assert numbers.tolist() == np.argsort(-scores, kind="stable")[:k].tolist()
+        np.testing.assert_allclose(found, scores[numbers], rtol=1e-5)
+    assert ClusterSource(published).search_hybrid(Query("Which lake?", vector), 0, 1000)[0].tolist() == []
 
 
 def test_a_view_is_kept_with_its_neighbourhoods(words: Embedder) -> None:

@@ -87,7 +87,7 @@ class Published:
             case {"error": _}:
                 raise self.client.error(reply.get("status", 0), reply)
             case {"hits": {"hits": list(hits)}}:
-                if not all(_is_whole(kind, body, hit) for hit in hits):
+                if not _are_whole(kind, body, hits):
                     raise IndexDamagedError(
                         f"documents at {self.client.cluster} are not as Triplebeam wrote them, so their mapping was"
                         " changed: run `triplebeam repair` where the index was made."
@@ -119,18 +119,18 @@ class Published:
         return scan(self.client, index_name(self.client.cluster, kind, self.number), query=query, **body)
 
 
-def _is_whole(kind: str, body: Json, hit: object) -> bool:
-    """Return whether a hit has what its search asks for."""
-    if not isinstance(hit, dict):
-        return False
+def _are_whole(kind: str, body: Json, hits: Sequence[object]) -> bool:
+    """Return whether hits have what their search asks for."""
+    wanted = body.get("_source", True)
+    part, fields = "_source", _FIELDS[kind] if wanted is True or isinstance(wanted, dict) else {}
     if "docvalue_fields" in body:
-        columns = hit.get("fields")
-        return isinstance(columns, dict) and isinstance(columns.get("id"), list)
-    wanted, source = body.get("_source", True), hit.get("_source")
-    if wanted is False:
-        return True
-    fields = {} if isinstance(wanted, list) else _FIELDS[kind]
-    return isinstance(source, dict) and all(isinstance(source.get(name), of) for name, of in fields.items())
+        part, fields = "fields", {"id": list}
+    elif wanted is False:
+        return all(isinstance(hit, dict) for hit in hits)
+    parts = (isinstance(hit, dict) and hit.get(part) for hit in hits)
+    return all(
+        isinstance(each, dict) and all(isinstance(each.get(name), of) for name, of in fields.items()) for each in parts
+    )
 
 
 def find_published(client: Client) -> Published | None:

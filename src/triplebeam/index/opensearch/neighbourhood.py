@@ -10,7 +10,7 @@ What is missing are longer ways: from a passage of the neighbourhood to one that
 has measurements of what that costs.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import zip_longest
 from typing import Any, NamedTuple
@@ -76,16 +76,15 @@ class Neighbourhoods:
     passages: int = MAX_PASSAGES
 
     def of_query(self, query: Query) -> Snapshot:
-        """Fetch what is near a query, or without hops what it finds."""
+        """Fetch what is near a query."""
         seeds, triples = self._search_seeds(query)
         found = {hit.id: hit for hits in seeds for hit in hits}
-        if query.hops:
-            ends = self._find_leading_entities([hit for hits in seeds for hit in hits[:_MAX_LEADING]], triples, query)
-            others = [each.passage for each in triples if each.passage not in found]
-            for hit in self._search_mentions(ends, query, others):
-                if len(found) < self.passages:
-                    found.setdefault(hit.id, hit)
-        return self._make(found.values(), query)
+        ends = self._find_leading_entities([hit for hits in seeds for hit in hits[:_MAX_LEADING]], triples, query)
+        others = [each.passage for each in triples if each.passage not in found]
+        for hit in self._search_mentions(ends, query, others):
+            if len(found) < self.passages:
+                found.setdefault(hit.id, hit)
+        return self._make(found.values(), [query.text, *query.clauses])
 
     def of_passages(self, passage_ids: Sequence[str], names: Sequence[str] = ()) -> Snapshot:
         """Fetch these passages and those that mention entities of these names, and all that share an entity with one
@@ -106,22 +105,18 @@ class Neighbourhoods:
 
     def _search_seeds(self, query: Query) -> tuple[list[list[_Hit]], list[Known]]:
         """Search passages by words, by meaning, by title and by the entities in the query; and the nearest triples."""
-        titled = build_similarity_query("passages", query.vector, {"terms": {"title_keys": _phrases(query.text)}})
+        phrases = _phrases(query.text)
+        known = {"title_keys": phrases}, {"entities": list(map(key, phrases))}
         bodies = [
             self.passage_terms.build_body(query.text, MAX_SEEDS),
             self.passage_vectors.build_body(query.vector, MAX_SEEDS),
-            {"query": titled, "size": MAX_SEEDS},
+            *(
+                {"query": build_similarity_query("passages", query.vector, {"terms": terms}), "size": MAX_SEEDS}
+                for terms in known
+            ),
         ]
-        if query.hops:
-            named = build_similarity_query(
-                "passages", query.vector, {"terms": {"entities": list(map(key, _phrases(query.text)))}}
-            )
-            bodies.append({"query": named, "size": MAX_SEEDS})
-        else:  # the farthest is there, too, so that scores are scaled as over the whole index
-            farthest = build_similarity_query("passages", query.vector, {"exists": {"field": "vector"}})
-            bodies.append({"query": farthest, "size": 1, "sort": [{"_score": "asc"}]})
         searches = [Search("passages", {**body, **_COLUMNS}, by_words=not place) for place, body in enumerate(bodies)]
-        count = min(_MAX_SEED_TRIPLES, len(self.triples)) if query.hops else 0
+        count = min(_MAX_SEED_TRIPLES, len(self.triples))
         near = self.triples.vector_search
         replies = self.fetched.published.search_all(
             [*searches, Search("triples", near.build_body(query.vector, count))] if count else searches
@@ -164,21 +159,14 @@ class Neighbourhoods:
         first, *turns = map(_hits, self.fetched.published.search_all(searches))
         return [*first, *(hit for pair in zip_longest(*turns) for hit in pair if hit)]
 
-    def _make(self, hits: Iterable[_Hit], query: Query | None = None) -> Snapshot:
-        """Make an index of these passages, without triples where no hops are wanted."""
-        hits = list(hits)
+    def _make(self, hits: Collection[_Hit], texts: Sequence[str] = ()) -> Snapshot:
+        """Make an index of these passages, whose words will be searched for these texts."""
         ids = [hit.id for hit in hits]
         numbers = sorted(map(number_of, ids))
-        hops = query is None or query.hops
-        texts = [query.text, *(query.clauses if hops else ())] if query else []
-        documents, replies = self.fetched.fetch(
-            ids,
-            ids if hops else (),
-            sorted({each for hit in hits for each in hit.entities}) if hops else (),
-            [self.passage_terms.restrict_search(text, numbers) for text in texts],
-        )
-        scores = dict(zip(texts, map(parse_scores, replies), strict=True))
-        return self._build(documents, scores)
+        entities = sorted({each for hit in hits for each in hit.entities})
+        searches = [self.passage_terms.restrict_search(text, numbers) for text in texts]
+        documents, replies = self.fetched.fetch(ids, ids, entities, searches)
+        return self._build(documents, dict(zip(texts, map(parse_scores, replies), strict=True)))
 
     def _build(self, documents: Documents, scores: Mapping[str, Found]) -> Snapshot:
         published = self.fetched.published

@@ -49,7 +49,7 @@ class ClusterTerms(_ClusterSearch):
     def search(self, query: str, k: int) -> Found:
         """Find the best k documents and their scores."""
         if k <= 0:
-            return _make_empty()
+            return make_empty()
         [reply] = self._published.search_all([Search(self._kind, self.build_body(query, k), by_words=True)])
         self._remember([hit["_source"] for hit in reply["hits"]["hits"]])
         return parse_scores(reply)
@@ -96,7 +96,7 @@ class ClusterVectors(_ClusterSearch):
         """Find the same for each of several vectors, in one request: as many for each."""
         k = min(k, len(self))
         if k <= 0:
-            return [_make_empty() for _ in vectors]
+            return [make_empty() for _ in vectors]
         searches = [Search(self._kind, self.build_body(vector, k)) for vector in vectors]
         replies = self._published.search_all(searches)
         return [self.rank_reply(vector, reply, k) for vector, reply in zip(vectors, replies, strict=True)]
@@ -163,7 +163,7 @@ def sort_best_first(query: Json, size: int) -> Json:
     return {"query": query, "size": size, "sort": [{"_score": "desc"}, {"number": "asc"}], "track_scores": True}
 
 
-def _make_empty() -> Found:
+def make_empty() -> Found:
     return np.zeros(0, np.int64), np.zeros(0, np.float32)
 
 

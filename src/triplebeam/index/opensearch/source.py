@@ -25,9 +25,10 @@ from triplebeam.index.opensearch.client import Client, Json
 from triplebeam.index.opensearch.documents import FIELD_END, TOO_LONG
 from triplebeam.index.opensearch.fetched import ClusterPassages, FetchedDocuments
 from triplebeam.index.opensearch.generation import Published, find_published
+from triplebeam.index.opensearch.hybrid import ClusterHybrid
 from triplebeam.index.opensearch.neighbourhood import Neighbourhoods
 from triplebeam.index.opensearch.search import ClusterTerms, ClusterTriples, ClusterVectors
-from triplebeam.index.source import GraphStatistics, Manifest, Query
+from triplebeam.index.source import Found, GraphStatistics, Manifest, Query
 from triplebeam.where import Where
 from triplebeam.where.conditions import AllOf, AnyOf, Comparison, Condition, Not
 
@@ -103,6 +104,10 @@ class ClusterSource:
                 " an index in a folder for it."
             )
         return self._neighbourhoods.of_passages(passages, entities)
+
+    def search_hybrid(self, query: Query, k: int, matches: int) -> Found:
+        """Return the best k passages by the mean of scaled BM25 and scaled cosines."""
+        return ClusterHybrid(self.published, self.passages, self.passage_terms).search(query, k, matches)
 
     def triples_about(self, name: str) -> NDArray[np.int64]:
         """Return the triples with an entity, by its name."""
