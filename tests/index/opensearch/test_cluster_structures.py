@@ -230,7 +230,7 @@ def test_a_triple_is_returned_though_others_evict_it(monkeypatch: pytest.MonkeyP
     sources = hits(*({"_id": str(number), "_source": triple(number)} for number in range(3)))
     triples = ClusterSource(publish(lambda kind, body: sources)).triples
     monkeypatch.setattr(ClusterTriples, "_known", property(lambda self: {}, lambda self, kept: None), raising=False)
-    assert [each.passage for each in triples.fetch_triples([2, 0])] == ["p1", "p0"]
+    assert [each["passage"] for each in triples.fetch_triples([2, 0])] == ["p1", "p0"]
 
 
 def of_two_passages(kind: str, body: Json) -> Json:

@@ -16,7 +16,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, wait
 from dataclasses import dataclass, field
 from functools import cached_property
-from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from triplebeam.errors import ClusterError, EndpointError
@@ -27,8 +26,6 @@ if TYPE_CHECKING:
     import httpx2
 
 Json: TypeAlias = dict[str, Any]
-#: The lines of each write in a bulk request, and what waits for the reply.
-_Task: TypeAlias = tuple[Sequence[bytes], "Future[None]"]
 _LOG = logging.getLogger("triplebeam")
 #: The cluster is too busy, is electing a leader, or has lost the node that has the shard: it may answer soon.
 _RETRY_STATUS = frozenset((429, 502, 503, 504))
@@ -124,34 +121,28 @@ class Client:
         the threads are daemons, since Python waits for those of an executor when it exits.
         """
         sent: deque[Future[None]] = deque()
-        waiting: SimpleQueue[_Task | None] = SimpleQueue()
         stop = threading.Event()
         try:
-            for _ in range(_MAX_IN_FLIGHT):
-                threading.Thread(target=self._work, args=(waiting, stop), daemon=True).start()
             for batch in _batches(writes):
-                sent.append(Future())
-                waiting.put((batch, sent[-1]))
-                if len(sent) > _MAX_IN_FLIGHT:
+                if len(sent) == _MAX_IN_FLIGHT:
                     sent[0].result()
                     sent.popleft()
+                done: Future[None] = Future()
+                threading.Thread(target=self._work, args=(batch, done, stop), daemon=True).start()
+                sent.append(done)
             for each in sent:
                 each.result()
         finally:
             stop.set()
-            for _ in range(_MAX_IN_FLIGHT):
-                waiting.put(None)
             wait(sent, timeout=_SECONDS_TO_END)
 
-    def _work(self, waiting: SimpleQueue[_Task | None], stop: threading.Event) -> None:
+    def _work(self, batch: Sequence[bytes], done: Future[None], stop: threading.Event) -> None:
         cancel_on(stop)
-        while task := waiting.get():
-            batch, done = task
-            try:
-                self._write(batch)
-                done.set_result(None)
-            except BaseException as error:  # noqa: BLE001 - carried to the caller's thread, where `result` raises it
-                done.set_exception(error)
+        try:
+            self._write(batch)
+            done.set_result(None)
+        except BaseException as error:  # noqa: BLE001 - carried to the caller's thread, where `result` raises it
+            done.set_exception(error)
 
     def _write(self, batch: Sequence[bytes]) -> None:
         """Write a batch. What a full queue rejects is sent again after a pause."""

@@ -38,8 +38,6 @@ KINDS = ("passages", "triples", "entities")
 MAX_RESULTS = 100_000
 #: The kind of vectors in each, as `VectorCache` names them.
 VECTORS = {"passages": "passage", "triples": "triple", "entities": "entity"}
-#: How vectors are compared: unit vectors by their product, stored numbers by their angle.
-SPACES = {"float": "innerproduct", "byte": "cosinesimil"}
 #: Between the name of a field and its value in one term.
 FIELD_END = "\x1f"
 #: Behind the name of a field whose value is too long for a term: no filter on that field shows the passage.
@@ -150,13 +148,8 @@ def encode(stored: NDArray[Any]) -> str:
 
 def decode(kind: str, codes: Sequence[str], dimension: int) -> NDArray[Any]:
     """Decode the stored vectors of some documents, one row each."""
-    return join_rows(kind, list(map(base64.b64decode, codes)), dimension)
-
-
-def join_rows(kind: str, rows: Sequence[bytes], dimension: int) -> NDArray[Any]:
-    """Decode the vectors of documents that were read as bytes."""
-    stored: NDArray[Any] = np.frombuffer(b"".join(rows), STORED_AS[VECTORS[kind]])
-    return stored.reshape(len(rows), dimension)
+    stored: NDArray[Any] = np.frombuffer(b"".join(map(base64.b64decode, codes)), STORED_AS[VECTORS[kind]])
+    return stored.reshape(len(codes), dimension)
 
 
 def passage_of(source: Json) -> Passage:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from triplebeam.errors import ClusterError, IndexChangedError, IndexDamagedError
 from triplebeam.index.location import Cluster
@@ -68,7 +68,7 @@ class Published:
             window = searches[start : start + _MAX_SEARCHES_PER_REQUEST]
             replies += self.client.searches([line for each in window for line in self._lines(each)])
         for each, reply in zip(searches, replies, strict=True):
-            self._check(each.kind, each.body, reply)
+            self._check(each, reply)
         return replies
 
     def _lines(self, search: Search) -> tuple[Json, Json]:
@@ -80,14 +80,14 @@ class Published:
         }
         return header, {**search.body, "query": self.restrict_to_visible(search.kind, search.body["query"])}
 
-    def _check(self, kind: str, body: Json, reply: Json) -> None:
+    def _check(self, search: Search, reply: Json) -> None:
         match reply:
             case {"error": {"type": "index_not_found_exception"}}:
                 raise self.make_changed_error()
             case {"error": _}:
                 raise self.client.error(reply.get("status", 0), reply)
             case {"hits": {"hits": list(hits)}}:
-                if not _are_whole(kind, body, hits):
+                if not _are_whole(search, hits):
                     raise IndexDamagedError(
                         f"documents at {self.client.cluster} are not as Triplebeam wrote them, so their mapping was"
                         " changed: run `triplebeam repair` where the index was made."
@@ -119,18 +119,22 @@ class Published:
         return scan(self.client, index_name(self.client.cluster, kind, self.number), query=query, **body)
 
 
-def _are_whole(kind: str, body: Json, hits: Sequence[object]) -> bool:
-    """Return whether hits have what their search asks for."""
-    wanted = body.get("_source", True)
-    part, fields = "_source", _FIELDS[kind] if wanted is True or isinstance(wanted, dict) else {}
-    if "docvalue_fields" in body:
-        part, fields = "fields", {"id": list}
-    elif wanted is False:
-        return all(isinstance(hit, dict) for hit in hits)
-    parts = (isinstance(hit, dict) and hit.get(part) for hit in hits)
-    return all(
-        isinstance(each, dict) and all(isinstance(each.get(name), of) for name, of in fields.items()) for each in parts
-    )
+def _are_whole(search: Search, hits: Sequence[Any]) -> bool:
+    """Return whether hits have what their search asks for: columns, numbers alone, some fields, or all."""
+    fields: Mapping[Any, type] = _FIELDS[search.kind]
+    match search.body:
+        case {"docvalue_fields": _}:
+            part, fields = "fields", {"id": list}
+        case {"_source": False}:
+            part, fields = "sort", {1: int} if "sort" in search.body else {}
+        case {"_source": list(names)}:
+            part, fields = "_source", dict.fromkeys(names, object)
+        case _:
+            part = "_source"
+    try:
+        return all(isinstance(hit[part][name], of) for hit in hits for name, of in fields.items())
+    except (KeyError, IndexError, TypeError):
+        return False
 
 
 def find_published(client: Client) -> Published | None:

@@ -25,7 +25,7 @@ from triplebeam.index.content.corrected import CorrectionApplier
 from triplebeam.index.folder.generation import write_generation
 from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.index.opensearch.client import Json
-from triplebeam.index.opensearch.documents import entity, join_rows, key, number_of, passage_of, triple_of
+from triplebeam.index.opensearch.documents import decode, entity, key, number_of, passage_of, triple_of
 from triplebeam.index.opensearch.fetched import Documents, FetchedDocuments
 from triplebeam.index.opensearch.generation import Search
 from triplebeam.index.opensearch.search import (
@@ -33,7 +33,6 @@ from triplebeam.index.opensearch.search import (
     ClusterTerms,
     ClusterTriples,
     ClusterVectors,
-    Known,
     build_similarity_query,
     parse_scores,
 )
@@ -80,7 +79,7 @@ class Neighbourhoods:
         seeds, triples = self._search_seeds(query)
         found = {hit.id: hit for hits in seeds for hit in hits}
         ends = self._find_leading_entities([hit for hits in seeds for hit in hits[:_MAX_LEADING]], triples, query)
-        others = [each.passage for each in triples if each.passage not in found]
+        others = [each["passage"] for each in triples if each["passage"] not in found]
         for hit in self._search_mentions(ends, query, others):
             if len(found) < self.passages:
                 found.setdefault(hit.id, hit)
@@ -103,7 +102,7 @@ class Neighbourhoods:
             found.setdefault(hit.id, hit)
         return self._make(found.values())
 
-    def _search_seeds(self, query: Query) -> tuple[list[list[_Hit]], list[Known]]:
+    def _search_seeds(self, query: Query) -> tuple[list[list[_Hit]], list[Json]]:
         """Search passages by words, by meaning, by title and by the entities in the query; and the nearest triples."""
         phrases = _phrases(query.text)
         known = {"title_keys": phrases}, {"entities": list(map(key, phrases))}
@@ -124,9 +123,9 @@ class Neighbourhoods:
         numbers = near.rank_reply(query.vector, replies[-1], count)[0] if count else np.zeros(0, np.int64)
         return [_hits(reply) for reply in replies[: len(bodies)]], self.triples.fetch_triples(numbers)
 
-    def _find_leading_entities(self, leading: Sequence[_Hit], triples: Sequence[Known], query: Query) -> set[str]:
+    def _find_leading_entities(self, leading: Sequence[_Hit], triples: Sequence[Json], query: Query) -> set[str]:
         """Find the entities that lead on, by their keys; how many passages mention them is fetched along."""
-        ends = {end for triple in triples for end in triple.ends} | set(map(key, _phrases(query.text)))
+        ends = {end for triple in triples for end in triple["ends"]} | set(map(key, _phrases(query.text)))
         mentioned = {each for hit in leading for each in hit.entities}
         ids = [hit.id for hit in leading]
         documents, _ = self.fetched.fetch(triples_of=ids, entity_keys=sorted(ends | mentioned))
@@ -224,11 +223,11 @@ class _FetchedVectors:
         """Return those of one kind, in their order."""
         if kind != "entity":
             sources = self.passages if kind == "passage" else self.triples
-            return join_rows(f"{kind}s", [each["code"] for each in sources], self.dimension)
+            return decode(f"{kind}s", [each["code"] for each in sources], self.dimension)
         # A term that is defined in these passages, and is no entity of the whole, has no vector.
         stored = np.zeros((len(texts), self.dimension), np.int8)
         there = [place for place, each in enumerate(self.entities) if each]
-        stored[there] = join_rows("entities", [each["code"] for each in self.entities if each], self.dimension)
+        stored[there] = decode("entities", [each["code"] for each in self.entities if each], self.dimension)
         return stored
 
 
