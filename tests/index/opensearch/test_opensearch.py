@@ -326,7 +326,7 @@ def _kill_when_written(
     index = f"{client.cluster.prefix}-passages-000001"
 
     def written() -> int:
-        stats = client.request("GET", f"/{index}/_stats/indexing") if client.has_index(index) else None
+        stats = client.find(f"/{index}/_stats/indexing")
         return int(stats["_all"]["primaries"]["indexing"]["index_total"]) if stats else 0
 
     try:

@@ -104,15 +104,14 @@ class Client:
             if error.kind != "resource_already_exists_exception":
                 raise
 
-    def has_index(self, index: str) -> bool:
-        """Return whether there is an index, or an alias, of that name."""
+    def find(self, path: str) -> Json | None:
+        """Return what is there; None where there is no such index or alias."""
         try:
-            self.request("GET", f"/{index}/_settings", flat_settings="true")
+            return self.request("GET", path)
         except ClusterError as error:
             if error.status == 404:
-                return False
+                return None
             raise
-        return True
 
     def write(self, writes: Iterable[Write]) -> None:
         """Write documents, each once, in bulk: while some requests are under way, the next is made.

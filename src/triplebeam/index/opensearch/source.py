@@ -34,8 +34,6 @@ from triplebeam.where.conditions import AllOf, AnyOf, Comparison, Condition, Not
 
 _LOG = logging.getLogger("triplebeam")
 _SECONDS_TO_LOOK, _SECONDS_BETWEEN_LOOKS = 3.0, 1.0
-#: The most that a cluster takes.
-_MAX_EXACT_COUNT = 40_000
 #: The most values of one field that a filter may have to look at; also what a cluster takes in one query.
 _MAX_VALUES = 60_000
 
@@ -162,8 +160,8 @@ def _build_manifest(visible: Published) -> Manifest:
 
     How much walks count in the default search is measured on the whole index, as the rarity of words is.
     """
-    passages = _count_visible(visible, "passages", documents="document", entities="entities")
-    triples = _count_visible(visible, "triples", passages="passage")
+    passages = visible.count("passages", documents="document", entities="entities")
+    triples = visible.count("triples", passages="passage")
     return visible.manifest.model_copy(
         update={
             "counts": {
@@ -182,20 +180,6 @@ def _build_manifest(visible: Published) -> Manifest:
             "passage_graph": GraphStatistics(nodes=passages["found"]),
         }
     )
-
-
-def _count_visible(visible: Published, kind: str, **distinct: str) -> dict[str, int]:
-    """Count the documents of a kind that may be seen, as ``found``, and the distinct values of some of their fields:
-    exactly up to some ten thousand, above by an estimate of a few percent.
-    """
-    aggregations = {
-        name: {"cardinality": {"field": field, "precision_threshold": _MAX_EXACT_COUNT}}
-        for name, field in distinct.items()
-    }
-    body = {"query": {"match_all": {}}, "size": 0, "track_total_hits": True, "aggs": aggregations}
-    reply = visible.search(kind, body)
-    counts = {name: int(reply["aggregations"][name]["value"]) for name in distinct}
-    return {"found": int(reply["hits"]["total"]["value"]), **counts}
 
 
 def condition_of(where: Where, published: Published) -> Json:
