@@ -68,31 +68,30 @@ def build_settings(shards: int, replicas: int | None) -> Json:
 
 def build_mapping(kind: str, dimension: int) -> Json:
     """Return the fields of one kind of documents; a field that is not named here is refused."""
-    words = {"type": "text", "analyzer": "whitespace", "index_options": "freqs"}
+    searched: Json = {
+        "number": {"type": "long"},
+        "words": {"type": "text", "analyzer": "whitespace", "index_options": "freqs"},
+        "stemmer": _KEYWORD,
+        "fields": _TERMS,
+    }
     own: Json = {
         "passages": {
-            "number": {"type": "long"},
+            **searched,
             "id": _KEYWORD,
             "document": _KEYWORD,
             "position": {"type": "integer"},
             "content": _UNSEARCHED,
-            "words": words,
-            "stemmer": _KEYWORD,
             "title_keys": _KEYWORD,
             "entities": _KEYWORD,
-            "fields": _TERMS,
             "field_names": _KEYWORD,
             "vector": _vector(dimension, "float"),
         },
         "triples": {
-            "number": {"type": "long"},
+            **searched,
             "passage": _KEYWORD,
             "place": {"type": "integer"},
             "triple": _STORED_ONLY,
             "ends": _KEYWORD,
-            "words": words,
-            "stemmer": _KEYWORD,
-            "fields": _TERMS,
             "vector": _vector(dimension, "byte"),
         },
         "entities": {"name": _STORED_ONLY, "passages": {"type": "integer"}},

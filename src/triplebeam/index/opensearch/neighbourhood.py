@@ -33,7 +33,6 @@ from triplebeam.index.opensearch.search import (
     ClusterTerms,
     ClusterTriples,
     ClusterVectors,
-    build_similarity_query,
     parse_scores,
 )
 from triplebeam.index.source import Found, Manifest, Query
@@ -133,16 +132,14 @@ class Neighbourhoods:
         if query is None:
             body = {"query": sharing, "size": self.passages, **_COLUMNS}
             return list(_read_hits(self.fetched.published.search("passages", body)).items())
-        words = self.passage_terms.build_body(query.text, 0)["query"]
+        size = self.passages // 2
         queries = (
             {"ids": {"values": list(map(key, others))}},
-            build_similarity_query("passages", query.vector, sharing),
-            {"bool": {"must": [words], "filter": [sharing]}},
+            self.passage_vectors.build_body(query.vector, size, sharing)["query"],
+            self.passage_terms.build_body(query.text, size, sharing)["query"],
         )
-        searches = [
-            Search("passages", {"query": each, "size": self.passages // 2, **_COLUMNS}, by_words=place == 2)
-            for place, each in enumerate(queries)
-        ]
+        bodies = ({"query": each, "size": size, **_COLUMNS} for each in queries)
+        searches = [Search("passages", body, by_words=place == 2) for place, body in enumerate(bodies)]
         first, *turns = (_read_hits(reply).items() for reply in self.fetched.published.search_all(searches))
         return [*first, *(hit for pair in zip_longest(*turns) for hit in pair if hit)]
 

@@ -60,9 +60,8 @@ class ClusterTerms(_ClusterSearch):
 
     def restrict_search(self, query: str, numbers: Sequence[int]) -> Search:
         """Build the search for the words of a query in the documents of these numbers alone."""
-        body = self.build_body(query, len(numbers))
-        found = {"bool": {"must": [body["query"]], "filter": {"terms": {"number": list(numbers)}}}}
-        return Search(self._kind, {**body, "query": found, **NUMBERS_ALONE}, by_words=True)
+        body = self.build_body(query, len(numbers), {"terms": {"number": list(numbers)}})
+        return Search(self._kind, {**body, **NUMBERS_ALONE}, by_words=True)
 
     def stemmers_of(self, rows: Sequence[int]) -> list[str]:
         """Return the stemmers of the documents of these numbers."""
@@ -73,9 +72,10 @@ class ClusterTerms(_ClusterSearch):
             raise self._published.make_changed_error()
         return [found[row] for row in rows]
 
-    def build_body(self, query: str, k: int) -> Json:
-        """Build the search for the words of a query."""
-        return sort_best_first(_build_words_query(query_stems(query, self._published.stemmers)), k)
+    def build_body(self, query: str, k: int, among: Json | None = None) -> Json:
+        """Build the search for the words of a query among what another query finds, or among all."""
+        words = _build_words_query(query_stems(query, self._published.stemmers))
+        return sort_best_first({"bool": {"must": [words], "filter": among}} if among else words, k)
 
 
 def parse_scores(reply: Json) -> Found:
@@ -109,14 +109,14 @@ class ClusterVectors(_ClusterSearch):
         best = sorted(range(len(sources)), key=lambda place: (-scores[place], sources[place]["number"]))[:k]
         return np.array([sources[place]["number"] for place in best], np.int64), scores[best]
 
-    def build_body(self, vector: NDArray[np.float32], k: int, query: Json | None = None) -> Json:
+    def build_body(self, vector: NDArray[np.float32], k: int, among: Json | None = None) -> Json:
         """Build the search for one vector among what another query finds, or among all.
 
         More triples are fetched than are wanted: the cluster compares with a rounded vector, and the best are chosen
         here.
         """
         extra = k // 4 + _EXTRA_TRIPLES if self._kind == "triples" else 0
-        similar = build_similarity_query(self._kind, vector, query or {"match_all": {}})
+        similar = build_similarity_query(self._kind, vector, among or {"match_all": {}})
         return sort_best_first(similar, max(k, min(k + extra, MAX_RESULTS)))
 
 

@@ -105,7 +105,8 @@ class ClusterSource:
 
     def search_hybrid(self, query: Query, k: int, matches: int) -> Found:
         """Return the best k passages by the mean of scaled BM25 and scaled cosines."""
-        return ClusterHybrid(self.published, self.passages, self.passage_terms).search(query, k, matches)
+        hybrid = ClusterHybrid(self.published, self.passages, self.passage_terms, self.passage_vectors)
+        return hybrid.search(query, k, matches)
 
     def triples_about(self, name: str) -> NDArray[np.int64]:
         """Return the triples with an entity, by its name."""
