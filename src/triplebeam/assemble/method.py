@@ -55,11 +55,6 @@ class Part:
             for value in (self.values.get(name, each.default) for name, each in self.row.parameters.items())
         )
 
-    @property
-    def takes_snapshot(self) -> bool:
-        """It takes a `Snapshot`, as titles in a question do."""
-        return self.row.takes_snapshot or bool(self.values.get("title_bonus"))
-
     def build(self, context: Context, *place: Any) -> Any:
         """Build the object with its parameters over ``place``: the context, a retriever, or `Below`."""
         arguments, fields = dict[str, Any](), dict[str, Any]()
@@ -140,7 +135,8 @@ class Method:
         return context.once(self.text, lambda: self._build_retriever(context))
 
     def _build_retriever(self, context: Context) -> Retriever:
-        graphs = [place for place, part in enumerate(self.parts, 1) if part.takes_snapshot]
+        takes_snapshot = (part.row.takes_snapshot or part.values.get("title_bonus") for part in self.parts)
+        graphs = [place for place, takes in enumerate(takes_snapshot, 1) if takes]
         if graphs and not isinstance(context.source, Snapshot):
             below = Method(self.text, parts=self.parts[: graphs[-1]])
             around = AroundQuestion(context, self.text, below._build_over)

@@ -127,7 +127,7 @@ class Client:
                     sent[0].result()
                     sent.popleft()
                 done: Future[None] = Future()
-                threading.Thread(target=self._work, args=(batch, done, stop), daemon=True).start()
+                threading.Thread(target=self._write, args=(batch, done, stop), daemon=True).start()
                 sent.append(done)
             for each in sent:
                 each.result()
@@ -135,21 +135,18 @@ class Client:
             stop.set()
             wait(sent, timeout=_SECONDS_TO_END)
 
-    def _work(self, batch: Sequence[bytes], done: Future[None], stop: threading.Event) -> None:
+    def _write(self, batch: Sequence[bytes], done: Future[None], stop: threading.Event) -> None:
+        """Write a batch. What a full queue rejects is sent again after a pause."""
         cancel_on(stop)
         try:
-            self._write(batch)
+            for pause in _pauses(self.tries):
+                batch = self._send_batch(batch, last=pause is None)
+                if not batch:
+                    break
+                _wait(pause or 0)
             done.set_result(None)
         except BaseException as error:  # noqa: BLE001 - carried to the caller's thread, where `result` raises it
             done.set_exception(error)
-
-    def _write(self, batch: Sequence[bytes]) -> None:
-        """Write a batch. What a full queue rejects is sent again after a pause."""
-        for pause in _pauses(self.tries):
-            batch = self._send_batch(batch, last=pause is None)
-            if not batch:
-                break
-            _wait(pause or 0)
 
     def _send_batch(self, batch: Sequence[bytes], *, last: bool) -> Sequence[bytes]:
         """Send a batch; returns what is to be sent again."""

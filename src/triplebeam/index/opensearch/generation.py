@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any, NamedTuple
 
 from triplebeam.errors import IndexChangedError, IndexDamagedError
@@ -48,11 +47,6 @@ class Published:
     manifest: Manifest = field(repr=False)
     filters: tuple[Json, ...] = ()
     """What holds for the passages that are seen; their triples have the same fields."""
-
-    @cached_property
-    def dimension(self) -> int:
-        """Of the vectors."""
-        return self.manifest.embedder.dimension
 
     def restrict_to_visible(self, kind: str, query: Json) -> Json:
         """Restrict a query to documents that may be seen; entities alone say nothing of where they were read."""

@@ -45,7 +45,7 @@ _MAX_LEADING = 20
 #: The nearest triples, whose passages are there, and whose entities lead on.
 _MAX_SEED_TRIPLES = 30
 #: Passages in all.
-MAX_PASSAGES = 600
+_MAX_PASSAGES = 600
 #: Entities of more passages lead everywhere.
 _MAX_ENTITY_PASSAGES = 50
 #: Words of a name in a question.
@@ -66,7 +66,6 @@ class Neighbourhoods:
     triple_terms: ClusterTerms = field(repr=False)
     passage_vectors: ClusterVectors = field(repr=False)
     triples: ClusterTriples = field(repr=False)
-    passages: int = MAX_PASSAGES
 
     def of_query(self, query: Query) -> Snapshot:
         """Fetch what is near a query."""
@@ -76,7 +75,7 @@ class Neighbourhoods:
         ends = {end for triple in triples for end in triple["ends"]} | set(map(key, _phrases(query.text)))
         others = [each["passage"] for each in triples if each["passage"] not in found]
         for id_, entities in self._search_mentions(self._find_ends(leading, ends), query, others):
-            if len(found) < self.passages:
+            if len(found) < _MAX_PASSAGES:
                 found.setdefault(id_, entities)
         return self._make(found, [query.text, *query.clauses])
 
@@ -84,7 +83,7 @@ class Neighbourhoods:
         """Fetch these passages and those that mention entities of these names, and all that share an entity with one
         of them, as far as they go.
         """
-        named = {"query": {"terms": {"entities": list(map(entity, names))}}, "size": self.passages, **_COLUMNS}
+        named = {"query": {"terms": {"entities": list(map(entity, names))}}, "size": _MAX_PASSAGES, **_COLUMNS}
         documents, replies = self.fetched.fetch(
             passage_ids, passage_ids, searches=[Search("passages", named)] if names else []
         )
@@ -130,9 +129,9 @@ class Neighbourhoods:
         rare = [each for each in keys if 0 < (known[each] or {"passages": 0})["passages"] <= _MAX_ENTITY_PASSAGES]
         sharing: Json = {"bool": {"filter": {"terms": {"entities": rare}}}}
         if query is None:
-            body = {"query": sharing, "size": self.passages, **_COLUMNS}
+            body = {"query": sharing, "size": _MAX_PASSAGES, **_COLUMNS}
             return list(_read_hits(self.fetched.published.search("passages", body)).items())
-        size = self.passages // 2
+        size = _MAX_PASSAGES // 2
         queries = (
             {"ids": {"values": list(map(key, others))}},
             self.passage_vectors.build_body(query.vector, size, sharing)["query"],
@@ -153,6 +152,7 @@ class Neighbourhoods:
 
     def _build(self, documents: Documents, scores: Mapping[str, Found]) -> Snapshot:
         published = self.fetched.published
+        dimension = published.manifest.embedder.dimension
         sources = sorted(documents.passages.values(), key=lambda each: (each["document"], each["position"]))
         rows = {each["id"]: row for row, each in enumerate(sources)}
         triples = [triple for id_ in rows for triple in documents.triples.get(id_, ())]
@@ -160,11 +160,11 @@ class Neighbourhoods:
         keys = [entity(name) for name in content.entity_names]
         entities = self.fetched.fetch(entity_keys=keys)[0].entities
         # A term that is defined in these passages, and is no entity of the whole, has no vector.
-        other: Json = {"passages": 1, "code": encode(np.zeros(published.dimension, np.int8))}
+        other: Json = {"passages": 1, "code": encode(np.zeros(dimension, np.int8))}
         known = [entities[each] or other for each in keys]
         counted = np.array([each["passages"] for each in known], np.int64)
         stored = {
-            VECTORS[kind]: decode(kind, [each["code"] for each in found], published.dimension)
+            VECTORS[kind]: decode(kind, [each["code"] for each in found], dimension)
             for kind, found in (("passages", sources), ("triples", triples), ("entities", known))
         }
         arrays = MemoryArrays()

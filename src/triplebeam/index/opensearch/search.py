@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from triplebeam.errors import BadInputError
 from triplebeam.index.arrays.rows import dequantize
 from triplebeam.index.opensearch.client import Json
-from triplebeam.index.opensearch.documents import MAX_RESULTS, decode, entity, round_vector, triple_of
+from triplebeam.index.opensearch.documents import MAX_RESULTS, decode, round_vector, triple_of
 from triplebeam.index.opensearch.fetched import ClusterPassages
 from triplebeam.index.opensearch.generation import Published, Search
 from triplebeam.index.source import Found, Numbers
@@ -205,17 +205,12 @@ class ClusterTriples:
         """Return the triples of these passages."""
         numbers: dict[str, list[int]] = {}
         query = {"terms": {"passage": list(dict.fromkeys(passage_ids))}}
-        for source in self._fetch_in_order(query) if passage_ids else ():
+        for source in self.fetch_in_order(query) if passage_ids else ():
             numbers.setdefault(source["passage"], []).append(source["number"])
         self._passages.of([id_ for id_ in passage_ids if id_ not in numbers])  # those without triples must be there
         return np.array([number for id_ in passage_ids for number in numbers.get(id_, ())], np.int64)
 
-    def find_by_entity(self, name: str) -> NDArray[np.int64]:
-        """Find the triples with an entity, by its name, as subject or object, in the order of their passages."""
-        sources = self._fetch_in_order({"term": {"ends": entity(name)}})
-        return np.array([source["number"] for source in sources], np.int64)
-
-    def _fetch_in_order(self, query: Json) -> list[Json]:
+    def fetch_in_order(self, query: Json) -> list[Json]:
         """Fetch what a query finds, in the order of passages and of extraction."""
         body = {"query": query, "size": MAX_RESULTS, "sort": [{"passage": "asc"}, {"place": "asc"}]}
         sources = [hit["_source"] for hit in self._published.search("triples", body)["hits"]["hits"]]
@@ -229,7 +224,7 @@ class ClusterTriples:
     def vectors(self, triple_ids: Numbers) -> NDArray[np.float32]:
         """Return the stored unit vector of each triple."""
         codes = [each["code"] for each in self.fetch_triples(triple_ids)]
-        return dequantize(decode("triples", codes, self._published.dimension))
+        return dequantize(decode("triples", codes, self._published.manifest.embedder.dimension))
 
     def search(self, vector: NDArray[np.float32], k: int) -> Found:
         """Find the k triples nearest to one vector, with their cosines."""

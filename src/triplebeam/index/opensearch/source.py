@@ -22,7 +22,7 @@ from triplebeam.errors import BadInputError, ClusterError, IndexMissingError
 from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.index.location import Cluster
 from triplebeam.index.opensearch.client import Client, Json
-from triplebeam.index.opensearch.documents import FIELD_END, TOO_LONG
+from triplebeam.index.opensearch.documents import FIELD_END, TOO_LONG, entity
 from triplebeam.index.opensearch.fetched import ClusterPassages, FetchedDocuments
 from triplebeam.index.opensearch.generation import Published, find_published
 from triplebeam.index.opensearch.hybrid import ClusterHybrid
@@ -109,8 +109,9 @@ class ClusterSource:
         return hybrid.search(query, k, matches)
 
     def triples_about(self, name: str) -> NDArray[np.int64]:
-        """Return the triples with an entity, by its name."""
-        return self.triples.find_by_entity(name)
+        """Return the triples with an entity, by its name, as subject or object, in the order of their passages."""
+        sources = self.triples.fetch_in_order({"term": {"ends": entity(name)}})
+        return np.array([source["number"] for source in sources], np.int64)
 
     def suggest_entity(self, name: str) -> str:
         """Return nothing: names are not searched by their letters."""
