@@ -174,7 +174,7 @@ def test_triples_give_keywords(world: Snapshot) -> None:
     assert pairs_of(graph, "structural") == []
     for kind in KINDS:
         assert pairs_of(world.passage_graph, kind) == pairs_of(graph, kind)
-    assert world.manifest.passage_graph == graph.statistics()
+    assert world.manifest.passage_graph.edges_by_kind == graph.statistics().edges_by_kind
 
 
 def test_the_graph_follows_the_documents(tmp_path: Path, words: Embedder) -> None:
@@ -198,6 +198,8 @@ def test_status_shows_the_measures_of_the_paper(world: Snapshot) -> None:
         "edges": 4,
         "edges_by_kind": {"structural": 0, "keyword": 4, "links": 0},
         "nodes_without_edges": 1,
+        "rare_terms": 13,
+        "nodes_with_rare_terms": 6,
         "edges_per_node": pytest.approx(2 / 3),
         "density": pytest.approx(4 / 15),
     }

@@ -46,9 +46,10 @@ def test_what_cannot_be_done_is_one_line(quick: Quick, small_index: Path, tiny_m
     assert not Path("new.index").exists()
 
 
-def test_an_index_whose_name_lacks_its_ending(quick: Quick, small_index: Path) -> None:
+def test_an_index_whose_name_lacks_its_ending_or_has_another(quick: Quick, small_index: Path) -> None:
     named = small_index.rename(small_index.with_name("named.index"))
-    assert f"did you mean {named}?" in expect_refusal(quick("search", named.with_name("named"), "why?"))
+    for typed in ("named", "named.indx"):
+        assert f"did you mean {named}?" in expect_refusal(quick("search", named.with_name(typed), "why?"))
 
 
 def test_the_embedder_of_an_index_is_its_default_when_more_is_added(quick: Quick, small_index: Path) -> None:

@@ -159,7 +159,7 @@ class TestBudget:
         for arguments, words in (
             (("rivers.jsonl", "--budget", "1"), "extractors that call a model"),
             (("rivers.jsonl", "--retry-failed"), "leave one of them out"),
-            ((), "there is no SOURCE"),
+            ((), "there is no SOURCE: name the index, then files or folders, as in `triplebeam index my.index docs/`"),
         ):
             code, stdout, message = command("index", "my.index", *arguments)
             assert (code, stdout) == (2, "")

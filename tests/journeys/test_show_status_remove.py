@@ -98,9 +98,11 @@ def test_the_store_is_looked_at(quick: Quick, small_index: Path) -> None:
     code, stdout, _ = quick("status", small_index)
     assert code == 0
     assert "store  3 documents, 0.1 MB, format 1\n" in stdout
+    assert "rare terms  4, each in a few passages of several documents; 3 passages with at least one\n" in stdout
     shown = json.loads(quick("status", small_index, "--json")[1])
     assert shown["store"]["documents"] == shown["counts"]["documents"] == 3
     assert shown["store"]["revision"] == shown["revision"]
+    assert shown["passage_graph"]["rare_terms"] == 4
     content = store.read_bytes()
     for damaged in (content[:-1], content[: len(content) // 2], b"no database" * 1000):
         store.write_bytes(damaged)
@@ -110,6 +112,11 @@ def test_the_store_is_looked_at(quick: Quick, small_index: Path) -> None:
     code, stdout, _ = quick("status", small_index)
     assert (code, "missing: the index can be searched, but not added to" in stdout) == (0, True)
     assert json.loads(quick("status", small_index, "--json")[1])["store"] is None
+
+
+def test_in_one_document_no_rare_terms_are_counted(quick: Quick, small_index: Path) -> None:
+    assert quick("remove", small_index, "elbe", "nile")[0] == 0
+    assert "rare terms  none counted\n" in quick("status", small_index)[1]
 
 
 def test_changes_that_are_not_published_are_named(

@@ -12,6 +12,7 @@ from triplebeam.passage import Document
 from triplebeam.ranking import Hop
 from triplebeam.retrieve.rare_terms import RareTerms
 from triplebeam.text.terms import text_words
+from triplebeam.where.parse import parse
 
 TEXTS = {
     "guide": "Run vacuumdb each night. Written by Ottilie Brandt.",
@@ -50,6 +51,20 @@ def test_a_term_of_few_passages_leads_to_the_others_that_have_it(index: Snapshot
     largest = math.log1p(len(index.passages))
     assert found["vacuum"].rarity == pytest.approx(index.passage_terms.rarity(2) / largest)
     assert found["vacuum"].heading_rarity == 0
+
+
+def test_the_index_counts_the_terms_that_join_documents(index: Snapshot) -> None:
+    having: dict[str, set[str]] = {}
+    for passage in index.passages:
+        for word in text_words(passage.term_text):
+            having.setdefault(word, set()).add(passage.id)
+    documents = {passage.id: passage.document_id for passage in index.passages}
+    rare = [ids for ids in having.values() if len({documents[id_] for id_ in ids}) > 1 and len(ids) <= 10]
+    counted = index.manifest.passage_graph
+    assert (counted.rare_terms, counted.nodes_with_rare_terms) == (len(rare), len(set().union(*rare)))
+    assert "zymurgi" in having, "a term of one document joins none"
+    visible = index.filter(parse('document in ("guide", "people")')).manifest.passage_graph
+    assert (visible.rare_terms, visible.nodes_with_rare_terms) == (2, 2), "ottilie, brandt"
 
 
 def test_a_term_of_the_question_leads_nowhere(index: Snapshot) -> None:

@@ -221,7 +221,7 @@ def _digest(path: Path) -> str:
     try:
         return hashlib.sha256(path.read_bytes()).hexdigest()
     except OSError as error:
-        raise BadInputError(f"{path} cannot be read: {error.strerror}.") from error
+        raise BadInputError(f"{path} cannot be read ({error.strerror}): name a readable file.") from error
 
 
 SHARES = (0.0, 0.25, 0.5, 0.75, 1.0)

@@ -126,7 +126,7 @@ def open_text(path: Path) -> Iterator[TextIO]:
             yield io.TextIOWrapper(data, encoding="utf-8-sig", newline="")
     except (OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else error
-        raise BadInputError(f"{path} cannot be read: {reason}.") from error
+        raise BadInputError(f"{path} cannot be read ({reason}): name a readable file.") from error
 
 
 def _rows(path: Path) -> Iterator[tuple[int, dict[str, object]]]:

@@ -76,6 +76,9 @@ class GraphStatistics(BaseModel):
     """An edge of several kinds counts once; without any they were not counted, as on a cluster."""
     edges_by_kind: dict[str, int] = {}
     nodes_without_edges: int = 0
+    rare_terms: int = 0
+    """Terms of a few nodes, of several documents, that the default search follows; none were counted on a cluster."""
+    nodes_with_rare_terms: int = 0
 
     @computed_field  # type: ignore[prop-decorator]
     @property

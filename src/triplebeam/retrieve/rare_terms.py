@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from triplebeam.index.folder.tables import PassageTable
-from triplebeam.index.folder.terms import TermIndex
+from triplebeam.index.folder.terms import MAX_RARE_TEXTS, TermIndex
 from triplebeam.ranking import Hop
 from triplebeam.retrieve.retriever import check_fields
 from triplebeam.text.terms import locate_words, query_words, text_words
@@ -47,7 +47,7 @@ class RareTerms:
 
     terms: TermIndex = field(repr=False)
     passages: PassageTable = field(repr=False)
-    max_passages: int = 10
+    max_passages: int = MAX_RARE_TEXTS
     """A term that more passages have leads nowhere in particular."""
     senders: int = 3
     """Hits whose terms are followed."""
@@ -92,8 +92,7 @@ class RareTerms:
     @cached_property
     def _rare_words(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """The places of the rare words of all passages, one passage after the other, and where each begins."""
-        counts = np.diff(self.terms.starts)
-        rare = (counts >= 2) & (counts <= self.max_passages)
+        counts, rare = np.diff(self.terms.starts), self.terms.find_rare(self.max_passages)
         rows = self.terms.rows[np.repeat(rare, counts)]
         places = np.repeat(np.flatnonzero(rare), counts[rare])[np.argsort(rows, kind="stable")]
         return np.append(0, np.cumsum(np.bincount(rows, minlength=len(self.terms)))), places

@@ -4,6 +4,7 @@ The fact is ``[ subject ] predicate { object }``. The sentences come behind the 
 same marks around every mention; an end that they do not name is the title, which is marked then.
 """
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
@@ -37,14 +38,15 @@ class Claim(NamedTuple):
 
 
 def split_statement(statement: str) -> Triple:
-    """Cut a sentence into three pieces: what it begins with, up to the last light word, and the rest."""
+    """Cut a sentence between words into three: what it begins with, up to the last light word, and the rest."""
     words = words_of(statement)
-    places = range(1, len(words))
+    places = [n for n in range(1, len(words)) if any(map(str.isspace, words[n].gap))]
     verb = next((n for n in places if not words[n].is_name and words[n - 1].key not in ARTICLES), 1)
-    last = next((n for n in reversed(places[verb:]) if words[n - 1].key in LIGHT_WORDS), verb + 1)
-    if len(words) <= last:
+    behind = [n for n in places if n > verb]
+    last = next((n for n in reversed(behind) if words[n - 1].key in LIGHT_WORDS), behind[0] if behind else None)
+    if last is None:
         return Triple(statement, "is", "so")
-    cuts = words[verb].start, words[last].start
+    cuts = [words[n].start - len(re.split(r"\s", words[n].gap)[-1]) for n in (verb, last)]
     return Triple(statement[: cuts[0]].strip(), statement[slice(*cuts)].strip(), statement[cuts[1] :].strip(" ."))
 
 

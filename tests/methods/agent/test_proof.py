@@ -191,3 +191,5 @@ def test_a_step_reads_what_fits_and_nothing_twice() -> None:
 def test_a_sentence_without_a_triple_is_split_into_one() -> None:
     assert split_statement("Mira went to the pottery class.") == Triple("Mira", "went to the", "pottery class")
     assert str(split_statement("Rain.")) == "Rain. is so"
+    options = split_statement("The parameter `a_b` (--a-from) sets the client addresses.")
+    assert options == Triple("The parameter", "`a_b` (--a-from) sets the", "client addresses")

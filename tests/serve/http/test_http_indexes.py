@@ -24,6 +24,9 @@ from triplebeam.serve.library import Library
 
 def test_indexes_are_listed(client: TestClient) -> None:
     listed = client.get("/api/indexes").json()
+    graph = listed["indexes"][0].pop("passage_graph")
+    assert (graph["nodes"], graph["edges_by_kind"].keys()) == (6, {"structural", "keyword", "links"})
+    assert 0 < graph["nodes_with_rare_terms"] <= 6
     row = {"name": "world", "passages": 6, "documents": 6, "triples": 9, "embedder": "words", "status": "ready"}
     assert listed == {
         "indexes": [row],
@@ -32,7 +35,7 @@ def test_indexes_are_listed(client: TestClient) -> None:
         "default_search": "blend",
         "default_ask": "auto",
     }
-    assert client.get("/api/indexes/world").json() == row | {"jobs": []}
+    assert client.get("/api/indexes/world").json() == row | {"passage_graph": graph, "jobs": []}
 
 
 def test_an_index_is_made_filled_searched_and_emptied(client: TestClient, data: Path) -> None:

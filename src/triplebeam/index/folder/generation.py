@@ -25,8 +25,8 @@ from triplebeam.index.folder.passage_graph import (
 )
 from triplebeam.index.folder.synonyms import write_synonyms
 from triplebeam.index.folder.tables import PassageTable, TripleGraph, write_passages, write_triple_graph
-from triplebeam.index.folder.terms import write_terms
-from triplebeam.index.folder.vectors import write_vectors
+from triplebeam.index.folder.terms import TermIndex, write_terms
+from triplebeam.index.folder.vectors import MAX_EXACT_ROWS, write_vectors
 from triplebeam.index.source import GraphStatistics
 from triplebeam.system.work import Progress, ignore_progress
 from triplebeam.text.names import entity_key
@@ -179,4 +179,7 @@ def write_passage_graph(
     places = arrays.array("passage_places")[:, 0]
     graph = build_passage_graph(labels, places, rows, entities, most, annotations.links)
     graph.write(arrays)
-    return graph.statistics()
+    if in_whole is not None or len(passages) > MAX_EXACT_ROWS:  # no search follows rare terms there
+        return graph.statistics()
+    terms = TermIndex(arrays.open_subset("passage_terms"))
+    return graph.statistics().model_copy(update=terms.count_rare(labels))

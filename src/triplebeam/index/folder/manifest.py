@@ -4,6 +4,7 @@ A generation is a numbered folder of files written once. Publishing is one atomi
 reader sees the old generation or the new one, whole. The next one takes over what of its files is whole.
 """
 
+import glob
 import json
 import shutil
 import sqlite3
@@ -92,8 +93,8 @@ def _make_missing_error(folder: Path) -> IndexMissingError:
         if _has_no_passages(store):
             return make_empty_error(folder)
         hint = "its first indexing did not finish: run the same"
-    named = folder.with_name(f"{folder.name}.index")
-    if folder.name and not store.exists() and is_index(named):
+    named = next(filter(is_index, folder.parent.glob(f"{glob.escape(folder.stem)}.*")), None)
+    if folder.name and not store.exists() and named:
         return IndexMissingError(f"there is no index at {folder}: did you mean {named}?")
     return IndexMissingError(f"there is no index at {folder}: {hint} `triplebeam index {folder} SOURCE…`.")
 

@@ -29,6 +29,8 @@ from triplebeam.text.terms import ENGLISH, query_stems, text_words
 _K1, _B = 1.2, 0.75
 _NAMES = ("words", "stemmer_names", "stemmers", "starts", "rows", "counts", "lengths", "keys")
 _MAX_COUNT = np.iinfo(np.uint16).max
+#: Texts that a rare word has at most.
+MAX_RARE_TEXTS = 10
 
 
 class Postings(NamedTuple):
@@ -132,6 +134,21 @@ class TermIndex:
     def count_texts(self, word: str) -> int:
         """Count the texts that have a word, as it is indexed."""
         return len(self._postings(word).rows)
+
+    def find_rare(self, max_texts: int = MAX_RARE_TEXTS) -> NDArray[np.bool_]:
+        """Find the words that several texts have, but no more than this."""
+        counts = np.diff(self.starts)
+        return (counts >= 2) & (counts <= max_texts)
+
+    def count_rare(self, documents: Sequence[str]) -> dict[str, int]:
+        """Count the rare words in texts of several documents, without bare numbers, and the texts that have one."""
+        rare = self.find_rare() & np.fromiter((not word.isdigit() for word in self.words), bool, len(self.words))
+        counts, numbers = np.diff(self.starts), dict[str, int]()
+        rows, sizes = self.rows[np.repeat(rare, counts)], counts[rare]
+        labels = np.array([numbers.setdefault(document, len(numbers)) for document in documents], np.int64)[rows]
+        starts = np.cumsum(sizes) - sizes
+        joins = np.minimum.reduceat(labels, starts) != np.maximum.reduceat(labels, starts)
+        return {"rare_terms": int(joins.sum()), "nodes_with_rare_terms": len(np.unique(rows[np.repeat(joins, sizes)]))}
 
     def _weights(self, postings: Postings, rarity: float) -> NDArray[np.float32]:
         counts = postings.counts.astype(np.float32)

@@ -16,7 +16,15 @@ from triplebeam.serve.answer_shapes import (
     price_of_answer,
 )
 from triplebeam.serve.cli.display import draw_answer, take_steps
-from triplebeam.serve.cli.options import AsJson, EmbedderName, IndexPlace, Offline, WhereText, complete_ask_method
+from triplebeam.serve.cli.options import (
+    AsJson,
+    EmbedderName,
+    IndexPlace,
+    Offline,
+    Question,
+    WhereText,
+    complete_ask_method,
+)
 from triplebeam.serve.cli.output import Output
 from triplebeam.serve.cli.search import show_passages
 from triplebeam.text.characters import replace_control_characters
@@ -36,7 +44,7 @@ _METHODS = {Effort.low: "single_step", Effort.high: "agent", Effort.auto: "auto"
 
 def ask(
     folder: IndexPlace,
-    question: Annotated[str, typer.Argument(metavar="QUESTION")],
+    words: Question,
     effort: Annotated[
         Effort,
         typer.Option(
@@ -80,6 +88,7 @@ def ask(
 
         triplebeam ask my.index "…" --json > answer.json
     """
+    question = " ".join(words)
     check_question(question)
     settings = assemble.read_settings(embedder=embedder, offline=offline or None, no_cache=no_cache or None)
     opened = assemble.open_index(folder, settings=settings)

@@ -127,7 +127,8 @@ def index(
         "--retry-failed retries what failed in the whole index and reads no SOURCE: leave one of them out.": (
             retry_failed and sources
         ),
-        "there is no SOURCE: name files or folders to index, or --retry-failed.": not (retry_failed or sources),
+        "there is no SOURCE: name the index, then files or folders, as in `triplebeam index my.index docs/`, or"
+        " --retry-failed.": not (retry_failed or sources),
         "--dry-run estimates the cost of a SOURCE and --retry-failed reads none: give only one.": (
             dry_run and retry_failed
         ),

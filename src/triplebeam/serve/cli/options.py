@@ -48,6 +48,8 @@ IndexPlace: TypeAlias = Annotated[
         parser=read_location,
     ),
 ]
+#: Words that a shell has split are one question: quotation marks around it are not needed.
+Question: TypeAlias = Annotated[list[str], typer.Argument(metavar="QUESTION")]
 AsJson: TypeAlias = Annotated[bool, typer.Option("--json", help="Print JSON on stdout.")]
 Limit: TypeAlias = Annotated[int | None, typer.Option(min=1, help="Only the first N questions.")]
 Again: TypeAlias = Annotated[bool, typer.Option("--again", help="Measure again instead of reusing saved results.")]

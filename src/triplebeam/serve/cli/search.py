@@ -9,13 +9,21 @@ from triplebeam import assemble
 from triplebeam.explain.passages import headings
 from triplebeam.explain.search_results import SearchResults
 from triplebeam.serve.cli.display import draw_hit
-from triplebeam.serve.cli.options import AsJson, EmbedderName, IndexPlace, Offline, WhereText, complete_search_method
+from triplebeam.serve.cli.options import (
+    AsJson,
+    EmbedderName,
+    IndexPlace,
+    Offline,
+    Question,
+    WhereText,
+    complete_search_method,
+)
 from triplebeam.serve.cli.output import Output, shown_progress
 
 
 def search(
     folder: IndexPlace,
-    question: Annotated[str, typer.Argument(metavar="QUESTION")],
+    words: Question,
     method: Annotated[
         str | None,
         typer.Option(
@@ -60,7 +68,7 @@ def search(
         opened = assemble.open_index(folder, settings=settings, progress=progress)
         index = opened if where is None else opened.filter(where)
         chosen = (method or assemble.DEFAULT_METHOD) + ("+rerank" if rerank else "")
-        results = index.search(question, k=k, method=chosen)
+        results = index.search(" ".join(words), k=k, method=chosen)
         show_passages(index, results, explain=explain, verbose=verbose, full=full, as_json=as_json)
 
 

@@ -48,6 +48,10 @@ def _rows(folder: Location, manifest: Manifest, store: StoreState | None) -> dic
         "triples": f"{counts['triples']:,} ({counts['triples'] / max(1, counts['passages']):.1f} per passage)",
         "entities": f"{counts['entities']:,}",
         "passage graph": _graph(manifest.passage_graph),
+        "rare terms": f"{manifest.passage_graph.rare_terms:,}, each in a few passages of several documents;"
+        f" {format_count(manifest.passage_graph.nodes_with_rare_terms, 'passage')} with at least one"
+        if manifest.passage_graph.rare_terms
+        else "none counted",
         "graph walks": _walks(manifest),
         "extracted by": ", ".join(f"{name}: {n:,}" for name, n in manifest.triples_by_extractor.items()) or "nothing",
         "extractor": f"{manifest.extractor or 'local'}, for new passages",

@@ -14,6 +14,7 @@ from triplebeam.assemble import DEFAULT_AGENT, DEFAULT_METHOD
 from triplebeam.assemble.indexing import correction_matches
 from triplebeam.errors import BadInputError, TriplebeamError
 from triplebeam.index.content.corrected import LineMatches
+from triplebeam.index.source import GraphStatistics
 from triplebeam.index.store.corrections import Corrections, parse_corrections
 from triplebeam.index.store.tables import has_store, read_index_corrections
 from triplebeam.serve.http.errors import HTTPProblem
@@ -42,6 +43,7 @@ class IndexRow(BaseModel):
     documents: int = 0
     triples: int = 0
     embedder: str | None = None
+    passage_graph: GraphStatistics | None = None
     status: Literal["ready", "empty", "damaged"]
     message: str | None = None
     """Why it is damaged."""
@@ -140,6 +142,7 @@ def _make_row(library: Library, name: str) -> IndexRow:
         documents=counts["documents"],
         triples=counts["triples"],
         embedder=manifest.embedder.name,
+        passage_graph=manifest.passage_graph,
         status="ready",
     )
 
