@@ -80,7 +80,7 @@ class Client:
         weakref.finalize(self, made.close)
         return made
 
-    def request(self, method: str, path: str, body: Json | None = None, **parameters: object) -> Json:
+    def request(self, method: str, path: str, body: Json | None = None, **parameters: str) -> Json:
         """Send a request and return the reply as JSON. An error in the reply is raised, unless a retry succeeds."""
         content = None if body is None else json.dumps(body).encode()
         return self._send(method, path, content, "application/json", parameters)
@@ -166,7 +166,7 @@ class Client:
             _LOG.info("OpenSearch is busy: %s documents are sent again", f"{len(again):,}")
         return again
 
-    def _send(self, method: str, path: str, content: bytes | None, kind: str, parameters: Mapping[str, object]) -> Json:
+    def _send(self, method: str, path: str, content: bytes | None, kind: str, parameters: Mapping[str, str]) -> Json:
         from httpx2 import DecodingError, TransportError
 
         problem: Exception | None = None
@@ -175,13 +175,8 @@ class Client:
             check_cancelled()
             url = self.cluster.urls[self._next[0] % len(self.cluster.hosts)] + path
             try:
-                reply = self._http.request(
-                    method,
-                    url,
-                    content=content,
-                    params={name: str(value) for name, value in parameters.items()},
-                    headers={"Content-Type": kind},
-                )
+                headers = {"Content-Type": kind}
+                reply = self._http.request(method, url, content=content, params=parameters, headers=headers)
             except EndpointError as error:
                 raise ClusterError(
                     f"OpenSearch at {self.cluster} sent more than {_MAX_REPLY_BYTES // 1_000_000:,} MB in one"
