@@ -12,8 +12,8 @@ stored as text, and as the whole numbers that an index folder has, in Base64, fr
 many: a byte per dimension is all that is stored of them, and it is what the cluster compares.
 """
 
-import base64
 import json
+from binascii import a2b_base64, b2a_base64
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -142,12 +142,12 @@ def _field_terms(fields: Mapping[str, str]) -> list[str]:
 
 def encode(stored: NDArray[Any]) -> str:
     """Encode a stored vector as text."""
-    return base64.b64encode(stored.tobytes()).decode()
+    return b2a_base64(stored.tobytes(), newline=False).decode()
 
 
 def decode(kind: str, codes: Sequence[str], dimension: int) -> NDArray[Any]:
     """Decode the stored vectors of some documents, one row each."""
-    stored: NDArray[Any] = np.frombuffer(b"".join(map(base64.b64decode, codes)), STORED_AS[VECTORS[kind]])
+    stored: NDArray[Any] = np.frombuffer(b"".join(map(a2b_base64, codes)), STORED_AS[VECTORS[kind]])
     return stored.reshape(len(codes), dimension)
 
 
