@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from triplebeam.embed import load_embedder, onnx_embedder
+from triplebeam.embed.embedder import Embedder
 from triplebeam.embed.onnx_embedder import OnnxEmbedder
 from triplebeam.errors import BadInputError, ModelMissingError
 from triplebeam.system.work import WorkCancelledError, cancel_on
@@ -28,16 +29,6 @@ TEXTS = ["the river flows north", "", "river", "  \n", "north " * 50, "unheard o
 
 def of_unit_length(vectors: NDArray[np.float32]) -> bool:
     return bool(np.allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-5))
-
-
-def test_rows_are_of_unit_length_and_in_the_order_of_the_texts(make_folder: MakeFolder) -> None:
-    embedder = OnnxEmbedder(make_folder(), name="tiny")
-    vectors = embedder.embed(TEXTS)
-    assert (vectors.shape, vectors.dtype) == ((len(TEXTS), 8), np.dtype(np.float32))
-    assert of_unit_length(vectors)
-    alone = np.concatenate([embedder.embed([text]) for text in TEXTS])
-    assert np.allclose(vectors, alone, atol=1e-5)
-    assert embedder.embed([]).shape == (0, 8)
 
 
 @settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -98,19 +89,17 @@ def test_what_is_longer_than_the_model_takes_is_cut(make_folder: MakeFolder) -> 
     assert not np.allclose(vectors[0], vectors[2], atol=1e-2)
 
 
-def test_prompts_of_the_folder_go_in_front(make_folder: MakeFolder) -> None:
+def test_prompts_of_the_folder_or_of_e5_go_in_front(
+    make_folder: MakeFolder, tmp_path_factory: pytest.TempPathFactory
+) -> None:
     prompts = {"prompts": {"query": "query : ", "document": ""}}
     embedder = OnnxEmbedder(make_folder(config_sentence_transformers=prompts))
     assert np.allclose(embedder.embed(["river"], "query"), embedder.embed(["query : river"]), atol=1e-6)
     assert not np.allclose(embedder.embed(["river"], "query"), embedder.embed(["river"]), atol=1e-2)
-
-
-def test_e5_has_its_prompts_though_its_folder_names_none(
-    make_folder: MakeFolder, tmp_path_factory: pytest.TempPathFactory
-) -> None:
     named = tmp_path_factory.mktemp("home") / "intfloat--multilingual-e5-small"
-    plain, e5 = OnnxEmbedder(make_folder()), OnnxEmbedder(copytree(make_folder(), named))
-    assert np.array_equal(e5.embed(["river"], "query"), plain.embed(["query: river"]))
+    folder = make_folder(config_sentence_transformers={})
+    plain, e5 = OnnxEmbedder(folder), OnnxEmbedder(copytree(folder, named))
+    assert np.array_equal(e5.embed(["river"], "query"), plain.embed(["query: river"])), "though its folder names none"
     assert np.array_equal(e5.embed(["river"]), plain.embed(["passage: river"]))
 
 
@@ -177,17 +166,14 @@ def test_any_folder_with_a_graph_works(
     assert np.allclose(embedder.embed(["river"])[0], mean / np.linalg.norm(mean), atol=1e-5)
 
 
-@pytest.mark.parametrize("missing", ["tokenizer.json", "config.json", "model.safetensors"])
-def test_a_missing_file_is_named(make_folder: MakeFolder, missing: str) -> None:
-    folder = make_folder()
-    (folder / missing).unlink()
-    with pytest.raises(ModelMissingError, match=missing):
-        OnnxEmbedder(folder)
-
-
-def test_a_missing_folder_and_a_damaged_graph_are_named(make_folder: MakeFolder) -> None:
+def test_what_is_missing_or_damaged_is_named(make_folder: MakeFolder) -> None:
     with pytest.raises(ModelMissingError, match="no folder"):
         OnnxEmbedder(Path("nowhere"))
+    for missing in ("tokenizer.json", "config.json", "model.safetensors"):
+        folder = make_folder()
+        (folder / missing).unlink()
+        with pytest.raises(ModelMissingError, match=missing):
+            OnnxEmbedder(folder)
     folder = make_folder()
     (folder / "model.onnx").write_bytes(b"not a graph")
     with pytest.raises(ModelMissingError, match=r"model\.onnx cannot be run"):
@@ -224,20 +210,18 @@ ALIKE = ["A man is eating food.", "Someone is having a meal.", "The stock market
 
 
 @pytest.mark.slow
-def test_minilm_knows_what_is_alike(minilm_folder: Path) -> None:
-    embedder = load_embedder("minilm", minilm_folder.parent)
-    vectors = embedder.embed(ALIKE)
+def test_minilm_knows_what_is_alike(minilm: Embedder) -> None:
+    vectors = minilm.embed(ALIKE)
     alike = vectors @ vectors.T
     assert of_unit_length(vectors)
     assert alike[0, 1] > 0.5
     assert alike[0, 2] < 0.15
-    assert (embedder.name, embedder.dimension) == ("minilm", 384)
-    assert embedder.fingerprint.startswith("53aa51172d142c89")
+    assert (minilm.name, minilm.dimension) == ("minilm", 384)
+    assert minilm.fingerprint.startswith("53aa51172d142c89")
 
 
 @pytest.mark.slow
-def test_granite_knows_what_is_alike_in_both_precisions(granite_folder: Path) -> None:
-    home = granite_folder.parent
+def test_granite_knows_what_is_alike_in_both_precisions(home: Path) -> None:
     embedder, exact = load_embedder("granite", home, precision="int8"), load_embedder("granite", home)
     vectors = embedder.embed(ALIKE)
     assert of_unit_length(vectors)
@@ -250,12 +234,8 @@ def test_granite_knows_what_is_alike_in_both_precisions(granite_folder: Path) ->
 
 @pytest.mark.slow
 @pytest.mark.data
-def test_minilm_gives_the_vectors_of_sentence_transformers(minilm_folder: Path) -> None:
-    if "TRIPLEBEAM_DATA" not in os.environ:
-        pytest.skip("TRIPLEBEAM_DATA is not set: the reference vectors are there")
-    with gzip.open(
-        Path(os.environ["TRIPLEBEAM_DATA"], "reference", "minilm.jsonl.gz"), "rt", encoding="utf-8"
-    ) as lines:
-        reference = [json.loads(line) for line in lines]
-    vectors = OnnxEmbedder(minilm_folder).embed([line["text"] for line in reference])
+def test_minilm_gives_the_vectors_of_sentence_transformers(minilm: Embedder, data: Path) -> None:
+    lines = gzip.decompress((data / "reference" / "minilm.jsonl.gz").read_bytes()).splitlines()
+    reference = [json.loads(line) for line in lines]
+    vectors = minilm.embed([line["text"] for line in reference])
     assert np.abs(vectors - np.array([line["vector"] for line in reference])).max() < 1e-5

@@ -1,14 +1,19 @@
-"""The embedder behind an endpoint, against a server on the loopback."""
+"""The embedder behind an endpoint, and the cache of query vectors, which saves work and changes nothing else."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 from generate.loopback_endpoint import Endpoint, serve
-from triplebeam.embed import load_embedder
+from triplebeam.embed.cached import CachedEmbedder
+from triplebeam.embed.embedder import Kind
 from triplebeam.embed.openai_compatible import OpenAICompatibleEmbedder
 from triplebeam.errors import BadInputError, EndpointError
 
@@ -44,7 +49,8 @@ def test_rows_are_of_unit_length_and_in_the_order_of_the_texts(endpoint: Endpoin
 
 def test_dimensions_are_asked_for_and_need_no_request_to_be_known(endpoint: Endpoint) -> None:
     short = embedder(endpoint, dimensions=2)
-    assert (short.dimension, short.fingerprint, endpoint.requests) == (2, "small/2", [])
+    assert (short.name, short.dimension, short.fingerprint) == ("openai:small", 2, "small/2")
+    assert endpoint.requests == []
     short.embed(["a"])
     assert endpoint.requests[0]["dimensions"] == 2
     assert short.embed([]).shape == (0, 2)
@@ -68,9 +74,10 @@ def test_dimensions_are_asked_for_and_need_no_request_to_be_known(endpoint: Endp
 )
 def test_a_bad_reply_is_one_clear_sentence(endpoint: Endpoint, reply: tuple[int, Any], said: str) -> None:
     endpoint.answer = lambda _: reply
+    short = embedder(endpoint, dimensions=2)
     with pytest.raises(EndpointError, match=said) as caught:
-        embedder(endpoint, dimensions=2).embed(["a"])
-    assert KEY not in str(caught.value)
+        short.embed(["a"])
+    assert KEY not in f"{caught.value} {short!r}"
     assert caught.value.__cause__ is None
 
 
@@ -85,25 +92,82 @@ def test_a_fault_that_may_pass_is_tried_again_and_reported(
     ]
 
 
-def test_an_endpoint_that_is_not_there_is_named() -> None:
-    absent = OpenAICompatibleEmbedder("small", base_url="http://user:pw@127.0.0.1:9/v1", api_key=KEY, max_retries=0)
-    with pytest.raises(EndpointError, match=r"http://127\.0\.0\.1:9/v1 cannot be reached"):
-        absent.embed(["a"])
-    assert KEY not in repr(absent)
-
-
-def test_openai_itself_needs_a_key() -> None:
-    with pytest.raises(EndpointError, match="OPENAI_API_KEY"):
-        OpenAICompatibleEmbedder("small").embed(["a"])
-
-
 @pytest.mark.parametrize("settings", [{"base_url": "localhost:1"}, {"base_url": "http://localhost", "batch": 0}])
 def test_settings_that_cannot_work_are_refused(settings: dict[str, Any]) -> None:
     with pytest.raises(BadInputError):
         OpenAICompatibleEmbedder("small", **settings)
 
 
-def test_the_door_knows_endpoints(endpoint: Endpoint, tmp_path: Any) -> None:
-    loaded = load_embedder("openai:small", tmp_path, base_url=endpoint.base_url, api_key=KEY)
-    assert loaded.name == "openai:small"
-    assert loaded.embed(["a"]).shape == (1, 2)
+class Counting:
+    """Vectors that tell texts and kinds apart, and a record of what was asked for."""
+
+    name = "counting"
+    fingerprint = "1"
+    dimension = 2
+
+    def __init__(self) -> None:
+        self.asked: list[tuple[str, Kind]] = []
+
+    def embed(self, texts: Sequence[str], kind: Kind = "passage") -> NDArray[np.float32]:
+        self.asked += [(text, kind) for text in texts]
+        angles = np.array([sum(map(ord, text)) + (kind == "query") for text in texts], dtype=np.float32)
+        return np.stack([np.cos(angles), np.sin(angles)], axis=1)
+
+
+def test_a_query_is_encoded_once_and_a_passage_each_time() -> None:
+    inner = Counting()
+    embedder = CachedEmbedder(inner)
+    first = embedder.embed(["who?", "when?", "who?"], "query")
+    assert np.array_equal(first[1:2], embedder.embed(["when?"], "query"))
+    assert (embedder.name, embedder.fingerprint) == ("counting", "1")
+    for _ in range(2):
+        embedder.embed(["who?"])
+    assert inner.asked == [("who?", "query"), ("when?", "query"), ("who?", "passage"), ("who?", "passage")]
+
+
+def test_the_oldest_query_is_forgotten_first() -> None:
+    inner = Counting()
+    embedder = CachedEmbedder(inner, size=2)
+    for text in ("a", "b", "a", "c", "a", "b"):
+        embedder.embed([text], "query")
+    assert [text for text, _ in inner.asked] == ["a", "b", "c", "b"]
+
+
+@given(st.lists(st.lists(st.sampled_from("abcdef"), max_size=8), max_size=8), st.integers(1, 4))
+def test_vectors_are_those_of_the_embedder_within(asked: list[list[str]], size: int) -> None:
+    embedder = CachedEmbedder(Counting(), size=size)
+    for texts in asked:
+        vectors = embedder.embed(texts, "query")
+        assert vectors.dtype == np.float32
+        assert vectors.shape == (len(texts), 2)
+        assert not texts or np.array_equal(vectors, Counting().embed(texts, "query"))
+
+
+def test_what_a_caller_does_to_its_rows_is_not_remembered() -> None:
+    embedder = CachedEmbedder(Counting())
+    embedder.embed(["a"], "query")[:] = 0
+    assert np.array_equal(embedder.embed(["a"], "query"), Counting().embed(["a"], "query"))
+
+
+def test_several_threads_may_ask_at_once() -> None:
+    embedder = CachedEmbedder(Counting(), size=3)
+    texts = [chr(97 + number % 7) for number in range(400)]
+    with ThreadPoolExecutor(8) as threads:
+        vectors = list(threads.map(lambda text: embedder.embed([text], "query")[0], texts))
+    assert np.array_equal(np.array(vectors), Counting().embed(texts, "query"))
+
+
+@pytest.mark.parametrize("kind", ["query", "passage"])
+@pytest.mark.parametrize("number", [np.nan, np.inf])
+def test_vectors_that_are_not_finite_are_refused(kind: Kind, number: float) -> None:
+    class Broken(Counting):
+        def embed(self, texts: Sequence[str], kind: Kind = "passage") -> NDArray[np.float32]:
+            return np.full((len(texts), self.dimension), number, np.float32)
+
+    with pytest.raises(BadInputError, match="numbers that are not finite"):
+        CachedEmbedder(Broken()).embed(["a"], kind)
+
+
+def test_a_memory_of_nothing_is_refused() -> None:
+    with pytest.raises(BadInputError, match="query cache must be at least 1, got 0"):
+        CachedEmbedder(Counting(), size=0)

@@ -42,10 +42,7 @@ def random_weights() -> dict[str, NDArray[np.float32]]:
 
 
 def write_model(
-    folder: Path,
-    weights: Mapping[str, NDArray[np.float32]] | None = None,
-    words: Sequence[str] = WORDS,
-    **files: Any,
+    folder: Path, weights: Mapping[str, NDArray[np.float32]] | None = None, words: Sequence[str] = WORDS, **files: Any
 ) -> Path:
     """Write a model's folder; ``files`` are JSON files in it, by name, which may replace ``config.json``.
 

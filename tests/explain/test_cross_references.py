@@ -7,7 +7,7 @@ import pytest
 
 from small_world import WordEmbedder
 from triplebeam.assemble import Index, context_of, open_index
-from triplebeam.explain.cross_references import CrossReferences, describe_hop, is_made_by, name_passage, telling_facts
+from triplebeam.explain.cross_references import describe_hop, is_made_by, name_passage, telling_facts
 from triplebeam.explain.graph import around_entity
 from triplebeam.explain.search_results import SearchResults
 from triplebeam.extract.extractor import Extraction
@@ -19,6 +19,7 @@ from triplebeam.triple import Chain, Triple
 MENTIONS = Triple("The transport", "mentions", "batch_max")
 DESCRIBED = Triple("batch_max", "is described in", "Batches › Batching")
 LINKS = Triple("The transport", "links to", "Other")
+BATCHING = "Batching\n\nbatch_max | How many at once."
 
 
 class NamingExtractor:
@@ -34,53 +35,41 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Index:
     folder: Path = tmp_path_factory.mktemp("manual") / "manual.index"
     documents = [
         Document(id="lmtp", title="The transport — for LMTP", text="Raise batch_max here.", links=(Link(3, "other"),)),
-        Document(
-            id="batching",
-            title="Batches",
-            text="Batching\n\nbatch_max | How many at once.",
-            headings=(Heading(0, 2, "Batching"),),
-        ),
+        Document(id="batching", title="Batches", text=BATCHING, headings=(Heading(0, 2, "Batching"),)),
         Document(id="other", title="Other", text="Something else."),
     ]
     IndexBuilder(folder=folder, embedder=WordEmbedder(), extractor=NamingExtractor()).build(documents)
     return open_index(folder, embedder=WordEmbedder())
 
 
-def shown(index: Index, question: str, *ids: str) -> list[tuple[Chain, ...]]:
-    hits = [Hit(id_, 1.0 / n) for n, id_ in enumerate(ids, 1)]
-    return [each.chains for each in SearchResults(context_of(index).source, question, "", hits)]
-
-
-def test_the_first_hit_leads_to_what_it_names_or_links_to(index: Index) -> None:
-    chains = shown(index, "How many at a time?", "lmtp#0", "batching#0", "other#0")
-    assert chains == [(), ((MENTIONS, DESCRIBED),), ((LINKS,),)]
-
-
-def test_a_hit_that_refers_to_the_first_is_explained_too(index: Index) -> None:
-    assert shown(index, "How many at a time?", "batching#0", "lmtp#0") == [(), ((MENTIONS, DESCRIBED),)]
-
-
-def test_references_between_other_hits_are_left_out(index: Index) -> None:
-    assert shown(index, "How many?", "other#0", "batching#0")[1] == ()
-    assert shown(index, "How many?", "other#0", "other#0", "batching#0", "lmtp#0")[2] == ()
-
-
-def test_of_the_second_hit_links_alone_are_shown(index: Index) -> None:
-    assert shown(index, "How many?", "batching#0", "other#0", "lmtp#0")[2] == ((MENTIONS, DESCRIBED),)
-    assert shown(index, "What does batch_min do?", "batching#0", "other#0", "lmtp#0")[2] == ((LINKS,),)
-    assert shown(index, "How many?", "other#0", "batching#0", "lmtp#0")[2] == ((LINKS,),)
-    assert shown(index, "What does batch_min do?", "batching#0", "batching#0", "other#0", "lmtp#0")[3] == ()
+NAMES = ((MENTIONS, DESCRIBED),)
 
 
 @pytest.mark.parametrize(
-    "question", ["What does batch_max do?", "Is `batch_max`, by default, one?", "How many (batch_max)?"]
+    ("question", "ids", "chains"),
+    [
+        pytest.param("How many?", ["lmtp", "batching", "other"], [(), NAMES, ((LINKS,),)], id="the first hit leads on"),
+        pytest.param("How many?", ["batching", "lmtp"], [(), NAMES], id="a hit refers to the first"),
+        pytest.param("How many?", ["other", "batching"], [(), ()], id="no reference"),
+        pytest.param("How many?", ["other", "other", "batching", "lmtp"], [(), (), (), ((LINKS,),)], id="of others"),
+        pytest.param("How many?", ["batching", "other", "lmtp"], [(), (), NAMES], id="the first before the second"),
+        pytest.param("What does batch_min do?", ["batching", "other", "lmtp"], [(), (), ((LINKS,),)], id="links"),
+        pytest.param("How many?", ["other", "batching", "lmtp"], [(), (), ((LINKS,),)], id="a link to the first"),
+        pytest.param(
+            "Is batch_min it?", ["batching", "batching", "other", "lmtp"], [(), (), (), ()], id="of the third"
+        ),
+        pytest.param("What does batch_min do?", ["lmtp", "batching"], [(), ()], id="another term is asked for"),
+        pytest.param("What does batch_max do?", ["other", "batching"], [(), ((DESCRIBED,),)], id="a term"),
+        pytest.param("Is `batch_max`, by default, 1?", ["other", "batching"], [(), ((DESCRIBED,),)], id="in ticks"),
+        pytest.param("How many (batch_max)?", ["other", "batching"], [(), ((DESCRIBED,),)], id="in brackets"),
+        pytest.param("How many?", ["lmtp"], [()], id="one hit alone"),
+    ],
 )
-def test_a_term_of_the_question_leads_to_its_definition(index: Index, question: str) -> None:
-    assert shown(index, question, "other#0", "batching#0")[1] == ((DESCRIBED,),)
-
-
-def test_where_another_term_is_asked_for_a_reference_says_nothing(index: Index) -> None:
-    assert shown(index, "What does batch_min do?", "lmtp#0", "batching#0")[1] == ()
+def test_references_to_and_from_the_first_hits_are_shown(
+    index: Index, question: str, ids: list[str], chains: list[tuple[Chain, ...]]
+) -> None:
+    hits = [Hit(f"{id_}#0", 1.0 / n) for n, id_ in enumerate(ids, 1)]
+    assert [each.chains for each in SearchResults(context_of(index).source, question, "", hits)] == chains
 
 
 def test_which_facts_are_the_passages_own(index: Index) -> None:
@@ -93,10 +82,6 @@ def test_which_facts_are_the_passages_own(index: Index) -> None:
 def test_headings_are_not_looked_for_in_the_passage() -> None:
     wrote = Triple("Ada Linde", "wrote", "Ledger")
     assert [*telling_facts([(MENTIONS, DESCRIBED), (LINKS,), (wrote,)])] == [DESCRIBED._replace(object=""), wrote]
-
-
-def test_one_hit_needs_no_reference(index: Index) -> None:
-    assert CrossReferences(context_of(index).snapshot, "How many?", [index.passages["lmtp#0"]]).chains(0) == ()
 
 
 def test_a_term_without_facts_is_drawn_with_its_passages(index: Index) -> None:

@@ -1,5 +1,6 @@
-"""The part of a passage that is shown: around what matches, wherever that is."""
+"""The part of a passage that is shown: around what matches, wherever that is; of nearly the same texts only one."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -8,12 +9,15 @@ from hypothesis import strategies as st
 
 from small_world import WordEmbedder
 from triplebeam.answer import Answer
-from triplebeam.assemble import Index, context_of
+from triplebeam.assemble import Index, context_of, open_index
 from triplebeam.explain.explanation import find_stemmers
+from triplebeam.explain.passages import first_alike
 from triplebeam.explain.snippet import WIDTH, Snippet, fill_paragraphs, snippet, split_blocks
-from triplebeam.passage import Passage
+from triplebeam.index.build.build import IndexBuilder
+from triplebeam.passage import Document, Passage
 from triplebeam.ranking import Ranking
 from triplebeam.serve.answer_shapes import answer_json
+from triplebeam.serve.cli.search import show_passages
 from triplebeam.text import terms as words
 from triplebeam.text.terms import stemmer_for
 from triplebeam.triple import Triple
@@ -58,54 +62,42 @@ def test_the_fact_that_led_there_counts_as_the_question_does() -> None:
     assert "Anna Bruhn" in shown(text, "Whose sister moved away?", Triple("Anna Bruhn", "kept", "lock"))
 
 
-def test_words_match_folded_and_stemmed_and_function_words_do_not() -> None:
-    found = snippet(Passage("p", "The cafés of Brno are closed."), "Which café in brno closes?")
-    assert highlighted(found) == ["cafés", "Brno", "closed"]
+def highlighted(found: Snippet) -> list[str]:
+    return [found.text[start:end] for start, end in found.highlights]
 
 
-@pytest.mark.parametrize(
-    ("question", "marked"),
-    [
-        ("How do I close it?", ["close"]),
-        ("Can you or I close the lid in mode A?", ["lid", "close", "mode"]),
-        ("What should we do about them?", ["should", "about"]),  # where there are no others
-    ],
-)
-def test_single_letters_and_function_words_are_not_marked(question: str, marked: list[str]) -> None:
-    text = "The lid (i.e. a cover) you should close in mode B; about 4 of us do so."
-    assert highlighted(snippet(Passage("p", text), question)) == marked
-
-
-def test_words_in_a_row_are_one_highlight() -> None:
-    found = snippet(Passage("p", "It was Irma Kroll who drew it."), "Irma Kroll")
-    assert highlighted(found) == ["Irma Kroll"]
-
-
-def test_scripts_without_spaces_are_matched_within_a_line() -> None:
-    found = snippet(
-        Passage("p", "今天天气很好。" * 60 + "防火墙在这里设置。" + "今天天气很好。" * 60), "如何设置防火墙"
-    )
-    assert "防火墙在这里设置。" in found.text
-    assert "防火墙" in highlighted(found)
+LID = "The lid (i.e. a cover) you should close in mode B; about 4 of us do so."
+GERMAN = {
+    "ascii": "Die Schulen der Stadt liegen neben den Parks, in denen die Kinder am Nachmittag spielen und lernen.",
+    "umlauts": "Die Häuser stehen neben den neuen Schulen, die der Bürgermeister im Herbst eröffnete.",
+}
+RUSSIAN = "Летом в Москве открылась большая выставка, на которую приехали гости из многих городов."
 
 
 @pytest.mark.parametrize(
     ("text", "question", "marked"),
     [
-        ("Die Häuser stehen neben den neuen Schulen, die der Bürgermeister im Herbst eröffnete.", "Schule", "Schulen"),
-        ("Летом в Москве открылась большая выставка, на которую приехали гости из многих городов.", "Москва", "Москве"),
-        ("她家里的猫咪很喜欢在阳光下睡觉。", "猫", "猫"),
+        ("The cafés of Brno are closed.", "Which café in brno closes?", ["cafés", "Brno", "closed"]),
+        ("It was Irma Kroll who drew it.", "Irma Kroll", ["Irma Kroll"]),
+        (LID, "How do I close it?", ["close"]),
+        (LID, "Can you or I close the lid in mode A?", ["lid", "close", "mode"]),
+        (LID, "What should we do about them?", ["should", "about"]),  # where there are no others
+        (GERMAN["umlauts"], "Schule", ["Schulen"]),
+        (RUSSIAN, "Москва", ["Москве"]),
+        ("她家里的猫咪很喜欢在阳光下睡觉。", "猫", ["猫"]),
     ],
 )
-def test_words_are_compared_as_in_the_language_of_the_passage(text: str, question: str, marked: str) -> None:
-    found = snippet(Passage("p", text), question, stemmer=stemmer_for(text))
-    assert highlighted(found) == [marked]
+def test_words_are_marked_folded_and_stemmed_in_the_passages_language_and_function_words_are_not(
+    text: str, question: str, marked: list[str]
+) -> None:
+    assert highlighted(snippet(Passage("p", text), question, stemmer=stemmer_for(text))) == marked
 
 
-GERMAN = {
-    "ascii": "Die Schulen der Stadt liegen neben den Parks, in denen die Kinder am Nachmittag spielen und lernen.",
-    "umlauts": "Die Häuser stehen neben den neuen Schulen, die der Bürgermeister im Herbst eröffnete.",
-}
+def test_scripts_without_spaces_are_matched_within_a_line() -> None:
+    weather = "今天天气很好。" * 60
+    found = snippet(Passage("p", f"{weather}防火墙在这里设置。{weather}"), "如何设置防火墙")
+    assert "防火墙在这里设置。" in found.text
+    assert "防火墙" in highlighted(found)
 
 
 def test_the_language_of_a_passage_is_the_one_it_was_indexed_with(
@@ -120,14 +112,9 @@ def test_the_language_of_a_passage_is_the_one_it_was_indexed_with(
     assert shown.remark == ""
     assert index.search("Quarz", method="hybrid").remark
     answer = Answer(question="Schule", text="", ranking=Ranking.from_scores({"ascii": 1.0}))
-    [passage] = answer_json(answer, index.passages, stemmers=find_stemmers(context_of(index).source, ["ascii"]))[
-        "passages"
-    ]
+    stemmers = find_stemmers(context_of(index).source, ["ascii"])
+    [passage] = answer_json(answer, index.passages, stemmers=stemmers)["passages"]
     assert passage["snippet"]["highlights"] == [(4, 11)]
-
-
-def highlighted(found: Snippet) -> list[str]:
-    return [found.text[start:end] for start, end in found.highlights]
 
 
 def test_code_keeps_its_lines() -> None:
@@ -174,3 +161,51 @@ def test_blocks_hold_every_letter_and_filling_moves_none(text: str) -> None:
     assert "".join(inside.split()) == "".join(text.split())
     assert fill_paragraphs(text).split() == text.split()
     assert len(fill_paragraphs(text)) == len(text)
+
+
+NOTE = "Quorum queues have initial support in this release. See the guide for details and for known limits of quorums."
+
+
+@pytest.mark.parametrize(
+    ("texts", "alike"),
+    [
+        ([NOTE, NOTE.upper().replace(".", " !"), "Something else."], [None, 0, None]),
+        (["Other.", NOTE, NOTE, NOTE], [None, None, 1, 1]),
+        ([f"{NOTE} But classic queues are faster for most uses.", NOTE], [None, None]),
+        (["Yes", "yes.", "no", ""], [None, 0, None, None]),
+        ([], []),
+    ],
+)
+def test_texts_are_alike_if_nine_tenths_of_their_runs_of_words_are(texts: list[str], alike: list[int | None]) -> None:
+    assert first_alike(texts) == alike
+
+
+@pytest.fixture(scope="module")
+def notes(tmp_path_factory: pytest.TempPathFactory) -> Index:
+    folder: Path = tmp_path_factory.mktemp("notes") / "my.index"
+    texts = {f"release-{number}": NOTE for number in range(3)} | {"guide": "A guide to quorum queues and streams."}
+    documents = [Document(id=id_, title=id_, text=text, is_passage=True) for id_, text in texts.items()]
+    IndexBuilder(folder=folder, embedder=WordEmbedder()).build(documents)
+    return open_index(folder, embedder=WordEmbedder())
+
+
+def show(index: Index, capsys: pytest.CaptureFixture[str], *, as_json: bool) -> str:
+    results = index.search("quorum queues initial support", method="bm25", k=4)
+    show_passages(index, results, explain=False, as_json=as_json)
+    return capsys.readouterr().out
+
+
+def test_people_see_one_of_them_and_how_many_more_there_are(notes: Index, capsys: pytest.CaptureFixture[str]) -> None:
+    shown = show(notes, capsys, as_json=False)
+    assert shown.count("initial support") == 1
+    assert "and 2 more like it" in shown
+    assert " 4. guide" in shown
+
+
+def test_programs_see_all_of_them(notes: Index, capsys: pytest.CaptureFixture[str]) -> None:
+    passages = json.loads(show(notes, capsys, as_json=True))["passages"]
+    first, *others, guide = passages
+    assert [each.get("like") for each in others] == [first["id"]] * 2
+    assert "like" not in first
+    assert "like" not in guide
+    assert len(notes.search("quorum queues initial support", method="bm25", k=4)) == 4

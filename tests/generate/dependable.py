@@ -20,14 +20,7 @@ def retrying(endpoint: Endpoint, *, timeout: float = SECONDS, **settings: Any) -
 
 
 def dependable(
-    endpoint: Endpoint,
-    store: CompletionStore | None = None,
-    *,
-    concurrency: int = 2,
-    refresh: bool = False,
-    **settings: Any,
+    endpoint: Endpoint, store: CompletionStore | None = None, *, concurrency: int = 2, **settings: Any
 ) -> Concurrent:
     model: LanguageModel = retrying(endpoint, **settings)
-    if store is not None:
-        model = Cached(model=model, store=store, refresh=refresh)
-    return Concurrent(model, concurrency)
+    return Concurrent(Cached(model=model, store=store) if store else model, concurrency)

@@ -1,8 +1,10 @@
 """Accounts: who pays for what, at which price, and where problems are noted."""
 
+from collections.abc import Sequence
+
 import pytest
 
-from triplebeam.demo import Recorded, Recording, read_recordings
+from triplebeam.demo import Recorded, Recording
 from triplebeam.errors import EndpointError
 from triplebeam.generate.accounting import Accounted, Price, account, compute_cost, load_prices, note_problem
 from triplebeam.generate.language_model import Completion, Prompt, PromptRefusedError, Usage, outcomes_of
@@ -23,16 +25,14 @@ def test_calls_count_towards_every_open_account() -> None:
 
 
 def test_what_arrived_is_charged_though_another_prompt_fails() -> None:
-    class Picky:
-        name = "picky"
-
-        def complete(self, prompts: list[Prompt]) -> list[Completion]:
+    class Picky(Scripted):
+        def complete(self, prompts: Sequence[Prompt]) -> list[Completion]:
             if any(each.user == "bad" for each in prompts):
                 raise PromptRefusedError("too long")
-            return [Completion(text="x", usage=Usage(calls=1)) for _ in prompts]
+            return super().complete(prompts)
 
     with account() as bill:
-        good, bad = outcomes_of(Accounted(Picky()), [prompt("good"), prompt("bad")])
+        good, bad = outcomes_of(Accounted(Picky(["x"])), [prompt("good"), prompt("bad")])
     assert isinstance(good, Completion)
     assert isinstance(bad, PromptRefusedError)
     assert bill.usage.calls == 1
@@ -54,29 +54,26 @@ def test_a_recording_is_given_only_for_the_prompt_it_was_made_for() -> None:
         recorded.complete([prompt("about Neptune")])
 
 
-def test_recordings_are_read_from_json() -> None:
-    (one,) = read_recordings('[{"template": "t", "shows": ["a"], "reply": {"x": 1}}]')
-    assert (one.shows, one.reply) == (("a",), '{"x": 1}')
-
-
 USAGE = Usage(calls=3, tokens_in=1_000_000, tokens_out=100_000, cached_calls=9, cached_tokens_in=5_000_000)
+OWN = {"my-own": Price(1, 2), "gpt-4o": Price(0, 0)}
 
 
-def test_a_known_model_has_a_price() -> None:
-    assert compute_cost(USAGE, "gpt-4o-mini") == pytest.approx(0.15 + 0.06)
-    assert compute_cost(USAGE, "gpt-4o-mini-2024-07-18") == compute_cost(USAGE, "gpt-4o-mini")
-
-
-def test_an_unknown_model_has_none() -> None:
-    assert compute_cost(USAGE, "my-own") is None
-    assert compute_cost(USAGE, "gpt-4o-mini-tuned") is None
-
-
-def test_a_users_own_price_goes_first() -> None:
-    own = {"my-own": Price(1, 2), "gpt-4o": Price(0, 0)}
-    assert compute_cost(USAGE, "my-own", own) == pytest.approx(1.2)
-    assert compute_cost(USAGE, "gpt-4o", own) == 0
-    assert compute_cost(USAGE, "gpt-4o-mini", own) == pytest.approx(0.21)
+@pytest.mark.parametrize(
+    ("model", "own", "cost"),
+    [
+        ("gpt-4o-mini", {}, 0.15 + 0.06),
+        ("gpt-4o-mini-2024-07-18", {}, 0.15 + 0.06),
+        ("gpt-4o-mini", OWN, 0.15 + 0.06),
+        ("gpt-4o", OWN, 0),
+        ("my-own", OWN, 1.2),
+        ("my-own", {}, None),
+        ("gpt-4o-mini-tuned", {}, None),
+    ],
+)
+def test_a_known_model_has_a_price_and_a_users_own_goes_first(
+    model: str, own: dict[str, Price], cost: float | None
+) -> None:
+    assert compute_cost(USAGE, model, own) == pytest.approx(cost)
 
 
 def test_the_table_can_be_read() -> None:

@@ -6,7 +6,7 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from itertools import repeat
 from pathlib import Path
 
@@ -45,12 +45,6 @@ def slowly() -> Iterator[bytes]:
     yield REPLY
 
 
-@pytest.mark.parametrize("status", [200, 500])
-def test_a_reply_that_drips_is_given_up_when_its_time_is_over(status: int) -> None:
-    with sending(slowly, status) as url, pytest.raises(TransientError, match=r"did not answer .* within 0\.5 seconds"):
-        OpenAICompatible("m", url, timeout=0.5).complete([PROMPT])
-
-
 @contextmanager
 def dripping_headers() -> Iterator[str]:
     """The address of an endpoint that begins a header and never ends it."""
@@ -74,8 +68,11 @@ def dripping_headers() -> Iterator[str]:
         server.close()
 
 
-def test_headers_that_drip_are_given_up_too() -> None:
-    with dripping_headers() as url, pytest.raises(TransientError, match=r"did not answer .* within 0\.5 seconds"):
+@pytest.mark.parametrize(
+    "drip", [lambda: sending(slowly), lambda: sending(slowly, 500), dripping_headers], ids=["reply", "error", "headers"]
+)
+def test_what_drips_is_given_up_when_its_time_is_over(drip: Callable[[], AbstractContextManager[str]]) -> None:
+    with drip() as url, pytest.raises(TransientError, match=r"did not answer .* within 0\.5 seconds"):
         OpenAICompatible("m", url, timeout=0.5).complete([PROMPT])
 
 
@@ -102,42 +99,42 @@ def test_a_reply_that_stops_is_given_up_when_its_time_is_over_and_its_wait_is_an
 
 def test_embeddings_that_drip_are_given_up_in_one_sentence(tmp_path: Path) -> None:
     settings = Settings(home=tmp_path, timeout=0.5, api_key=SecretStr("k"))
-    with (
-        sending(slowly) as url,
-        pytest.raises(EndpointError, match=r"did not answer .*0\.5 seconds: raise"),
-    ):
+    with sending(slowly) as url, pytest.raises(EndpointError, match=r"did not answer .*0\.5 seconds: raise"):
         make_embedder("openai:m", settings.model_copy(update={"base_url": url})).embed(["a"])
 
 
-def test_a_reply_in_pieces_is_a_reply() -> None:
-    with sending(lambda: (REPLY[at : at + 7] for at in range(0, len(REPLY), 7))) as url:
+@pytest.mark.parametrize(
+    ("pieces", "headers"),
+    [
+        ([REPLY[at : at + 7] for at in range(0, len(REPLY), 7)], {}),
+        ([gzip.compress(REPLY)], {"Content_Encoding": "gzip"}),
+    ],
+    ids=["pieces", "compressed"],
+)
+def test_a_reply_in_pieces_or_compressed_is_a_reply(pieces: list[bytes], headers: dict[str, str]) -> None:
+    with sending(lambda: pieces, **headers) as url:
         assert OpenAICompatible("m", url).complete([PROMPT])[0].text == "Thor Heyerdahl"
 
 
-def test_a_compressed_reply_is_unpacked() -> None:
-    with sending(lambda: [gzip.compress(REPLY)], Content_Encoding="gzip") as url:
-        assert OpenAICompatible("m", url).complete([PROMPT])[0].text == "Thor Heyerdahl"
-
-
-@pytest.mark.parametrize("status", [200, 429])
-def test_an_endless_reply_is_given_up_and_not_retried(monkeypatch: pytest.MonkeyPatch, status: int) -> None:
+@pytest.mark.parametrize(
+    ("pieces", "status", "headers"),
+    [
+        (lambda: repeat(b"x" * 10_000), 200, {}),
+        (lambda: repeat(b"x" * 10_000), 429, {}),
+        (lambda: [gzip.compress(b"[" * 50_000_000)], 200, {"Content_Encoding": "gzip"}),
+    ],
+    ids=["endless", "endless refusal", "grows when it is unpacked"],
+)
+def test_a_reply_that_is_too_long_is_given_up_and_not_retried(
+    monkeypatch: pytest.MonkeyPatch, pieces: Callable[[], Iterable[bytes]], status: int, headers: dict[str, str]
+) -> None:
     monkeypatch.setattr(bounded_replies, "MAX_BYTES", 2_000_000)
-    with sending(lambda: repeat(b"x" * 10_000), status) as url:
+    with sending(pieces, status, **headers) as url:
         with pytest.raises(EndpointError, match="sent more than 2 MB in one reply") as caught:
             OpenAICompatible("m", url).complete([PROMPT])
         assert not isinstance(caught.value, TransientError)
         with pytest.raises(EndpointError, match="sent more than 2 MB"):
             OpenAICompatibleEmbedder("m", url).embed(["a"])
-
-
-def test_what_grows_when_it_is_unpacked_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bounded_replies, "MAX_BYTES", 2_000_000)
-    bomb = gzip.compress(b"[" * 50_000_000)
-    with (
-        sending(lambda: [bomb], Content_Encoding="gzip") as url,
-        pytest.raises(EndpointError, match="sent more than 2 MB"),
-    ):
-        OpenAICompatible("m", url).complete([PROMPT])
 
 
 @pytest.mark.parametrize("status", [400, 500])

@@ -2,7 +2,7 @@
 
 import multiprocessing
 import sqlite3
-import threading
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -10,28 +10,18 @@ from typing import Any
 
 import pytest
 from dependable import KEY, dependable
-from loopback_endpoint import Endpoint, chat_completion, serve
+from loopback_endpoint import Endpoint, chat_completion
 
 from patience import SECONDS
-from triplebeam.errors import BadInputError, EndpointError, IndexFormatError
+from triplebeam.errors import BadInputError, IndexFormatError
 from triplebeam.generate.accounting import UNKNOWN_ORIGIN, follow_run
 from triplebeam.generate.completion_cache import Cached, CompletionStore, completion_key
 from triplebeam.generate.connect import Concurrent
 from triplebeam.generate.language_model import Completion, Correction, LanguageModel, Prompt, TokenLogProbability, Usage
-from triplebeam.testing.contracts import LanguageModelContract
 from triplebeam.testing.scripted import Scripted
 from triplebeam.text.lines import line_numbers
 
 PROMPT = Prompt(system="s", user="u", template="t", version="1")
-
-
-class TestDependable(LanguageModelContract):
-    """All the parts together."""
-
-    @pytest.fixture
-    def model(self, endpoint: Endpoint, store: CompletionStore) -> LanguageModel:
-        endpoint.answer = lambda request: (200, chat_completion(request["messages"][-1]["content"].upper()))
-        return dependable(endpoint, store, concurrency=3)
 
 
 def test_a_second_time_costs_nothing_and_says_so(store: CompletionStore) -> None:
@@ -46,15 +36,6 @@ def test_a_second_time_costs_nothing_and_says_so(store: CompletionStore) -> None
     assert model.complete([PROMPT]) == [said]
     usage = Usage(cached_calls=1, cached_tokens_in=5, cached_tokens_out=2, estimated=True)
     assert model.complete([PROMPT, PROMPT]) == [replace(said, usage=usage)] * 2
-
-
-def test_five_samples_are_five_completions(store: CompletionStore) -> None:
-    model = Cached(model=Scripted(["a", "b", "c", "d", "e"]), store=store)
-    samples = [replace(PROMPT, sample=sample) for sample in range(5)]
-    first, again = model.complete(samples), model.complete(samples)
-    assert [completion.text for completion in first] == ["a", "b", "c", "d", "e"]
-    assert [completion.text for completion in again] == ["a", "b", "c", "d", "e"]
-    assert store.count() == 5
 
 
 OTHER: dict[str, Any] = {
@@ -78,18 +59,8 @@ def test_whatever_a_completion_depends_on_is_in_its_key() -> None:
     prompts = [PROMPT, *(replace(PROMPT, **{name: value}) for name, value in OTHER.items())]
     keys = [completion_key("m", prompt) for prompt in prompts] + [completion_key("n", PROMPT)]
     assert len(set(keys)) == len(prompts) + 1
-
-
-def test_the_order_of_a_schemas_keys_is_no_difference() -> None:
-    one, two = ({"a": 1, "b": [2]}, {"b": [2], "a": 1})
-    assert completion_key("m", replace(PROMPT, schema=one)) == completion_key("m", replace(PROMPT, schema=two))
-
-
-def test_models_of_one_name_at_two_endpoints_share_nothing(store: CompletionStore) -> None:
-    here = Cached(model=Scripted(["here"]), store=store, endpoint="http://a/v1")
-    there = Cached(model=Scripted(["there"]), store=store, endpoint="http://b/v1")
-    for _ in range(2):
-        assert [model.complete([PROMPT])[0].text for model in (here, there)] == ["here", "there"]
+    one, two = (replace(PROMPT, schema=schema) for schema in ({"a": 1, "b": [2]}, {"b": [2], "a": 1}))
+    assert completion_key("m", one) == completion_key("m", two), "the order of a schema's keys is no difference"
 
 
 def test_a_dropped_reply_leaves_nothing(store: CompletionStore) -> None:
@@ -110,21 +81,6 @@ def test_refresh_asks_again_and_keeps_the_new_reply(store: CompletionStore) -> N
         assert Cached(model=model, store=store).complete([PROMPT])[0].text == "good"
 
 
-def test_a_batch_that_dies_halfway_keeps_what_arrived(endpoint: Endpoint, store: CompletionStore) -> None:
-    prompts = [replace(PROMPT, user=str(number)) for number in range(6)]
-    endpoint.says_in_turn("a", "b", "c", 500)
-    with pytest.raises(EndpointError, match="HTTP 500"):
-        dependable(endpoint, store, concurrency=1).complete(prompts)
-    assert store.count() == 3
-    endpoint.requests.clear()
-    endpoint.says("later")
-    completions = dependable(endpoint, store, concurrency=1).complete(prompts)
-    assert [completion.text for completion in completions] == ["a", "b", "c", "later", "later", "later"]
-    assert len(endpoint.requests) == 3
-    usage = sum((completion.usage for completion in completions), Usage())
-    assert (usage.calls, usage.cached_calls) == (3, 3)
-
-
 def test_one_prompt_in_many_threads_is_asked_once(endpoint: Endpoint, store: CompletionStore) -> None:
     endpoint.says("once")
     completions = dependable(endpoint, store, concurrency=8).complete([PROMPT] * 16)
@@ -143,55 +99,40 @@ def test_no_secret_is_kept(endpoint: Endpoint, store: CompletionStore, tmp_path:
         assert endpoint.base_url.encode() not in content
 
 
-def _ask_from_another_process(path: Path, base_url: str, numbers: list[int], ready: Any) -> None:
-    ready.wait(SECONDS)
+def ask_together(path: Path, base_url: str, numbers: list[int], both: Any) -> None:
+    both.wait(SECONDS)
     with CompletionStore(path) as store:
         prompts = [replace(PROMPT, user=str(number)) for number in numbers]
         dependable(Endpoint(base_url), store, concurrency=4).complete(prompts)
 
 
 @pytest.mark.slow
-def test_processes_share_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+def test_processes_share_a_file(endpoint: Endpoint, tmp_path: Path) -> None:
+    endpoint.answer = lambda request: (200, chat_completion("reply " + request["messages"][-1]["content"]))
     path, context = tmp_path / "new" / "completions.sqlite", multiprocessing.get_context("spawn")
-    ready = context.Event()
-    with serve() as endpoint:
-        endpoint.answer = lambda request: (200, chat_completion("reply " + request["messages"][-1]["content"]))
-        halves = [list(range(25)), list(range(15, 40))]
-        processes = [
-            context.Process(target=_ask_from_another_process, args=(path, endpoint.base_url, numbers, ready))
-            for numbers in halves
-        ]
-        for process in processes:
-            process.start()
-        ready.set()
-        for process in processes:
-            process.join(2 * SECONDS)
-        assert [process.exitcode for process in processes] == [0, 0]
-        endpoint.refuses(500)
-        with CompletionStore(path) as store:
-            assert store.count() == 40
-            everything = [replace(PROMPT, user=str(number)) for number in range(40)]
-            texts = [completion.text for completion in dependable(endpoint, store).complete(everything)]
+    both = context.Barrier(2)
+    other = context.Process(target=ask_together, args=(path, endpoint.base_url, list(range(15, 40)), both))
+    other.start()
+    ask_together(path, endpoint.base_url, list(range(25)), both)
+    other.join(2 * SECONDS)
+    assert other.exitcode == 0
+    endpoint.refuses(500)
+    with CompletionStore(path) as store:
+        assert store.count() == 40
+        everything = [replace(PROMPT, user=str(number)) for number in range(40)]
+        texts = [completion.text for completion in dependable(endpoint, store).complete(everything)]
     assert texts == [f"reply {number}" for number in range(40)]
 
 
 def test_stores_opened_at_once_agree(tmp_path: Path) -> None:
-    path, errors = tmp_path / "completions.sqlite", []
+    path = tmp_path / "completions.sqlite"
 
     def open_and_put(number: int) -> None:
-        try:
-            with CompletionStore(path) as store:
-                store.put(bytes([number]), "m", PROMPT, Completion(text=str(number)))
-        except BadInputError as error:
-            errors.append(error)
+        with CompletionStore(path) as store:
+            store.put(bytes([number]), "m", PROMPT, Completion(text=str(number)))
 
-    threads = [threading.Thread(target=open_and_put, args=(number,)) for number in range(12)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert errors == []
+    with ThreadPoolExecutor(12) as threads:
+        list(threads.map(open_and_put, range(12)))
     with CompletionStore(path) as store:
         assert [store.get(bytes([number])) is not None for number in range(12)] == [True] * 12
 
@@ -213,47 +154,43 @@ READING = replace(PROMPT, user="Passages:\nA line of a document.")
 LATER = replace(PROMPT, user="What was read: something.")
 
 
-def test_replies_of_a_run_are_forgotten_with_those_before_them(store: CompletionStore) -> None:
-    model = Cached(model=Scripted(["read", "later", "other"]), store=store)
-    with follow_run(set()):
+class TestForgetting:
+    """A reply is forgotten with a text that was shown for it, or for a reply before it in the same run."""
+
+    @pytest.fixture
+    def model(self, store: CompletionStore) -> Cached:
+        return Cached(model=Scripted(["read", "later", "other"]), store=store)
+
+    def read_and_go_on(self, model: LanguageModel, *more: Prompt) -> None:
+        with follow_run(set()):
+            model.complete([READING, *more])
+            model.complete([LATER])
+
+    def test_replies_of_a_run_with_those_before_them(self, model: Cached, store: CompletionStore) -> None:
+        self.read_and_go_on(model)
+        model.complete([replace(PROMPT, user="Another run.")])
+        assert store.forget(LINES) == 2
+        assert store.count() == 1
+
+    def test_a_reply_from_the_cache_counts_for_those_after_it(self, model: Cached, store: CompletionStore) -> None:
         model.complete([READING])
-        model.complete([LATER])
-    model.complete([replace(PROMPT, user="Another run.")])
-    assert store.forget(LINES) == 2
-    assert store.count() == 1
+        self.read_and_go_on(model)
+        assert store.forget(LINES) == 2
 
+    def test_threads_count_replies_in_the_callers_run(self, model: Cached, store: CompletionStore) -> None:
+        self.read_and_go_on(Concurrent(model, 2), replace(READING, sample=1))
+        assert store.forget(LINES) == 3
 
-def test_a_reply_from_the_cache_counts_for_those_after_it(store: CompletionStore) -> None:
-    model = Cached(model=Scripted(["read", "later"]), store=store)
-    model.complete([READING])
-    with follow_run(set()):
-        model.complete([READING])
-        model.complete([LATER])
-    assert store.forget(LINES) == 2
+    def test_a_reply_after_one_that_was_dropped(self, model: Cached, store: CompletionStore) -> None:
+        self.read_and_go_on(model)
+        model.drop_reply(READING)
+        assert store.forget(LINES) == 1
 
-
-def test_threads_count_replies_in_the_callers_run(store: CompletionStore) -> None:
-    model = Concurrent(Cached(model=Scripted(["read", "read", "later"]), store=store), 2)
-    with follow_run(set()):
-        model.complete([READING, replace(READING, sample=1)])
-        model.complete([LATER])
-    assert store.forget(LINES) == 3
-
-
-def test_a_reply_after_one_that_was_dropped_is_still_forgotten(store: CompletionStore) -> None:
-    model = Cached(model=Scripted(["read", "later"]), store=store)
-    with follow_run(set()):
-        model.complete([READING])
-        model.complete([LATER])
-    model.drop_reply(READING)
-    assert store.forget(LINES) == 1
-
-
-def test_a_reply_of_unknown_origin_is_forgotten_as_soon_as_anything_is(store: CompletionStore) -> None:
-    with follow_run({UNKNOWN_ORIGIN}):
-        Cached(model=Scripted(["of a conversation"]), store=store).complete([PROMPT])
-    assert store.forget([]) == 0
-    assert store.forget(LINES) == 1
+    def test_a_reply_of_unknown_origin_as_soon_as_anything_is(self, model: Cached, store: CompletionStore) -> None:
+        with follow_run({UNKNOWN_ORIGIN}):
+            model.complete([PROMPT])
+        assert store.forget([]) == 0
+        assert store.forget(LINES) == 1
 
 
 @pytest.mark.parametrize(("format_", "left"), [(1, 0), (2, 1)])

@@ -1,7 +1,10 @@
-"""Several prompts at once, and letting go of them."""
+"""Several prompts at once, and letting go of them: by Ctrl-C, by a kill, or since the endpoint is gone."""
 
 import os
+import random
 import signal
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Sequence
@@ -13,9 +16,10 @@ from dependable import dependable
 from loopback_endpoint import Endpoint, chat_completion
 
 from patience import SECONDS
+from trials import FULL
 from triplebeam.errors import EndpointError
 from triplebeam.generate.completion_cache import CompletionStore
-from triplebeam.generate.connect import Concurrent
+from triplebeam.generate.connect import Concurrent, connect
 from triplebeam.generate.language_model import Completion, Prompt, PromptRefusedError
 from triplebeam.system.work import sleep
 from triplebeam.testing.scripted import Scripted
@@ -150,14 +154,58 @@ def test_ctrl_c_ends_the_pause_before_a_next_try(endpoint: Endpoint) -> None:
     assert len(endpoint.requests) == 2
 
 
-def test_one_prompt_needs_no_thread() -> None:
-    threads = []
+COUNT, AT_ONCE, KILLS = 40, 4, 5 if FULL else 2
+SCRIPT = """
+import sys
+from pathlib import Path
+from triplebeam.generate.completion_cache import CompletionStore
+from triplebeam.generate.connect import connect
+from triplebeam.generate.language_model import Prompt
 
-    class Notes(Faulty):
-        def complete(self, prompts: Sequence[Prompt]) -> list[Completion]:
-            threads.append(threading.current_thread())
-            return super().complete(prompts)
+base_url, cache, prompts, at_once = sys.argv[1:]
+with CompletionStore(Path(cache)) as store:
+    model = connect("m", base_url=base_url, concurrency=int(at_once), cache=store)
+    model.complete([Prompt(system="s", user=f"question {number}") for number in range(int(prompts))])
+"""
 
-    Concurrent(model=Notes({})).complete(PROMPTS[:1])
-    assert threads == [threading.current_thread()]
-    assert Concurrent(model=Notes({})).complete([]) == []
+
+@pytest.mark.slow
+def test_only_what_was_on_its_way_is_asked_for_again(endpoint: Endpoint, tmp_path: Path) -> None:
+    chosen, lock, cache = random.Random(20), threading.Lock(), tmp_path / "completions.sqlite"
+    asked: list[str] = []
+    last, killed = threading.Event(), threading.Event()
+    until = 0
+
+    def answer(request: dict[str, Any]) -> tuple[int, dict[str, Any]]:
+        with lock:
+            asked.append(request["messages"][-1]["content"])
+            number = len(asked)
+        if number >= until:
+            last.set()
+        if number > until + AT_ONCE:
+            killed.wait(SECONDS)  # or it might be done before it is killed
+        time.sleep(0.02)
+        return 200, chat_completion("a reply")
+
+    endpoint.answer = answer
+    command = [sys.executable, "-c", SCRIPT, endpoint.base_url, str(cache), str(COUNT), str(AT_ONCE)]
+    for _ in range(KILLS):
+        with lock:
+            until = len(asked) + chosen.randint(1, 6)
+            last.clear()
+            killed.clear()
+        process = subprocess.Popen(command)
+        assert last.wait(SECONDS)
+        time.sleep(chosen.random() * 0.04)
+        process.kill()
+        process.wait()
+        killed.set()
+    with CompletionStore(cache) as store:
+        model = connect("m", base_url=endpoint.base_url, concurrency=AT_ONCE, cache=store)
+        questions = [Prompt(system="s", user=f"question {number}") for number in range(COUNT)]
+        model.complete(questions)
+        assert len(set(asked)) == store.count() == COUNT
+        repeated = len(asked) - COUNT
+        assert repeated <= AT_ONCE * KILLS, "more than was on its way"
+        model.complete(questions)
+        assert len(asked) - COUNT == repeated, "and none of it afterwards"

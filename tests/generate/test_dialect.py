@@ -14,6 +14,7 @@ from triplebeam.generate.openai_compatible import OpenAICompatible, part_to_blam
 SCHEMA = {"type": "object", "properties": {}, "required": [], "additionalProperties": False}
 PROMPT = Prompt(system="Be brief.", user="Who?", max_tokens=50)
 STRUCTURED = replace(PROMPT, schema=SCHEMA)
+UNSUPPORTED = "Unsupported parameter: use 'max_completion_tokens' not 'max_tokens'."
 
 
 def takes_only(
@@ -38,6 +39,8 @@ def test_structured_output_goes_down_the_ladder_and_remembers(endpoint: Endpoint
     assert [completion.text for completion in model.complete([STRUCTURED, STRUCTURED])] == ["{}", "{}"]
     assert formats_asked(endpoint) == ["json_schema", "json_object", None, None]
     assert model.refused == ["json_object", "json_schema"]
+    model.complete([PROMPT])
+    assert endpoint.requests[-1]["messages"][0]["content"] == "Be brief.", "no schema, no words about one"
 
 
 def test_json_mode_is_kept_where_it_works_and_shows_the_schema_in_words(endpoint: Endpoint) -> None:
@@ -47,13 +50,6 @@ def test_json_mode_is_kept_where_it_works_and_shows_the_schema_in_words(endpoint
     assert formats_asked(endpoint) == ["json_schema", "json_object", "json_object"]
     assert json.dumps(SCHEMA) in endpoint.requests[1]["messages"][0]["content"]
     assert endpoint.requests[0]["messages"][0]["content"] == "Be brief."
-
-
-def test_a_schema_does_not_bother_prompts_without_one(endpoint: Endpoint) -> None:
-    takes_only(endpoint, None)
-    model = OpenAICompatible("m", endpoint.base_url)
-    model.complete([STRUCTURED, PROMPT])
-    assert endpoint.requests[-1]["messages"][0]["content"] == "Be brief."
 
 
 @pytest.mark.parametrize(
@@ -72,12 +68,7 @@ def test_a_refusal_of_the_prompt_itself_teaches_nothing(endpoint: Endpoint, mess
 @pytest.mark.parametrize(
     ("prompt", "refused", "error", "instead"),
     [
-        (
-            PROMPT,
-            "max_tokens",
-            {"message": "Unsupported parameter: use 'max_completion_tokens' not 'max_tokens'.", "param": "max_tokens"},
-            ("max_completion_tokens", 50),
-        ),
+        (PROMPT, "max_tokens", {"message": UNSUPPORTED, "param": "max_tokens"}, ("max_completion_tokens", 50)),
         (PROMPT, "max_tokens", {"message": "'max_tokens' is not supported here"}, ("max_completion_tokens", 50)),
         (PROMPT, "temperature", {"message": "'temperature' does not support 0.0, only 1"}, None),
         (replace(PROMPT, seed=7), "seed", {"message": "Extra inputs: seed"}, None),

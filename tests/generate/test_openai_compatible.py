@@ -1,15 +1,17 @@
+"""Prompts as requests of an OpenAI-compatible endpoint, and its replies as completions."""
+
+import json
 import logging
-import threading
 from dataclasses import replace
 from typing import Any
 
 import pytest
 from loopback_endpoint import Endpoint, chat_completion
 
-from patience import SECONDS
 from triplebeam.errors import EndpointError
-from triplebeam.generate.language_model import Prompt, PromptRefusedError, TokenLogProbability, Usage
-from triplebeam.generate.openai_compatible import OpenAICompatible, request_for
+from triplebeam.generate.language_model import Prompt, TokenLogProbability, Usage
+from triplebeam.generate.openai_compatible import OpenAICompatible, completion_from, request_for
+from triplebeam.generate.parse import strip_thoughts
 
 KEY = "sk-very-secret-0123456789"
 PROMPT = Prompt(system="Be brief.", user="Who?", template="gear/read", max_tokens=50)
@@ -43,14 +45,6 @@ def test_what_a_prompt_leaves_open_is_not_sent(endpoint: Endpoint) -> None:
     assert sorted(endpoint.requests[0]) == ["messages", "model"]
 
 
-def test_samples_have_seeds_of_their_own(endpoint: Endpoint) -> None:
-    endpoint.says("x")
-    model_at(endpoint).complete([replace(PROMPT, seed=40, sample=sample) for sample in range(3)])
-    first, *others = (request["seed"] for request in endpoint.requests)
-    assert first == 40
-    assert len({first, *others}) == 3
-
-
 def test_seeds_share_no_samples() -> None:
     """Self-consistency under four seeds, and GE-Reasoning's samples of ten attempts."""
     sent = [
@@ -58,17 +52,7 @@ def test_seeds_share_no_samples() -> None:
     ]
     assert len(set(sent)) == len(sent)
     assert all(0 <= seed < 2**31 for seed in sent)
-
-
-def test_log_probabilities_are_asked_for_and_read(endpoint: Endpoint) -> None:
-    endpoint.says("Oslo", logprobs={"content": [{"token": "Oslo", "logprob": -0.25, "bytes": None}]})
-    [completion] = model_at(endpoint).complete([replace(PROMPT, log_probabilities=True)])
-    assert endpoint.requests[0]["logprobs"] is True
-    assert completion.log_probabilities == (TokenLogProbability("Oslo", -0.25),)
-
-
-def test_no_prompts_need_no_endpoint() -> None:
-    assert OpenAICompatible("m", "http://127.0.0.1:9").complete([]) == []
+    assert request_for("m", replace(PROMPT, seed=40))["seed"] == 40
 
 
 def test_a_schema_is_sent_as_a_strict_response_format(endpoint: Endpoint) -> None:
@@ -76,36 +60,6 @@ def test_a_schema_is_sent_as_a_strict_response_format(endpoint: Endpoint) -> Non
     model_at(endpoint).complete([replace(PROMPT, schema=SCHEMA)])
     json_schema = {"name": "gear_read", "schema": SCHEMA, "strict": True}
     assert endpoint.requests[0]["response_format"] == {"type": "json_schema", "json_schema": json_schema}
-
-
-@pytest.mark.parametrize(
-    ("status", "advice"), [(401, "check the API key"), (404, "model's name and the base URL"), (429, "quota")]
-)
-def test_a_refusal_says_what_to_check_and_is_not_repeated(endpoint: Endpoint, status: int, advice: str) -> None:
-    endpoint.refuses(status)
-    with pytest.raises(EndpointError, match=f"^http://127.*HTTP {status} .*{advice}") as caught:
-        model_at(endpoint).complete([PROMPT])
-    assert not isinstance(caught.value, PromptRefusedError)
-    assert len(endpoint.requests) == 1
-
-
-def test_a_slow_endpoint_is_a_timeout(endpoint: Endpoint) -> None:
-    enough = threading.Event()
-
-    def answer(request: dict[str, Any]) -> tuple[int, dict[str, Any]]:
-        enough.wait(SECONDS)
-        return 200, chat_completion("too late")
-
-    endpoint.answer = answer
-    with pytest.raises(EndpointError, match=r"did not answer for model 'm' within 0.1 seconds"):
-        model_at(endpoint, timeout=0.1).complete([PROMPT])
-    enough.set()
-
-
-def test_an_endpoint_that_is_not_there(endpoint: Endpoint, unused_port: int) -> None:
-    model = OpenAICompatible("m", f"http://user:password@127.0.0.1:{unused_port}/v1?token=t")
-    with pytest.raises(EndpointError, match=rf"^http://127.0.0.1:{unused_port}/v1 cannot be reached \(.+\)"):
-        model.complete([PROMPT])
 
 
 @pytest.mark.parametrize(
@@ -151,3 +105,58 @@ def test_usages_add_up() -> None:
     cached = Usage(cached_calls=1, cached_tokens_in=2, cached_tokens_out=3)
     assert (counted + counted.mark_cached()).all_calls == 2
     assert counted.mark_cached().mark_cached() == cached
+
+
+SCORED = Prompt(system="abcd", user="ef", log_probabilities=True)
+
+
+@pytest.mark.parametrize(
+    ("text", "said", "thought"),
+    [
+        ("plain", "plain", False),
+        ("<think>a</think>\n\nplain", "plain", True),
+        ("the template opened it</think> plain", "plain", True),
+        ("<think>a</think><think>b</think>plain", "plain", True),
+        (" <think>cut", "", True),
+        ("say <think> aloud", "say <think> aloud", False),
+    ],
+)
+def test_thoughts_are_left_out(text: str, said: str, thought: bool) -> None:
+    assert strip_thoughts(text) == (said, thought)
+    completion = completion_from(json.dumps(chat_completion(text)), SCORED)
+    assert (completion.text, completion.thought) == (said, thought)
+
+
+@pytest.mark.parametrize("thought", [[], ["<thi", "nk>", "hm", "</think>"]])
+def test_log_probabilities_are_those_of_the_reply(thought: list[str]) -> None:
+    content = [{"token": token, "logprob": -0.5} for token in [*thought, "Os", "lo"]]
+    body = json.dumps(chat_completion("".join([*thought, "Oslo"]), logprobs={"content": content}))
+    expected = tuple(TokenLogProbability(token, -0.5) for token in ("Os", "lo"))
+    assert completion_from(body, SCORED).log_probabilities == expected
+
+
+@pytest.mark.parametrize("logprobs", [None, {}, {"content": None}, {"content": []}])
+def test_log_probabilities_that_are_not_given_are_none(logprobs: Any) -> None:
+    assert completion_from(json.dumps(chat_completion("x", logprobs=logprobs)), SCORED).log_probabilities is None
+
+
+@pytest.mark.parametrize(
+    "usage",
+    [None, {}, {"prompt_tokens": None, "completion_tokens": 3}, {"prompt_tokens": -1, "completion_tokens": "x"}],
+)
+def test_tokens_that_are_not_counted_are_guessed_and_marked(usage: Any) -> None:
+    body = json.dumps({**chat_completion("<think>12345</think>6"), "usage": usage})
+    assert completion_from(body, SCORED).usage == Usage(calls=1, tokens_in=2, tokens_out=6, estimated=True)
+
+
+@pytest.mark.parametrize(("content", "text"), [("", ""), (None, ""), ("cut \ud83d", "cut \ufffd")])
+def test_an_empty_reply_is_the_readers_to_judge_and_half_a_character_is_replaced(content: Any, text: str) -> None:
+    completion = completion_from(json.dumps(chat_completion(content, finish_reason="content_filter")), SCORED)
+    assert (completion.text, completion.finish_reason) == (text, "content_filter")
+
+
+def test_a_reply_in_pieces_is_put_together() -> None:
+    pieces = [{"type": "thinking", "thinking": [{"type": "text", "text": "hm"}]}, {"type": "text", "text": "Oslo"}]
+    body = chat_completion("")
+    body["choices"][0]["message"]["content"] = pieces
+    assert completion_from(json.dumps(body), SCORED).text == "Oslo"

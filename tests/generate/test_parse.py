@@ -53,11 +53,6 @@ def test_a_reply_that_cannot_be_used_is_shown_in_the_error(text: str, message: s
     assert len(str(caught.value)) < 400
 
 
-def test_a_reply_that_was_cut_off_is_not_taken_for_whole() -> None:
-    with pytest.raises(EndpointError, match="was cut off at its limit of tokens"):
-        parse(Completion(text=GOOD[:-1], finish_reason="length"), Reply)
-
-
 @pytest.mark.parametrize(
     ("text", "rows"),
     [
@@ -108,11 +103,6 @@ def test_a_brace_inside_a_text_that_was_cut_off_is_no_end(text: str) -> None:
 def test_what_was_cut_off_before_a_field_is_no_reply(text: str) -> None:
     with pytest.raises(EndpointError, match="is not what was asked for"):
         parse(Completion(text=text), Reply)
-
-
-def test_an_empty_reply_names_the_reason() -> None:
-    with pytest.raises(EndpointError, match="finished by 'content_filter'"):
-        parse(Completion(text="", finish_reason="content_filter"), Reply)
 
 
 def test_half_a_surrogate_pair_is_replaced() -> None:

@@ -16,11 +16,6 @@ def test_replies_come_in_order() -> None:
     assert model.name == "toy"
 
 
-def test_replies_by_what_the_prompt_contains() -> None:
-    with Scripted({"Oslo": "Norway", "Lima": "Peru"}) as model:
-        assert ask(model, "Where is Lima?", "Where is Oslo?", "Lima again?") == ["Peru", "Norway", "Peru"]
-
-
 @pytest.mark.parametrize("model", [Scripted([]), Scripted({}), Scripted({"Oslo": "Norway"})])
 def test_an_unexpected_prompt_fails(model: Scripted) -> None:
     with pytest.raises(AssertionError, match="prompt 'Where is Rome"):

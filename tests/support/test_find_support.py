@@ -5,7 +5,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tables import read_table
-from triplebeam.answer import Span
 from triplebeam.passage import Passage
 from triplebeam.support import fault_of, find_support, support_among
 from triplebeam.triple import Triple
@@ -36,34 +35,35 @@ def test_what_is_planted_is_rejected(why: str, title: str, fact: tuple[str, str,
     assert find_support(Triple(*fact), passage(title)) is None, why
 
 
-def test_of_two_directions_that_could_be_meant_one_is_said() -> None:
-    page = Passage("lund", "Filming took place in New Zealand, Lund's native country.", "Lund")
-    assert find_support(Triple("New Zealand", "is the native country of", "Lund"), page)
-    assert find_support(Triple("Lund", "is the native country of", "New Zealand"), page) is None
+CAHN = "Edward Cahn was a film director. He died on 25 August 1963."
+DANCED = "Edward Cahn made films. Ann Miller danced in them. She died in Rome."
+BROOKS = "Ann Brook met Paul Brook. Brook moved to Leeds."
+FILMED = "Filming took place in New Zealand, Lund's native country."
+ROWS = "Ann Brook, Paul Stone, met, " * 2_000
+RIVER = "Directed by Ann Lee Produced by Per Lund Released 1985"
 
 
-def test_a_span_is_short() -> None:
-    span = find_support(Triple("Marie Curie", "born in", "Warsaw"), passage("Marie Curie"))
-    assert span is not None
-    assert span.text == "Marie Curie was born in Warsaw"
-
-
-def test_a_pronoun_refers_to_the_title() -> None:
-    page = Passage("cahn", "Edward Cahn was a film director. He died on 25 August 1963.", "Edward Cahn")
-    span = find_support(Triple("Edward Cahn", "died on", "August 25, 1963"), page)
-    assert span is not None
-    assert span.text == "He died on 25 August 1963"
-
-
-def test_a_pronoun_after_another_subject_stands_for_nobody() -> None:
-    page = Passage("cahn", "Edward Cahn made films. Ann Miller danced in them. She died in Rome.", "Edward Cahn")
-    assert find_support(Triple("Edward Cahn", "died in", "Rome"), page) is None
-
-
-def test_a_surname_that_two_people_share_is_nobodys() -> None:
-    text = "Ann Brook met Paul Brook. Brook moved to Leeds."
-    assert find_support(Triple("Ann Brook", "moved to", "Leeds"), Passage("p", text, "A meeting")) is None
-    assert find_support(Triple("Ann Brook", "moved to", "Leeds"), Passage("p", text.replace("Paul Brook", "him")))
+@pytest.mark.parametrize(
+    ("title", "text", "fact", "found"),
+    [
+        ("Marie Curie", TEXTS["Marie Curie"], ("Marie Curie", "born in", "Warsaw"), "Marie Curie was born in Warsaw"),
+        ("Edward Cahn", CAHN, ("Edward Cahn", "died on", "August 25, 1963"), "He died on 25 August 1963"),
+        ("River Song", RIVER, ("River Song", "directed by", "Ann Lee"), "Directed by Ann Lee"),
+        ("River Song", RIVER, ("River Song", "produced by", "Ann Lee"), None),
+        ("Lund", FILMED, ("New Zealand", "is the native country of", "Lund"), "New Zealand, Lund"),
+        ("Lund", FILMED, ("Lund", "is the native country of", "New Zealand"), None),
+        # A pronoun after another subject, and a surname that two people share, stand for nobody.
+        ("Edward Cahn", DANCED, ("Edward Cahn", "died in", "Rome"), None),
+        ("A meeting", BROOKS, ("Ann Brook", "moved to", "Leeds"), None),
+        ("", BROOKS.replace("Paul Brook", "him"), ("Ann Brook", "moved to", "Leeds"), "Brook moved to Leeds"),
+        pytest.param("Ann Brook", ROWS, ("Ann Brook", "met", "Paul Stone"), None, id="a table is no sentence"),
+    ],
+)
+def test_a_span_is_short_and_its_names_are_clear(
+    title: str, text: str, fact: tuple[str, str, str], found: str | None
+) -> None:
+    span = find_support(Triple(*fact), Passage("p", text, title))
+    assert (span.text if span else None) == found
 
 
 def test_the_first_passage_with_support_is_taken() -> None:
@@ -72,35 +72,6 @@ def test_the_first_passage_with_support_is_taken() -> None:
     assert span is not None
     assert span.passage_id == "canberra"
     assert support_among(fact, []) is None
-
-
-def test_a_row_of_a_table_is_found_without_a_quotation() -> None:
-    table = Passage("p", "Directed by Ann Lee Produced by Per Lund Released 1985", "River Song")
-    span = find_support(Triple("River Song", "directed by", "Ann Lee"), table)
-    assert span is not None
-    assert span.text == "Directed by Ann Lee"
-    assert find_support(Triple("River Song", "produced by", "Ann Lee"), table) is None
-
-
-def test_a_table_is_no_sentence() -> None:
-    text = "Ann Brook, Paul Stone, met, " * 2_000
-    assert find_support(Triple("Ann Brook", "met", "Paul Stone"), Passage("p", text, "Ann Brook")) is None
-
-
-def test_faults_are_named() -> None:
-    page, fact = passage("Marie Curie"), Triple("Marie Curie", "born in", "Warsaw")
-
-    def fault(start: int, end: int, fact: Triple = fact, text: str | None = None) -> str:
-        claimed = page.text[start:end] if text is None else text
-        found = fault_of(fact, Span(passage_id=page.id, start=start, end=end, text=claimed), page)
-        assert found
-        return found
-
-    assert "not what the answer quotes" in fault(0, 11, text="Marya Curie")
-    assert "not what the answer quotes" in fault(0, 10_000)
-    assert "do not hold 'Warsaw'" in fault(0, 11)
-    assert "do not hold 'Rome'" in fault(0, 30, Triple("Marie Curie", "born in", "Rome"))
-    assert "do not say 'died in'" in fault(0, 30, Triple("Marie Curie", "died in", "Warsaw"))
 
 
 VOCABULARY = "Ada Lovelace wrote was born in by not director of London 1815 . , ( ) he The film ’s – ß"

@@ -1,18 +1,20 @@
-"""Answers that show their proof on any kind of document: dates, speakers, parts, premises; and weak models."""
+"""Answers that show their proof on any kind of document: dates, speakers, parts, premises; weak models; verdicts."""
 
+from collections import defaultdict
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from scripted_facts import agent, verdict
+from scripted_facts import agent
+from scripted_facts import verdict as judge
 from scripted_loops import BAD, Table, final, reply
 from triplebeam.answer import Answer, AnswerPart, Evidence, Span
-from triplebeam.explain.verdict import remarks
+from triplebeam.explain.verdict import remarks, verdict
 from triplebeam.generate.language_model import Completion
 from triplebeam.methods.shared.reading import choose_within
 from triplebeam.passage import Passage
-from triplebeam.ranking import Ranking
 from triplebeam.support.claim import split_statement
 from triplebeam.testing.scripted import Scripted
 from triplebeam.triple import Triple
@@ -23,17 +25,9 @@ OLD = Passage("old", "The mill was not for sale.", "Mill", metadata={"published_
 PASSAGES: Mapping[str, Passage] = {each.id: each for each in (CHAT, NEWS, OLD)}
 
 
-class Nothing(Table):
-    """Finds no passages."""
-
-    def retrieve(self, query: str, k: int = 10) -> Ranking:
-        return Ranking()
-
-
 def note_facts(*rows: tuple[str, int, str]) -> Completion:
     """Facts as sentences, each with the number of its passage and a quotation."""
-    facts = [{"fact": fact, "triple": [], "passage": number, "quotation": words} for fact, number, words in rows]
-    return reply(facts=facts)
+    return reply(facts=[{"fact": fact, "triple": [], "passage": at, "quotation": words} for fact, at, words in rows])
 
 
 WENT = ("Mira went to the pottery class.", 1, "I went to the pottery class.")
@@ -47,11 +41,11 @@ def ask(
 ) -> tuple[Answer, Scripted]:
     with Scripted([*replies]) as model:
         table = Table(finds or {"q": ["chat", "news", "old"]})
-        return agent(model, table, Nothing({}), passages=PASSAGES, **parameters).answer("q"), model
+        return agent(model, table, Table(defaultdict(list)), passages=PASSAGES, **parameters).answer("q"), model
 
 
 def test_passages_and_facts_are_shown_with_section_source_date_and_speaker() -> None:
-    _, model = ask(note_facts(WENT, SOLD, KEPT), verdict("x", used=[1]), final("x"))
+    _, model = ask(note_facts(WENT, SOLD, KEPT), judge("x", used=[1]), final("x"))
     reading, reasoning, answering = (prompt.user for prompt in model.prompts)
     for shown in (reading, answering):
         assert "[2] Mill\n(source: The Age; published_at: 2023-10-22)\nThe mill was sold." in shown
@@ -61,12 +55,12 @@ def test_passages_and_facts_are_shown_with_section_source_date_and_speaker() -> 
 
 
 def test_each_part_of_an_answer_needs_a_fact() -> None:
-    both = verdict("the pottery class; a kiln", used=[1, 2])
+    both = judge("the pottery class; a kiln", used=[1, 2])
     answer, _ = ask(note_facts(WENT, BOUGHT), both, final("the pottery class; a kiln"))
     assert answer.parts == (AnswerPart("the pottery class", (1,), True), AnswerPart("a kiln", (2,), True))
     assert (answer.supported, remarks(answer)) == (True, [])
     assert [(fact.date, fact.speaker) for fact in answer.evidence] == [("2024-05-03", "Mira"), ("2024-05-03", "Tom")]
-    half, _ = ask(note_facts(WENT), verdict("the pottery class; a kiln", used=[1]), final("the pottery class; a kiln"))
+    half, _ = ask(note_facts(WENT), judge("the pottery class; a kiln", used=[1]), final("the pottery class; a kiln"))
     assert not half.supported
     assert remarks(half) == ["No fact states this part: a kiln."]
 
@@ -74,14 +68,14 @@ def test_each_part_of_an_answer_needs_a_fact() -> None:
 def test_a_false_premise_is_an_outcome_of_its_own() -> None:
     said = "The mill was not for sale."
     answer, _ = ask(
-        note_facts(KEPT), verdict(used=[1], premise=said), reply(sentence=said, found=False, answer="", premise=said)
+        note_facts(KEPT), judge(used=[1], premise=said), reply(sentence=said, found=False, answer="", premise=said)
     )
     assert (answer.outcome, answer.premise, answer.text, answer.supported) == ("false_premise", said, "", True)
     assert answer.ending == "the facts contradict what the question takes for granted"
 
 
 def test_contradicting_facts_are_shown_with_their_dates() -> None:
-    answer, _ = ask(note_facts(SOLD, KEPT), verdict("sold", used=[1], contradicting=[2]), final("sold"))
+    answer, _ = ask(note_facts(SOLD, KEPT), judge("sold", used=[1], contradicting=[2]), final("sold"))
     assert answer.supported
     assert answer.as_of == "2023-10-22"
     assert remarks(answer) == [
@@ -92,14 +86,9 @@ def test_contradicting_facts_are_shown_with_their_dates() -> None:
 
 def test_a_list_goes_on_while_a_step_brings_new_items() -> None:
     finds = {"q": ["chat"], "r": ["news"], "s": ["old"]}
-    answer, _ = ask(
-        note_facts(WENT),
-        verdict("the pottery class", used=[1], more=True, query="r"),
-        note_facts(("The mill was sold.", 1, SOLD[2])),
-        verdict("the pottery class", used=[1], more=True, query="s"),
-        final("the pottery class"),
-        finds=finds,
-    )
+    first, second = (judge("the pottery class", used=[1], more=True, query=query) for query in "rs")
+    sold = note_facts(("The mill was sold.", 1, SOLD[2]))
+    answer, _ = ask(note_facts(WENT), first, sold, second, final("the pottery class"), finds=finds)
     assert (len(answer.steps), answer.may_be_incomplete) == (2, True)
     assert remarks(answer) == ["The list may be incomplete: your documents may name more."]
 
@@ -108,18 +97,18 @@ INVENTED = [(f"Ann founded town {n}.", 1, "words that no passage has anywhere") 
 
 
 def test_a_weak_model_reads_the_search_once_instead() -> None:
-    answer, model = ask(note_facts(*INVENTED), verdict("town 1", used=[2]), final("a kiln"))
+    answer, model = ask(note_facts(*INVENTED), judge("town 1", used=[2]), final("a kiln"))
     assert answer.text == "a kiln"
     assert answer.ranking.ids == ["chat", "news", "old"]
     assert answer.ending.endswith("so the answer is read from the search for the question alone")
     assert "Facts that were noted" not in model.prompts[-1].user
-    kept, _ = ask(note_facts(*INVENTED), verdict("town 1", used=[2]), final("a kiln"), fall_back=False)
+    kept, _ = ask(note_facts(*INVENTED), judge("town 1", used=[2]), final("a kiln"), fall_back=False)
     assert "search for the question alone" not in kept.ending
 
 
 def test_words_of_the_passage_that_do_not_state_a_fact_are_no_sign_of_a_weak_model() -> None:
     doubted = [(f"Ann founded town {n}.", 1, "I bought a kiln.") for n in range(3)]
-    answer, model = ask(note_facts(*doubted), verdict("town 1", used=[2]), final("town 1"))
+    answer, model = ask(note_facts(*doubted), judge("town 1", used=[2]), final("town 1"))
     assert "said by Tom" in model.prompts[1].user
     assert (answer.text, answer.supported, len(answer.evidence)) == ("town 1", False, 1)
 
@@ -131,38 +120,25 @@ def prove(question: str, text: str, *facts: str, loop_text: str = "") -> Answer:
     return Answer(question=question, text=text, evidence=evidence, loop_text=loop_text)
 
 
+UNSAFE = "it does not support any form of encryption and does not use authentication by default"
+NO_ENCRYPTION = "The server does not support any form of encryption."
+PORTRAYAL = "Was Mira's portrayal inconsistent after the report published on October 6, 2023, or the next article?"
+
+
 @pytest.mark.parametrize(
     ("question", "text", "facts", "is_supported"),
     [
         ("Who is accused?", "Sam Holm-Lund", ["The prosecution painted Holm-Lund as a thief."], True),
         ("Who is accused?", "Sam Lund", ["The prosecution painted Per Lund as a thief."], False),
         ("Which protocol?", "h2c (HTTP/2)", ["h2c is only accepted from trusted peers."], True),
-        (
-            "Why?",
-            "it does not support any form of encryption and does not use authentication by default",
-            ["The server does not support any form of encryption.", "It does not use authentication by default."],
-            True,
-        ),
-        (
-            "Why?",
-            "it does not support any form of encryption and does not use authentication by default",
-            ["The server does not support any form of encryption."],
-            False,
-        ),
+        ("Why?", UNSAFE, [NO_ENCRYPTION, "It does not use authentication by default."], True),
+        ("Why?", UNSAFE, [NO_ENCRYPTION], False),
+        ("Where?", "the United States", ["Milwaukee is in United States."], True),
+        ("Where?", "Canada", ["Milwaukee is in United States."], False),
         ("Did Mira call Tom before the concert?", "Yes", ["Mira called Tom on Monday before the concert."], True),
         ("Did the focus of his professional work change?", "Yes", ["Mira called Tom on Monday."], False),
-        (
-            "Was Mira's portrayal inconsistent after the report published on October 6, 2023, or the next article?",
-            "No",
-            ["Mira was praised in court."],
-            True,
-        ),
-        (
-            "Is the account consistent or inconsistent with the last one?",
-            "consistent",
-            ["The last account holds."],
-            True,
-        ),
+        (PORTRAYAL, "No", ["Mira was praised in court."], True),
+        ("Is the account consistent or inconsistent with the last?", "consistent", ["The last account holds."], True),
     ],
 )
 def test_what_facts_support(question: str, text: str, facts: list[str], is_supported: bool) -> None:
@@ -193,3 +169,28 @@ def test_a_sentence_without_a_triple_is_split_into_one() -> None:
     assert str(split_statement("Rain.")) == "Rain. is so"
     options = split_statement("The parameter `a_b` (--a-from) sets the client addresses.")
     assert options == Triple("The parameter", "`a_b` (--a-from) sets the", "client addresses")
+
+
+TRIPLE = Triple("Hollywood", "is in", "California")
+QUOTED = Evidence(triple=TRIPLE, span=Span(passage_id="a", start=0, end=9, text="Hollywood"))
+UNQUOTED = Evidence(triple=TRIPLE)
+KNOWN = Evidence(triple=TRIPLE, from_memory=True)
+ANSWER = Answer(question="Where?", text="California", evidence=(QUOTED,))
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        (ANSWER, "Every fact is quoted from your documents."),
+        (replace(ANSWER, text=""), "Not in your documents."),
+        (replace(ANSWER, text="", failure="The model's reply is empty: ask again."), "The model's reply is empty"),
+        (replace(ANSWER, outcome="guess"), "This is a guess: your documents do not say it."),
+        (replace(ANSWER, evidence=()), "No fact was quoted for it"),
+        (replace(ANSWER, text="Texas"), "The facts found do not state this answer"),
+        (replace(ANSWER, loop_text="Nevada"), "The facts found do not state this answer"),
+        (replace(ANSWER, evidence=(QUOTED, UNQUOTED, KNOWN)), "Not every fact was found in a passage"),
+        (replace(ANSWER, evidence=(QUOTED, KNOWN)), "Part of it is the model's own knowledge; the rest is quoted"),
+    ],
+)
+def test_the_sentence_for_an_answer(answer: Answer, said: str) -> None:
+    assert verdict(answer).startswith(said)

@@ -3,15 +3,16 @@
 import json
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from scripted_loops import PASSAGES, Table, driven, reply
-from triplebeam.answer import Agent, Answer, Step
+from scripted_loops import PASSAGES, Driven, Table, driven, reply
+from triplebeam.answer import Agent, Step
 from triplebeam.generate.accounting import Accounted
 from triplebeam.generate.language_model import Completion, LanguageModel, TokenLogProbability, Usage
 from triplebeam.methods.ge_reasoning import GEReasoning
 from triplebeam.methods.grounded_reasoning import GroundedReasoning
+from triplebeam.testing.scripted import Scripted
 from triplebeam.triple import Triple
 
 QUESTION = "On which lake lies the city where an actor of Laughter in Hell lived?"
@@ -62,8 +63,17 @@ def make_grounded(model: LanguageModel, table: Table, **parameters: Any) -> Grou
     return GroundedReasoning(model=Accounted(model), retriever=table, passages=PASSAGES, **parameters)
 
 
-def drive(agent: Agent, question: str = QUESTION) -> tuple[list[Step], Answer]:
-    return driven(agent, question)
+def ask(
+    replies: Sequence[Completion],
+    finds: Mapping[str, Sequence[str]] | None = None,
+    question: str = QUESTION,
+    make: Callable[..., Agent] = agent,
+    **parameters: Any,
+) -> Driven:
+    """Ask an agent over a table, or with a closed book; every reply has to be asked for."""
+    table: Any = None if finds is None else Table(finds)
+    with Scripted(replies) as model:
+        return Driven(model, table, *driven(make(model, table, **parameters), question))
 
 
 def first_lines(steps: Sequence[Step]) -> list[str]:

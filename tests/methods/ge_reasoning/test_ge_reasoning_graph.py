@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from triplebeam.generate.accounting import account
-from triplebeam.methods.ge_reasoning import QuestionGraph, QuestionTriplet, Variable
+from triplebeam.methods.ge_reasoning import QuestionTriplet, Variable
 from triplebeam.methods.ge_reasoning.construct import GraphConstruction, fault_of, read_graph
 from triplebeam.testing.scripted import Scripted
 
@@ -35,15 +35,6 @@ class TestReading:
         filled = graph.assign(NAME, "Mahler").assign(DATE, "1911")
         assert filled.filled[0] == QuestionTriplet("Symphony #2", "composer", "Mahler")
 
-    def test_a_typed_variable_in_a_name_is_waited_for(self) -> None:
-        graph, _ = read_graph([["mayor of city: #3 in 1955", "party", "name: #1"], ["Ordet", "set in", "city: #3"]])
-        assert [triplet.head for triplet in graph.candidates()] == ["Ordet"]
-        assert graph.assign(Variable(3, "city"), "Vedersø").filled[0].head == "mayor of Vedersø in 1955"
-
-    def test_types_left_out(self) -> None:
-        graph, _ = read_graph(CHAIN, ["#2"], typed=False)
-        assert str(graph) == "(Laughter in Hell; director; #1)\n(#1; death date; #2)"
-
     def test_one_variable_has_one_type(self) -> None:
         graph, _ = read_graph(
             [["film", "director", "#1"], ["person: #1", "wife", "name: #2"], ["name: #1", "son", "#3"]]
@@ -54,11 +45,6 @@ class TestReading:
     def test_ways_to_write_a_variable(self, text: str) -> None:
         graph, _ = read_graph([["film", "director", text]])
         assert graph.variables == (NAME,)
-
-    def test_a_number_in_a_name_is_no_variable(self) -> None:
-        graph, _ = read_graph([["Symphony #5", "composer", "name: #1"]])
-        assert graph.variables == (NAME,)
-        assert graph.candidates() == [graph.triplets[0]]
 
     @pytest.mark.parametrize(
         ("row", "fault"),
@@ -75,11 +61,6 @@ class TestReading:
         assert graph == read_graph(CHAIN)[0]
         assert f"since it {fault}: ({'; '.join(row)})" in remark
 
-    def test_a_target_that_no_triplet_holds(self) -> None:
-        graph, [remark] = read_graph(CHAIN, ["date: #2", "place: #7"])
-        assert graph.targets == (DATE,)
-        assert remark == "the question graph asks for 'place: #7', which none of its triplets holds"
-
 
 class TestFilling:
     def test_a_value_is_filled_in_everywhere(self) -> None:
@@ -94,12 +75,16 @@ class TestFilling:
         assert filled.candidates() == list(filled.filled[1:])
         assert graph.candidates() == [graph.triplets[0]], "the first graph is what it was"
 
-    def test_a_variable_inside_a_relation_is_waited_for(self) -> None:
-        rows = [["Bruckner", "died in", "city: #1"], ["Mozart", "first visited city: #1 in", "year: #2"]]
+    def test_a_typed_variable_in_a_name_or_a_relation_is_waited_for(self) -> None:
+        rows = [["mayor of city: #3 in 1955", "party", "name: #1"], ["Ordet", "set in", "city: #3"]]
+        rows += [["Mozart", "first visited city: #3 in", "year: #2"]]
         graph, remarks = read_graph(rows)
-        assert (graph.candidates(), remarks) == ([graph.triplets[0]], [])
-        filled = graph.assign(graph.variables[0], "Vienna")
-        assert [str(triplet) for triplet in filled.candidates()] == ["(Mozart; first visited Vienna in; year: #2)"]
+        assert (graph.candidates(), remarks) == ([graph.triplets[1]], [])
+        filled = graph.assign(Variable(3, "city"), "Vedersø")
+        assert [str(triplet) for triplet in filled.candidates()] == [
+            "(mayor of Vedersø in 1955; party; name: #1)",
+            "(Mozart; first visited Vedersø in; year: #2)",
+        ]
 
     def test_printed_and_drawn(self) -> None:
         graph = read_graph([*CHAIN, ['"X" film', "date", "date: #2"]])[0].assign(NAME, "Edward Cahn")
@@ -140,11 +125,6 @@ def _end(number: int, name: str) -> str:
 class TestFaults:
     CIRCLE = (["name: #1", "father", "name: #2"], ["name: #2", "son", "name: #1"])
 
-    def test_what_can_be_asked_about_has_none(self) -> None:
-        assert fault_of(read_graph(CHAIN)[0]) == ""
-        assert "none of them" in fault_of(QuestionGraph(()))
-        assert "in a circle" in fault_of(read_graph(self.CIRCLE)[0])
-
     def test_a_wrong_graph_goes_back_once(self) -> None:
         with Scripted([reply(self.CIRCLE), reply(CHAIN, ["#2"])]) as model:
             graph = GraphConstruction(model=model).construct("When did the director of Laughter in Hell die?")
@@ -160,10 +140,10 @@ class TestFaults:
         assert len(spent.problems) == 1
 
     def test_what_nothing_leads_to_is_reported(self) -> None:
-        with account() as spent, Scripted([reply([*CHAIN, ["name: #3", "wife", "name: #4"]], ["#9"])]) as model:
+        with account() as spent, Scripted([reply([*CHAIN, ["name: #3", "wife", "name: #4"]], ["#2", "#9"])]) as model:
             graph = GraphConstruction(model=model).construct("q")
         assert graph is not None
-        assert graph.candidates() == [graph.triplets[0]]
+        assert (graph.candidates(), graph.targets) == ([graph.triplets[0]], (DATE,))
         assert spent.problems == [
             "the question graph asks for '#9', which none of its triplets holds",
             "nothing leads to name: #3, name: #4 in the question graph",

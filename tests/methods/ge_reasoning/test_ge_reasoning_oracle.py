@@ -5,7 +5,7 @@ import json
 import math
 import re
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -159,15 +159,9 @@ def test_the_agent_is_algorithm_1(
         rounds,
     )
     model, search = ChanceModel(chance, graph), ChanceSearch(chance)
-    answer = GEReasoning(
-        model=model,
-        retriever=None if closed else search,
-        passages=PASSAGES,
-        k1=k1,
-        k2=k2,
-        max_rounds=rounds,
-        typed=False,
-    ).answer("q")
+    retriever = None if closed else search
+    parameters: dict[str, Any] = {"k1": k1, "k2": k2, "max_rounds": rounds, "typed": False}
+    answer = GEReasoning(model=model, retriever=retriever, passages=PASSAGES, **parameters).answer("q")
 
     ours = [(step.query, bool(step.ranking), " = " in step.thought.splitlines()[0]) for step in answer.steps[1:]]
     assert ours == [(q, searched, kept) for _, q, _, searched, kept in theirs.rounds]

@@ -1,5 +1,6 @@
-"""Graph expansion: what only the graph finds, and what is left alone where there is none."""
+"""Graph expansion: what only the graph finds, what is left alone where there is none, and links back to the index."""
 
+from collections import defaultdict
 from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
@@ -10,18 +11,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from oracles.breadth_first import passages_breadth_first
+from oracles.gear_agent import passages_breadth_first
+from oracles.reciprocal_rank_fusion import rrf
+from scripted_loops import Table
 from triplebeam.embed.embedder import Embedder
-from triplebeam.errors import BadInputError
 from triplebeam.index.build.build import IndexBuilder
 from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.methods.gear import Exact, NaiveGE, SyncGE
 from triplebeam.methods.gear.beam_search import Beams, DiverseTripleBeamSearch
-from triplebeam.methods.gear.expand import passages_along
+from triplebeam.methods.gear.expand import PassageLink, passages_along, triple_link
 from triplebeam.methods.shared.facts import Fact
 from triplebeam.passage import Document
-from triplebeam.ranking import Hit, Ranking
-from triplebeam.retrieve.bases import BM25, reciprocal_rank_fusion
+from triplebeam.ranking import Ranking
+from triplebeam.retrieve.bases import BM25, Dense, Hybrid, reciprocal_rank_fusion
 from triplebeam.text.names import entity_key
 from triplebeam.triple import Triple
 
@@ -31,14 +33,9 @@ FILM_TO_DIRECTOR = (
 )
 
 
-class Fixed:
-    """A user's own retriever: always the same passages."""
-
-    def __init__(self, *passage_ids: str) -> None:
-        self._ranking = Ranking(Hit(id_, 1 / rank) for rank, id_ in enumerate(passage_ids, start=1))
-
-    def retrieve(self, query: str, k: int = 10) -> Ranking:
-        return self._ranking.top(k)
+def fix_ranking(*passage_ids: str) -> Table:
+    """Make a user's own retriever, which always finds the same passages."""
+    return Table(defaultdict(lambda: passage_ids))
 
 
 class Reads:
@@ -61,20 +58,11 @@ def exact(world: Snapshot, words: Embedder) -> Exact:
 
 
 def test_a_passage_one_hop_away_is_found_only_through_the_graph(world: Snapshot, exact: Exact) -> None:
-    base = Fixed("film")
+    base = fix_ranking("film")
     found = NaiveGE(base=base, triples=world.triples, scorer=exact).retrieve("film died on 25 August 1963")
     assert base.retrieve("").ids == ["film"]
     assert {"director", "actor"} <= set(found.ids)
     assert FILM_TO_DIRECTOR in found[found.ids.index("director")].chains
-
-
-def test_longer_chains_reach_further(world: Snapshot, exact: Exact) -> None:
-    def reached(length: int) -> set[str]:
-        graph = NaiveGE(base=Fixed("actor"), triples=world.triples, scorer=exact, length=length)
-        return set(graph.retrieve("Milwaukee lies on Lake Michigan Great Lakes").ids)
-
-    assert "lake" not in reached(2)
-    assert "lake" in reached(3)
 
 
 def test_a_hits_chains_pass_through_its_passage_and_hang_together(world: Snapshot, exact: Exact) -> None:
@@ -111,19 +99,13 @@ def test_without_triples_the_base_stays_in_order(tmp_path: Path, words: Embedder
 
 
 def test_a_base_that_finds_nothing_gives_nothing(world: Snapshot, exact: Exact) -> None:
-    assert NaiveGE(base=Fixed(), triples=world.triples, scorer=exact).retrieve("anything") == Ranking()
-
-
-def test_an_id_the_index_does_not_know_is_named(world: Snapshot, exact: Exact) -> None:
-    graph = NaiveGE(base=Fixed("film", "elsewhere-7"), triples=world.triples, scorer=exact)
-    with pytest.raises(BadInputError, match="'elsewhere-7'"):
-        graph.retrieve("anything")
+    assert NaiveGE(base=fix_ranking(), triples=world.triples, scorer=exact).retrieve("anything") == Ranking()
 
 
 def test_the_reader_says_where_the_walk_starts(world: Snapshot, exact: Exact) -> None:
     """Eq. 1, 2: the nearest stored triple, though the base's passages hold others."""
     reader = Reads(Triple("Pat Brien", "resided in", "Milwaukee"))
-    sync = SyncGE(base=Fixed("film"), triples=world.triples, scorer=exact, reader=reader)
+    sync = SyncGE(base=fix_ranking("film"), triples=world.triples, scorer=exact, reader=reader)
     ranking = sync.retrieve("Where is the city?")
     assert reader.asked == [("Where is the city?", ["film"])]
     chains = [chain for hit in ranking for chain in hit.chains]
@@ -132,7 +114,7 @@ def test_the_reader_says_where_the_walk_starts(world: Snapshot, exact: Exact) ->
 
 
 def test_a_reader_that_finds_nothing_leaves_the_base_as_it_is(world: Snapshot, exact: Exact) -> None:
-    base = Fixed("film", "other", "lake")
+    base = fix_ranking("film", "other", "lake")
     ranking = SyncGE(base=base, triples=world.triples, scorer=exact, reader=Reads()).retrieve("anything")
     assert ranking.ids == base.retrieve("").ids
     assert not any(hit.chains for hit in ranking)
@@ -160,3 +142,23 @@ def test_beams_are_flattened_breadth_first(beams: list[tuple[int, ...]]) -> None
     for hit in ranking:
         through = [beam for beam in dict.fromkeys(beams) if hit.passage_id in [passages[id_] for id_ in beam]]
         assert [tuple(int(triple.subject) for triple in chain) for chain in hit.chains] == through
+
+
+def test_a_proximal_triple_links_to_the_nearest_stored_one(world: Snapshot, words: Embedder) -> None:
+    proximal = [Triple("Milwaukee", "lies in state", "Wisconsin"), Triple("Edward Cahn", "died on", "August 1963")]
+    linked = [world.triples.triple(id_) for id_ in triple_link(proximal, world.triples, words).tolist()]
+    assert linked == [Triple("Milwaukee", "lies in", "Wisconsin"), Triple("Edward Cahn", "died on", "25 August 1963")]
+
+
+def test_what_is_stored_links_to_itself_once(world: Snapshot, words: Embedder) -> None:
+    stored = [world.triples.triple(id_) for id_ in (3, 1, 3, 1, 0)]
+    assert triple_link(stored, world.triples, words).tolist() == [3, 1, 0]
+
+
+@pytest.mark.parametrize("k", [1, 3, 10])
+def test_passage_link_fuses_what_passages_and_triples_give(world: Snapshot, words: Embedder, k: int) -> None:
+    passages = Hybrid(BM25.over_passages(world), Dense.over_passages(world, words))
+    triples = Hybrid(BM25.over_triples(world), Dense.over_triples(world, words))
+    triple = Triple("Edward Cahn", "directed", "Laughter in Hell")
+    lists = [retriever.retrieve("Edward Cahn directed Laughter in Hell", k).ids for retriever in (passages, triples)]
+    assert PassageLink(passages=passages, triples=triples).link(triple, k).ids == rrf(lists, 60)[:k]

@@ -7,11 +7,11 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from oracles import gear_agent
+from oracles.gear_agent import gear
+from oracles.reciprocal_rank_fusion import rrf
 from scripted_facts import DIRECTED, LIES, LIVED, QUESTION, STARRED, facts, over
 from scripted_loops import BAD, PASSAGES, Gone, Table, final, read_by, reply
 from trials import examples
-from triplebeam.answer import Answer
 from triplebeam.generate.language_model import Completion
 from triplebeam.methods.gear import GeAR, PassageLink
 from triplebeam.methods.gear.reason import Verdict
@@ -85,47 +85,28 @@ class TestContract(AgentContract):
     def make_reply(self, words: str) -> Completion:
         return reply(facts=[], answerable=False, answer="", why=words, query=words, found=True, sentence=words)
 
-    def test_the_gist_grows_and_holds_nothing_twice(self) -> None:
+    def test_what_is_read_and_missing_is_shown(self) -> None:
         done = self.drive_whole()
-        assert [read_by(step) for step in done.steps] == [
-            (Triple(*DIRECTED),),
-            (Triple(*STARRED), Triple(*LIVED)),
-            (Triple(*LIES),),
-        ]
-        assert [fact.triple for fact in done.answer.evidence] == [Triple(*t) for t in (DIRECTED, STARRED, LIVED, LIES)]
-
-    def test_a_query_is_written_from_the_gist_and_what_is_missing(self) -> None:
-        rewrite = self.drive_whole().model.prompts[2].user
-        assert "Laughter in Hell directed by Edward Cahn" in rewrite
-        assert "Who acted in it." in rewrite
-
-    def test_reading_is_for_the_original_question_with_the_gist(self) -> None:
-        third_reading = self.drive_whole().model.prompts[6].user
+        rewriting, third_reading = done.model.prompts[2].user, done.model.prompts[6].user
+        assert "Laughter in Hell directed by Edward Cahn" in rewriting
+        assert "Who acted in it." in rewriting
         assert f"Question: {QUESTION}" in third_reading
         assert "3. Pat Brien lived in Milwaukee" in third_reading
+        assert [fact.triple for fact in done.answer.evidence] == [Triple(*t) for t in (DIRECTED, STARRED, LIVED, LIES)]
 
 
-class TestEndings:
-    """Every way out is taken, and named."""
+def test_an_answer_without_words_is_none() -> None:
+    with Scripted([facts(LIES), reply(answerable=True, answer=" ", why="x"), final("")]) as model:
+        answer = GeAR(**over(model, Table({"q": ["film"]}), Table(LINKED)), max_steps=1).answer("q")
+    assert (answer.ending, answer.missing) == ("the last step was reached", ("x",))
 
-    def run(self, replies: list[Completion], **parameters: Any) -> Answer:
-        with Scripted(replies) as model:
-            return GeAR(**over(model, Table({"q": ["film"]}), Table(LINKED)), **parameters).answer("q")
 
-    def test_an_answer_without_words_is_none(self) -> None:
-        answer = self.run([facts(LIES), reply(answerable=True, answer=" ", why="x"), final("")], max_steps=1)
-        assert (answer.ending, answer.missing) == ("the last step was reached", ("x",))
-
-    def test_where_the_passages_do_not_say_it_the_loops_answer_is_kept(self) -> None:
-        answer = self.run([facts(LIES), verdict(answer="Lake Michigan"), final("")])
-        assert (answer.text, answer.loop_text, answer.sentence) == ("Lake Michigan", "Lake Michigan", "")
-
-    def test_facts_are_looked_up_in_the_passages_they_were_read_in(self) -> None:
-        with Scripted([facts(LIES), verdict(answer="Lake Michigan"), final("Lake Michigan")]) as model:
-            answer = GeAR(**over(model, Table({"q": ["film", "city"]}), Table({" ".join(LIES): ["film"]}))).answer("q")
-        assert model.prompts[0].template == "gear/read"
-        assert [fact.span and fact.span.passage_id for fact in answer.evidence] == ["city"]
-        assert answer.ranking.ids == ["film", "city"], "Eq. 9 all the same"
+def test_facts_are_looked_up_in_the_passages_they_were_read_in() -> None:
+    with Scripted([facts(LIES), verdict(answer="Lake Michigan"), final("Lake Michigan")]) as model:
+        answer = GeAR(**over(model, Table({"q": ["film", "city"]}), Table({" ".join(LIES): ["film"]}))).answer("q")
+    assert model.prompts[0].template == "gear/read"
+    assert [fact.span and fact.span.passage_id for fact in answer.evidence] == ["city"]
+    assert answer.ranking.ids == ["film", "city"], "Eq. 9 all the same"
 
 
 FACTS = [f"s{n} p o" for n in range(6)]
@@ -152,18 +133,15 @@ def test_agrees_with_equations_4_to_9(data: st.DataObject, n_max: int, gist_read
             found = self(list(passage_ids), question, [str(fact.triple) for fact in gist])
             return [Fact(Triple(*fact.split())) for fact in found]
 
-    def reason(G: list[str], q: str) -> tuple[bool, str]:  # noqa: N803
-        return len(ours.calls or theirs.calls) >= stops, "r"
-
     theirs, ours = ScriptedReader(), ScriptedReader()
-    queries, G, stopped, C = gear_agent.gear(  # noqa: N806
+    queries, G, stopped, C = gear(  # noqa: N806
         "0",
         n_max,
         lambda query: retrieved[query],
         theirs,
         lambda G, q: (len(theirs.calls) >= stops, "r"),  # noqa: N803
         lambda G, q, r: str(len(theirs.calls)),  # noqa: N803
-        lambda fact: gear_agent.rrf([linked[fact], linked[fact]]),
+        lambda fact: rrf([linked[fact], linked[fact]], 60),
         gist_reads,
     )
 
@@ -180,16 +158,10 @@ def test_agrees_with_equations_4_to_9(data: st.DataObject, n_max: int, gist_read
             return ReadAnswer()
 
     table, links = Table(retrieved), Table(linked)
-    answer = GeAR(
-        retriever=table,
-        model=Gone(),
-        reader=ours,
-        reasoner=ScriptedReasoner(),  # type: ignore[arg-type]
-        passage_link=PassageLink(passages=links, triples=links),
-        answerer=NoAnswer(),
-        max_steps=n_max,
-        read=gist_reads,
-    ).answer("0")
+    parts: dict[str, Any] = {"reader": ours, "reasoner": ScriptedReasoner(), "answerer": NoAnswer()}
+    link = PassageLink(passages=links, triples=links)
+    agent = GeAR(retriever=table, model=Gone(), passage_link=link, max_steps=n_max, read=gist_reads, **parts)
+    answer = agent.answer("0")
     assert table.asked == queries
     assert ours.calls == theirs.calls
     assert [str(fact) for step in answer.steps for fact in read_by(step)] == G
