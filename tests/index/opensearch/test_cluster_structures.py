@@ -284,6 +284,7 @@ def test_documents_that_were_changed_behind_its_back_are_one_sentence(hit: objec
         lambda: source.triples.search(np.array([1, 0], np.float32), 3),
         lambda: source.triples.triples_of(["p0"]),
         lambda: source.graph(Query("Which lake?", np.array([1, 0], np.float32))),
+        lambda: source.search_hybrid(Query("Which lake?", np.array([1, 0], np.float32)), 3, 1000),
         lambda: source.graph(passages=["p0"]),
     ):
         with pytest.raises(IndexDamagedError, match="films are not as Triplebeam wrote them"):
