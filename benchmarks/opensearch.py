@@ -35,7 +35,10 @@ from triplebeam.index.location import Cluster
 from triplebeam.index.opensearch.client import Client
 from triplebeam.index.stores import publisher_of
 
-METHODS = ("bm25", "dense", "hybrid", "hybrid+naive_ge[scorer=pooled]", "dense+gnn_ret", "hipporag2", "blend")
+METHODS = (
+    *("bm25", "dense", "hybrid", "scaled_hybrid", "hybrid+naive_ge[scorer=pooled]"),
+    *("dense+gnn_ret", "hipporag2", "blend"),
+)
 _TICKS = os.sysconf("SC_CLK_TCK")
 
 

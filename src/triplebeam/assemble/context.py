@@ -53,7 +53,7 @@ class Context:
     filters: tuple[Where, ...] = ()
     """Of a view: what holds for its passages."""
     _views: "dict[tuple[Where, ...], _View]" = field(default_factory=dict, init=False, repr=False, compare=False)
-    _nearby: "dict[tuple[str, bool], Context]" = field(default_factory=dict, init=False, repr=False, compare=False)
+    _nearby: "dict[str, Context]" = field(default_factory=dict, init=False, repr=False, compare=False)
     _keeping: Lock = field(default_factory=Lock, init=False, repr=False, compare=False)
 
     @property
@@ -136,17 +136,16 @@ class Context:
                 whole._views.pop(next(iter(whole._views))).release()
         return kept.context()
 
-    def around(self, query: str, *, hops: bool = True) -> "Context":
-        """Return the same over the graphs near a query, or without ``hops`` over what it finds; the latest are kept."""
-        key = query, hops
-        if (known := self._nearby.get(key)) is not None:
+    def around(self, query: str) -> "Context":
+        """Return the same over the graphs near a query; the latest are kept."""
+        if (known := self._nearby.get(query)) is not None:
             return known
         parts = clauses(query)
         vector = self.embedder.embed([query, *parts], kind="query")[0]
-        made = self.over(self.source.graph(Query(query, vector, parts, hops)))
+        made = self.over(self.source.graph(Query(query, vector, parts)))
         while len(self._nearby) >= _MAX_NEIGHBOURHOODS:  # other threads may do the same, and remove this one, too
-            self._nearby.pop(next(iter(tuple(self._nearby)), key), None)
-        self._nearby[key] = made
+            self._nearby.pop(next(iter(tuple(self._nearby)), query), None)
+        self._nearby[query] = made
         return made
 
     def over(self, source: Source) -> "Context":

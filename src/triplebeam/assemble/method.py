@@ -135,10 +135,11 @@ class Method:
         return context.once(self.text, lambda: self._build_retriever(context))
 
     def _build_retriever(self, context: Context) -> Retriever:
-        graphs = [place for place, part in enumerate(self.parts, 1) if part.row.takes_snapshot]
+        takes_snapshot = (part.row.takes_snapshot or part.values.get("title_bonus") for part in self.parts)
+        graphs = [place for place, takes in enumerate(takes_snapshot, 1) if takes]
         if graphs and not isinstance(context.source, Snapshot):
             below = Method(self.text, parts=self.parts[: graphs[-1]])
-            around = AroundQuestion(context, self.text, below._build_over, below.uses_graph)
+            around = AroundQuestion(context, self.text, below._build_over)
             return expand(context, around, self.parts[graphs[-1] :])
         return self._build_over(context)
 
@@ -229,8 +230,6 @@ class AroundQuestion:
     context: Context = field(repr=False)
     name: str
     build: Callable[[Context], Retriever] = field(repr=False)
-    hops: bool
-    """Whether it uses graphs, or the scores of what the query finds alone."""
 
     @property
     def passages(self) -> Passages:
@@ -239,7 +238,7 @@ class AroundQuestion:
 
     def retrieve(self, query: str, k: int = 10) -> Ranking:
         """Return the best k of the neighbourhood."""
-        near = self.context.around(query, hops=self.hops)
+        near = self.context.around(query)
         retriever = near.once(self.name, lambda: self.build(near))
         if isinstance(retriever, PerQuestion):
             raise BadInputError(

@@ -9,6 +9,7 @@ from triplebeam.errors import BadInputError
 from triplebeam.index.folder.entity_graph import BLENDED_PASSAGES, BLENDED_TOLERANCE
 from triplebeam.index.folder.passage_graph import KINDS
 from triplebeam.index.folder.terms import TermIndex
+from triplebeam.index.source import HybridSource
 from triplebeam.methods.gnn_ret.retrieve import GNNRet
 from triplebeam.methods.hipporag.hipporag import HippoRAG
 from triplebeam.methods.hipporag.hipporag2 import HippoRAG2
@@ -19,7 +20,7 @@ from triplebeam.methods.hipporag.query_entities import (
     VerbatimEntities,
 )
 from triplebeam.passage import SHARED_TITLE
-from triplebeam.retrieve.bases import BM25, Dense, Hybrid, ScaledHybrid
+from triplebeam.retrieve.bases import BM25, Dense, Hybrid, ScaledHybrid, SearchedHybrid
 from triplebeam.retrieve.blend.blend import Blend, Walk
 from triplebeam.retrieve.blend.links import OwnerLinks, TitleLinks
 from triplebeam.retrieve.blend.tail import Tail
@@ -51,8 +52,10 @@ def hybrid(context: Context, *, over: Over = "passages") -> Hybrid:
     return Hybrid(bm25(context, over=over), dense(context, over=over))
 
 
-def scaled_hybrid(context: Context, *, title_bonus: float = 0.0) -> ScoringRetriever:
+def scaled_hybrid(context: Context, *, title_bonus: float = 0.0) -> Retriever:
     """Both, added by score."""
+    if isinstance(context.source, HybridSource):
+        return SearchedHybrid(source=context.source, embedder=context.embedder)
     found = ScaledHybrid(sparse=bm25(context), dense=dense(context), passage_of=context.passages.ids)
     return TitleBonus(base=found, passages=context.snapshot.passages, bonus=title_bonus) if title_bonus else found
 

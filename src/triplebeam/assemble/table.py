@@ -106,7 +106,7 @@ class Row:
     base: str = ""
     uses_graph: bool = False
     takes_snapshot: bool = False
-    """It takes a `Snapshot`, which an index on a cluster makes around each question, with hops if it uses a graph."""
+    """It takes a `Snapshot`, which an index on a cluster makes around each question."""
     uses_model: bool = False
     """It always calls a language model; a parameter whose value is ``llm`` makes others do so, too."""
     variants: Mapping[str, str] = field(default_factory=dict)
@@ -147,10 +147,7 @@ _ROWS = [
     base_row("bm25", "shared words, rare ones counting more", "retrievers:bm25"),
     base_row("dense", "similarity of meaning", "retrievers:dense"),
     base_row("hybrid", "words and meaning, fused by rank", "retrievers:hybrid"),
-    Row(
-        "scaled_hybrid", "base", "words and meaning, added by score",
-        "retrievers:scaled_hybrid", takes_snapshot=True,
-    ),
+    base_row("scaled_hybrid", "words and meaning, added by score", "retrievers:scaled_hybrid"),
     Row(
         "naive_ge", "expansion", "hybrid, then a walk along chains of triples",
         "expansions:naive_ge", "hybrid", uses_graph=True,

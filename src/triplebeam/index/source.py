@@ -9,7 +9,7 @@ search take a `Source`. Methods over graphs take a `Snapshot`, which is in memor
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -177,8 +177,6 @@ class Query:
     vector: NDArray[np.float32] = field(repr=False)
     clauses: Sequence[str] = ()
     """Parts of it whose words are searched for by themselves."""
-    hops: bool = True
-    """Whether passages are wanted that the query does not find by itself, and the graphs that lead to them."""
 
 
 class PassageLookup(Protocol):
@@ -318,3 +316,11 @@ class Source(Protocol):
 
     def suggest_entity(self, name: str) -> str:
         """Return the end of an error message about a name that no entity has; empty where that is not known."""
+
+
+@runtime_checkable
+class HybridSource(Source, Protocol):
+    """A source that has no score for every passage in memory, and finds the best by words and meaning itself."""
+
+    def search_hybrid(self, query: Query, k: int, matches: int) -> Found:
+        """Return the best k by the mean of scaled BM25, which counts for the best matches, and scaled cosines."""

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError
 from triplebeam.index.folder.vectors import VectorIndex
-from triplebeam.index.source import Found, Source, TermSearch
+from triplebeam.index.source import Found, HybridSource, Query, Source, TermSearch
 from triplebeam.passage import Passages
 from triplebeam.ranking import Hit, Ranking
 from triplebeam.retrieve.retriever import (
@@ -200,3 +200,24 @@ class ScaledHybrid(RankedByScores):
         """Return a row of scores per query, from 0 to 1."""
         both = zip(scores_many(self.sparse, queries), scores_many(self.dense, queries), strict=True)
         return np.array([(min_max(sparse) + min_max(dense)) / np.float32(2) for sparse, dense in both], np.float32)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SearchedHybrid:
+    """The ranking of `ScaledHybrid`, over a source that searches it."""
+
+    source: HybridSource = field(repr=False)
+    embedder: Embedder = field(repr=False)
+
+    @property
+    def passages(self) -> Passages:
+        """The texts of what it finds."""
+        return self.source.passages
+
+    def retrieve(self, query: str, k: int = 10) -> Ranking:
+        """Return the k passages of highest score."""
+        [vector] = self.embedder.embed([query], kind="query")
+        asked = Query(query, vector)
+        return rank_passages(
+            lambda wanted: self.source.search_hybrid(asked, wanted, SCORED_MATCHES), self.source.passages.ids, k
+        )

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,9 @@ from triplebeam.assemble import Context, IndexReader
 from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError, IndexChangedError, IndexDamagedError
 from triplebeam.explain.explanation import find_stemmers
+from triplebeam.index.arrays.rows import dequantize
 from triplebeam.index.location import Cluster
+from triplebeam.index.opensearch import hybrid
 from triplebeam.index.opensearch.documents import TOO_LONG, encode, entity, field_term, key, number_of
 from triplebeam.index.opensearch.fetched import ClusterPassages
 from triplebeam.index.opensearch.generation import Published
@@ -21,6 +24,7 @@ from triplebeam.index.opensearch.search import ClusterTriples
 from triplebeam.index.opensearch.source import ClusterSource, condition_of
 from triplebeam.index.source import GraphStatistics, Manifest, Ownership, Query, VectorSpace
 from triplebeam.passage import Passage
+from triplebeam.retrieve.scores import min_max
 from triplebeam.serve.cli.app import app
 from triplebeam.settings import Settings
 from triplebeam.where import parse
@@ -154,6 +158,49 @@ def triple(number: int) -> Json:
     return {"number": number, "passage": f"p{number // 2}", "triple": parts, "ends": ends, "code": "AQE="}
 
 
+@pytest.mark.parametrize("listed", [1, 16])
+@pytest.mark.parametrize("matching", [0, 3, 40, 120])
+def test_the_best_by_words_and_meaning_are_those_of_all_passages(
+    listed: int, matching: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Lists of the cluster bound the scores; the one passage without a vector is near to nothing."""
+    random, count = np.random.default_rng(7), 120
+    stored = np.round(random.normal(size=(count, 32)) * 6000).astype(np.int16)
+    stored[-1] = 0
+    vector = random.normal(size=32).astype(np.float32) / np.float32(6)
+    cosines = dequantize(stored) @ vector
+    bm25 = np.where(np.arange(count) < matching, random.uniform(1, 20, count), 0).astype(np.float32)[::-1]
+    content = {"text": "text", "title": "", "start": 0, "end": 4, "metadata": {}, "section": ""}
+
+    def answer(kind: str, body: Json) -> Json:
+        query = body["query"]
+        if "terms" in query:
+            documents = [
+                {"id": str(row), "number": row, "document": "d", "position": row, "content": content}
+                for row in query["terms"]["number"]
+            ]
+            return hits(*({"_source": {**each, "code": encode(stored[each["number"]])}} for each in documents))
+        if "bool" in query:
+            scores, rows = bm25, np.flatnonzero(bm25)
+        else:
+            scores, rows = np.where(cosines < 0, 1 / (1 - cosines), cosines + 1), np.arange(count - 1)
+        best = sorted(rows.tolist(), key=lambda row: -scores[row])
+        ends = hits(*({"_source": {"code": encode(stored[row])}} for row in best[-1:]))
+        found = ({"_score": float(scores[row]), "sort": [float(scores[row]), row]} for row in best[: body["size"]])
+        return hits(*found, farthest=ends)
+
+    monkeypatch.setattr(hybrid, "_LISTED_PER_RESULT", listed)
+    published = publish(answer)
+    counts = {**published.manifest.counts, "passages": count}
+    published = replace(published, manifest=published.manifest.model_copy(update={"counts": counts}))
+    scores = (min_max(bm25) + min_max(cosines)) / np.float32(2)
+    for k in (1, 10, 50):
+        numbers, found = ClusterSource(published).search_hybrid(Query("Which lake?", vector), k, 1000)
+        assert numbers.tolist() == np.argsort(-scores, kind="stable")[:k].tolist()
+        np.testing.assert_allclose(found, scores[numbers], rtol=1e-5)
+    assert ClusterSource(published).search_hybrid(Query("Which lake?", vector), 0, 1000)[0].tolist() == []
+
+
 def test_a_view_is_kept_with_its_neighbourhoods(words: Embedder) -> None:
     context = Context(ClusterSource(publish(of_groups)), Settings(), words)
     view = context.view(parse('group = "open"'))
@@ -179,7 +226,7 @@ def test_a_triple_is_returned_though_others_evict_it(monkeypatch: pytest.MonkeyP
     sources = hits(*({"_id": str(number), "_source": triple(number)} for number in range(3)))
     triples = ClusterSource(publish(lambda kind, body: sources)).triples
     monkeypatch.setattr(ClusterTriples, "_known", property(lambda self: {}, lambda self, kept: None), raising=False)
-    assert [each.passage for each in triples.fetch_triples([2, 0])] == ["p1", "p0"]
+    assert [each["passage"] for each in triples.fetch_triples([2, 0])] == ["p1", "p0"]
 
 
 def of_two_passages(kind: str, body: Json) -> Json:
@@ -233,6 +280,7 @@ def test_documents_that_were_changed_behind_its_back_are_one_sentence(hit: objec
         lambda: source.triples.search(np.array([1, 0], np.float32), 3),
         lambda: source.triples.triples_of(["p0"]),
         lambda: source.graph(Query("Which lake?", np.array([1, 0], np.float32))),
+        lambda: source.search_hybrid(Query("Which lake?", np.array([1, 0], np.float32)), 3, 1000),
         lambda: source.graph(passages=["p0"]),
     ):
         with pytest.raises(IndexDamagedError, match="films are not as Triplebeam wrote them"):

@@ -86,7 +86,10 @@ class TestMethodsOnACluster(RetrieverContract):
 
 @pytest.mark.parametrize(
     "method",
-    ["bm25", "bm25@triples", "dense", "hybrid+naive_ge[scorer=exact]", "hipporag2", "scaled_hybrid+gnn_ret", "blend"],
+    [
+        *("bm25", "bm25@triples", "dense", "scaled_hybrid", "scaled_hybrid[title_bonus=0.2]"),
+        *("hybrid+naive_ge[scorer=exact]", "hipporag2", "scaled_hybrid+gnn_ret", "blend"),
+    ],
 )
 def test_a_small_index_is_searched_as_in_a_folder(method: str, remote: Index, local: Index) -> None:
     """A world of six passages is its own neighbourhood; words count the same, and vectors are the same numbers."""
@@ -297,7 +300,7 @@ def _kill_when_written(
     index = f"{client.cluster.prefix}-passages-000001"
 
     def written() -> int:
-        stats = client.request("GET", f"/{index}/_stats/indexing") if client.has_index(index) else None
+        stats = client.find(f"/{index}/_stats/indexing")
         return int(stats["_all"]["primaries"]["indexing"]["index_total"]) if stats else 0
 
     try:

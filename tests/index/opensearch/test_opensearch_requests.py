@@ -245,7 +245,8 @@ def test_a_request_of_cancelled_work_is_not_sent(replying: Replying) -> None:
         copy_context().run(cancelled)
 
 
-def test_ctrl_c_while_threads_start_ends_those_that_have(replying: Replying, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ctrl_c_while_a_thread_starts_ends_those_that_have(replying: Replying, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(client_module, "_MAX_DOCUMENTS", 1)
     started, start = [], threading.Thread.start
 
     def start_two(thread: threading.Thread) -> None:
@@ -256,7 +257,7 @@ def test_ctrl_c_while_threads_start_ends_those_that_have(replying: Replying, mon
 
     monkeypatch.setattr(threading.Thread, "start", start_two)
     with pytest.raises(KeyboardInterrupt):
-        replying(pytest.fail).write([Write("films", "one", {})])
+        replying({"errors": False}).write(Write("films", str(number), {}) for number in range(9))
     for thread in started:
         thread.join(20)
     assert [thread.is_alive() for thread in started] == [False, False]

@@ -10,7 +10,7 @@ to three indices of a cluster, for passages, triples and entities.
 | What becomes which document? | `documents.py` |
 | How is a generation published? | `publish.py` |
 | How is a published generation opened, and filtered? | `source.py` |
-| How are words, vectors and triples searched? | `search.py` |
+| How are words, vectors and triples searched? | `search.py`, words and vectors together in `hybrid.py` |
 | How are passages looked up? | `fetched.py` |
 | What do walks and messages run on? | `neighbourhood.py`, of what `fetched.py` keeps |
 """

@@ -16,7 +16,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, wait
 from dataclasses import dataclass, field
 from functools import cached_property
-from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from triplebeam.errors import ClusterError, EndpointError
@@ -27,8 +26,6 @@ if TYPE_CHECKING:
     import httpx2
 
 Json: TypeAlias = dict[str, Any]
-#: The lines of each write in a bulk request, and what waits for the reply.
-_Task: TypeAlias = tuple[Sequence[bytes], "Future[None]"]
 _LOG = logging.getLogger("triplebeam")
 #: The cluster is too busy, is electing a leader, or has lost the node that has the shard: it may answer soon.
 _RETRY_STATUS = frozenset((429, 502, 503, 504))
@@ -83,7 +80,7 @@ class Client:
         weakref.finalize(self, made.close)
         return made
 
-    def request(self, method: str, path: str, body: Json | None = None, **parameters: object) -> Json:
+    def request(self, method: str, path: str, body: Json | None = None, **parameters: str) -> Json:
         """Send a request and return the reply as JSON. An error in the reply is raised, unless a retry succeeds."""
         content = None if body is None else json.dumps(body).encode()
         return self._send(method, path, content, "application/json", parameters)
@@ -107,15 +104,14 @@ class Client:
             if error.kind != "resource_already_exists_exception":
                 raise
 
-    def has_index(self, index: str) -> bool:
-        """Return whether there is an index, or an alias, of that name."""
+    def find(self, path: str) -> Json | None:
+        """Return what is there; None where there is no such index or alias."""
         try:
-            self.request("GET", f"/{index}/_settings", flat_settings="true")
+            return self.request("GET", path)
         except ClusterError as error:
             if error.status == 404:
-                return False
+                return None
             raise
-        return True
 
     def write(self, writes: Iterable[Write]) -> None:
         """Write documents, each once, in bulk: while some requests are under way, the next is made.
@@ -124,42 +120,33 @@ class Client:
         the threads are daemons, since Python waits for those of an executor when it exits.
         """
         sent: deque[Future[None]] = deque()
-        waiting: SimpleQueue[_Task | None] = SimpleQueue()
         stop = threading.Event()
         try:
-            for _ in range(_MAX_IN_FLIGHT):
-                threading.Thread(target=self._work, args=(waiting, stop), daemon=True).start()
             for batch in _batches(writes):
-                sent.append(Future())
-                waiting.put((batch, sent[-1]))
-                if len(sent) > _MAX_IN_FLIGHT:
+                if len(sent) == _MAX_IN_FLIGHT:
                     sent[0].result()
                     sent.popleft()
+                done: Future[None] = Future()
+                threading.Thread(target=self._write, args=(batch, done, stop), daemon=True).start()
+                sent.append(done)
             for each in sent:
                 each.result()
         finally:
             stop.set()
-            for _ in range(_MAX_IN_FLIGHT):
-                waiting.put(None)
             wait(sent, timeout=_SECONDS_TO_END)
 
-    def _work(self, waiting: SimpleQueue[_Task | None], stop: threading.Event) -> None:
-        cancel_on(stop)
-        while task := waiting.get():
-            batch, done = task
-            try:
-                self._write(batch)
-                done.set_result(None)
-            except BaseException as error:  # noqa: BLE001 - carried to the caller's thread, where `result` raises it
-                done.set_exception(error)
-
-    def _write(self, batch: Sequence[bytes]) -> None:
+    def _write(self, batch: Sequence[bytes], done: Future[None], stop: threading.Event) -> None:
         """Write a batch. What a full queue rejects is sent again after a pause."""
-        for pause in _pauses(self.tries):
-            batch = self._send_batch(batch, last=pause is None)
-            if not batch:
-                break
-            _wait(pause or 0)
+        cancel_on(stop)
+        try:
+            for pause in _pauses(self.tries):
+                batch = self._send_batch(batch, last=pause is None)
+                if not batch:
+                    break
+                _wait(pause or 0)
+            done.set_result(None)
+        except BaseException as error:  # noqa: BLE001 - carried to the caller's thread, where `result` raises it
+            done.set_exception(error)
 
     def _send_batch(self, batch: Sequence[bytes], *, last: bool) -> Sequence[bytes]:
         """Send a batch; returns what is to be sent again."""
@@ -179,7 +166,7 @@ class Client:
             _LOG.info("OpenSearch is busy: %s documents are sent again", f"{len(again):,}")
         return again
 
-    def _send(self, method: str, path: str, content: bytes | None, kind: str, parameters: Mapping[str, object]) -> Json:
+    def _send(self, method: str, path: str, content: bytes | None, kind: str, parameters: Mapping[str, str]) -> Json:
         from httpx2 import DecodingError, TransportError
 
         problem: Exception | None = None
@@ -188,13 +175,8 @@ class Client:
             check_cancelled()
             url = self.cluster.urls[self._next[0] % len(self.cluster.hosts)] + path
             try:
-                reply = self._http.request(
-                    method,
-                    url,
-                    content=content,
-                    params={name: str(value) for name, value in parameters.items()},
-                    headers={"Content-Type": kind},
-                )
+                headers = {"Content-Type": kind}
+                reply = self._http.request(method, url, content=content, params=parameters, headers=headers)
             except EndpointError as error:
                 raise ClusterError(
                     f"OpenSearch at {self.cluster} sent more than {_MAX_REPLY_BYTES // 1_000_000:,} MB in one"

@@ -12,8 +12,8 @@ stored as text, and as the whole numbers that an index folder has, in Base64, fr
 many: a byte per dimension is all that is stored of them, and it is what the cluster compares.
 """
 
-import base64
 import json
+from binascii import a2b_base64, b2a_base64
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -38,8 +38,6 @@ KINDS = ("passages", "triples", "entities")
 MAX_RESULTS = 100_000
 #: The kind of vectors in each, as `VectorCache` names them.
 VECTORS = {"passages": "passage", "triples": "triple", "entities": "entity"}
-#: How vectors are compared: unit vectors by their product, stored numbers by their angle.
-SPACES = {"float": "innerproduct", "byte": "cosinesimil"}
 #: Between the name of a field and its value in one term.
 FIELD_END = "\x1f"
 #: Behind the name of a field whose value is too long for a term: no filter on that field shows the passage.
@@ -70,31 +68,30 @@ def build_settings(shards: int, replicas: int | None) -> Json:
 
 def build_mapping(kind: str, dimension: int) -> Json:
     """Return the fields of one kind of documents; a field that is not named here is refused."""
-    words = {"type": "text", "analyzer": "whitespace", "index_options": "freqs"}
+    searched: Json = {
+        "number": {"type": "long"},
+        "words": {"type": "text", "analyzer": "whitespace", "index_options": "freqs"},
+        "stemmer": _KEYWORD,
+        "fields": _TERMS,
+    }
     own: Json = {
         "passages": {
-            "number": {"type": "long"},
+            **searched,
             "id": _KEYWORD,
             "document": _KEYWORD,
             "position": {"type": "integer"},
             "content": _UNSEARCHED,
-            "words": words,
-            "stemmer": _KEYWORD,
             "title_keys": _KEYWORD,
             "entities": _KEYWORD,
-            "fields": _TERMS,
             "field_names": _KEYWORD,
             "vector": _vector(dimension, "float"),
         },
         "triples": {
-            "number": {"type": "long"},
+            **searched,
             "passage": _KEYWORD,
             "place": {"type": "integer"},
             "triple": _STORED_ONLY,
             "ends": _KEYWORD,
-            "words": words,
-            "stemmer": _KEYWORD,
-            "fields": _TERMS,
             "vector": _vector(dimension, "byte"),
         },
         "entities": {"name": _STORED_ONLY, "passages": {"type": "integer"}},
@@ -145,18 +142,13 @@ def _field_terms(fields: Mapping[str, str]) -> list[str]:
 
 def encode(stored: NDArray[Any]) -> str:
     """Encode a stored vector as text."""
-    return base64.b64encode(stored.tobytes()).decode()
+    return b2a_base64(stored.tobytes(), newline=False).decode()
 
 
 def decode(kind: str, codes: Sequence[str], dimension: int) -> NDArray[Any]:
     """Decode the stored vectors of some documents, one row each."""
-    return join_rows(kind, list(map(base64.b64decode, codes)), dimension)
-
-
-def join_rows(kind: str, rows: Sequence[bytes], dimension: int) -> NDArray[Any]:
-    """Decode the vectors of documents that were read as bytes."""
-    stored: NDArray[Any] = np.frombuffer(b"".join(rows), STORED_AS[VECTORS[kind]])
-    return stored.reshape(len(rows), dimension)
+    stored: NDArray[Any] = np.frombuffer(b"".join(map(a2b_base64, codes)), STORED_AS[VECTORS[kind]])
+    return stored.reshape(len(codes), dimension)
 
 
 def passage_of(source: Json) -> Passage:

@@ -1,6 +1,5 @@
 """What was fetched of a generation, which never changes: passages by id or number, and documents of neighbourhoods."""
 
-from base64 import b64decode
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -75,25 +74,25 @@ class ClusterPassages:
     # -- all of them, which takes as long as there are many
 
     def __iter__(self) -> Iterator[Passage]:
-        in_order = [{"document": "asc"}, {"position": "asc"}]
-        return (passage_of(hit["_source"]) for hit in self._published.scan("passages", _source=True, sort=in_order))
+        return (passage_of(hit["_source"]) for hit in self._scan_in_order(_source=True))
+
+    def _scan_in_order(self, **body: object) -> Iterator[Json]:
+        return self._published.scan("passages", sort=[{"document": "asc"}, {"position": "asc"}], **body)
 
     @cached_property
-    def _rows_in_order(self) -> list[tuple[str, int, str, str]]:
-        """Document, position, title and id of every passage, in their order."""
-        hits = self._published.scan("passages", _source=["id", "document", "position", "content.title"])
-        sources = (hit["_source"] for hit in hits)
-        return sorted((each["document"], each["position"], each["content"]["title"], each["id"]) for each in sources)
+    def _sources_in_order(self) -> list[Json]:
+        """The document and the title of every passage."""
+        return [hit["_source"] for hit in self._scan_in_order(_source=["document", "content.title"])]
 
     @cached_property
     def documents(self) -> Sequence[str]:
         """The document of every passage."""
-        return [document for document, *_ in self._rows_in_order]
+        return [each["document"] for each in self._sources_in_order]
 
     @cached_property
     def titles(self) -> Sequence[str]:
         """The title of every passage."""
-        return [title for _, _, title, _ in self._rows_in_order]
+        return [each["content"]["title"] for each in self._sources_in_order]
 
     @cached_property
     def document_ids(self) -> dict[str, None]:
@@ -107,8 +106,7 @@ class ClusterPassages:
 
     def fields(self) -> Iterator[dict[str, str]]:
         """Return what filters compare, of every passage, in their order."""
-        by_id = {passage.id: fields_of(passage) for passage in self}
-        return (by_id[id_] for *_, id_ in self._rows_in_order)
+        return map(fields_of, self)
 
 
 @dataclass(frozen=True)
@@ -156,8 +154,8 @@ class FetchedDocuments:
         return Documents(**found), replies[len(fetches) :]
 
     def _read(self, kind: str, asked: Sequence[str], reply: Json) -> dict[str, Any]:
-        """Read the documents in a reply, with their vectors as bytes, by what they were asked for."""
-        sources = [{**hit["_source"], "code": b64decode(hit["_source"]["code"])} for hit in reply["hits"]["hits"]]
+        """Read the documents in a reply, by what they were asked for."""
+        sources = [hit["_source"] for hit in reply["hits"]["hits"]]
         if kind == "passages":
             self._shown.remember(sources)
             return {source["id"]: source for source in sources}
@@ -177,4 +175,4 @@ def _build_search(kind: str, ids: Sequence[str]) -> Search:
         query, size = {"terms": {"passage": list(ids)}}, MAX_RESULTS
     else:
         query = {"ids": {"values": list(map(key, ids)) if kind == "passages" else list(ids)}}
-    return Search(kind, {"query": query, "size": size, "_source": {"excludes": ["digest"]}})
+    return Search(kind, {"query": query, "size": size})

@@ -2,10 +2,9 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from triplebeam.errors import ClusterError, IndexChangedError, IndexDamagedError
+from triplebeam.errors import IndexChangedError, IndexDamagedError
 from triplebeam.index.location import Cluster
 from triplebeam.index.opensearch.client import Client, Json
 from triplebeam.index.source import Manifest, check_format
@@ -17,6 +16,8 @@ _FIELDS: Mapping[str, Mapping[str, type]] = {
     "entities": {"name": str, "passages": int, "code": str},
 }
 _PAGE_DOCUMENTS = 2000
+#: The most that a cluster takes.
+_MAX_EXACT_COUNT = 40_000
 #: Searches that go into one request.
 _MAX_SEARCHES_PER_REQUEST = 100
 
@@ -47,11 +48,6 @@ class Published:
     filters: tuple[Json, ...] = ()
     """What holds for the passages that are seen; their triples have the same fields."""
 
-    @cached_property
-    def dimension(self) -> int:
-        """Of the vectors."""
-        return self.manifest.embedder.dimension
-
     def restrict_to_visible(self, kind: str, query: Json) -> Json:
         """Restrict a query to documents that may be seen; entities alone say nothing of where they were read."""
         filters = [] if kind == "entities" else list(self.filters)
@@ -68,7 +64,7 @@ class Published:
             window = searches[start : start + _MAX_SEARCHES_PER_REQUEST]
             replies += self.client.searches([line for each in window for line in self._lines(each)])
         for each, reply in zip(searches, replies, strict=True):
-            self._check(each.kind, each.body, reply)
+            self._check(each, reply)
         return replies
 
     def _lines(self, search: Search) -> tuple[Json, Json]:
@@ -80,14 +76,14 @@ class Published:
         }
         return header, {**search.body, "query": self.restrict_to_visible(search.kind, search.body["query"])}
 
-    def _check(self, kind: str, body: Json, reply: Json) -> None:
+    def _check(self, search: Search, reply: Json) -> None:
         match reply:
             case {"error": {"type": "index_not_found_exception"}}:
                 raise self.make_changed_error()
             case {"error": _}:
                 raise self.client.error(reply.get("status", 0), reply)
             case {"hits": {"hits": list(hits)}}:
-                if not all(_is_whole(kind, body, hit) for hit in hits):
+                if not _are_whole(search, hits):
                     raise IndexDamagedError(
                         f"documents at {self.client.cluster} are not as Triplebeam wrote them, so their mapping was"
                         " changed: run `triplebeam repair` where the index was made."
@@ -108,10 +104,18 @@ class Published:
             found += [hit["_source"] for hit in self.search(kind, body)["hits"]["hits"]]
         return found
 
-    def count(self, kind: str) -> int:
-        """Count the documents of a kind that may be seen."""
-        body = {"query": {"match_all": {}}, "size": 0, "track_total_hits": True}
-        return int(self.search(kind, body)["hits"]["total"]["value"])
+    def count(self, kind: str, **distinct: str) -> dict[str, int]:
+        """Count the documents of a kind that may be seen, as ``found``, and the distinct values of some of their
+        fields: exactly up to some ten thousand, above by an estimate of a few percent.
+        """
+        aggregations = {
+            name: {"cardinality": {"field": field, "precision_threshold": _MAX_EXACT_COUNT}}
+            for name, field in distinct.items()
+        }
+        body = {"query": {"match_all": {}}, "size": 0, "track_total_hits": True, "aggs": aggregations}
+        reply = self.search(kind, body)
+        counts = {name: int(reply["aggregations"][name]["value"]) for name in distinct}
+        return {"found": int(reply["hits"]["total"]["value"]), **counts}
 
     def scan(self, kind: str, **body: object) -> Iterator[Json]:
         """Scan all documents that may be seen, in no order."""
@@ -119,29 +123,30 @@ class Published:
         return scan(self.client, index_name(self.client.cluster, kind, self.number), query=query, **body)
 
 
-def _is_whole(kind: str, body: Json, hit: object) -> bool:
-    """Return whether a hit has what its search asks for."""
-    if not isinstance(hit, dict):
+def _are_whole(search: Search, hits: Sequence[Any]) -> bool:
+    """Return whether hits have what their search asks for: columns, numbers alone, some fields, or all."""
+    fields: Mapping[Any, type] = _FIELDS[search.kind]
+    match search.body:
+        case {"docvalue_fields": _}:
+            part, fields = "fields", {"id": list}
+        case {"_source": False}:
+            part, fields = "sort", {1: int} if "sort" in search.body else {}
+        case {"_source": list(names)}:
+            part, fields = "_source", dict.fromkeys(names, object)
+        case _:
+            part = "_source"
+    try:
+        return all(isinstance(hit[part][name], of) for hit in hits for name, of in fields.items())
+    except (KeyError, IndexError, TypeError):
         return False
-    if "docvalue_fields" in body:
-        columns = hit.get("fields")
-        return isinstance(columns, dict) and isinstance(columns.get("id"), list)
-    wanted, source = body.get("_source", True), hit.get("_source")
-    if wanted is False:
-        return True
-    fields = {} if isinstance(wanted, list) else _FIELDS[kind]
-    return isinstance(source, dict) and all(isinstance(source.get(name), of) for name, of in fields.items())
 
 
 def find_published(client: Client) -> Published | None:
     """Find what is published at an address; None where nothing is."""
     alias = f"{client.cluster.prefix}-passages"
-    try:
-        found = client.request("GET", f"/{alias}/_mapping")
-    except ClusterError as error:
-        if error.status == 404:
-            return None
-        raise
+    found = client.find(f"/{alias}/_mapping")
+    if found is None:
+        return None
     try:
         [(name, description)] = found.items()
         meta = description["mappings"]["_meta"]

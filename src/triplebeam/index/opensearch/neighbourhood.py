@@ -10,10 +10,10 @@ What is missing are longer ways: from a passage of the neighbourhood to one that
 has measurements of what that costs.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from itertools import zip_longest
-from typing import Any, NamedTuple
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +25,7 @@ from triplebeam.index.content.corrected import CorrectionApplier
 from triplebeam.index.folder.generation import write_generation
 from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.index.opensearch.client import Json
-from triplebeam.index.opensearch.documents import entity, join_rows, key, number_of, passage_of, triple_of
+from triplebeam.index.opensearch.documents import VECTORS, decode, encode, entity, key, number_of, passage_of, triple_of
 from triplebeam.index.opensearch.fetched import Documents, FetchedDocuments
 from triplebeam.index.opensearch.generation import Search
 from triplebeam.index.opensearch.search import (
@@ -33,8 +33,6 @@ from triplebeam.index.opensearch.search import (
     ClusterTerms,
     ClusterTriples,
     ClusterVectors,
-    Known,
-    build_similarity_query,
     parse_scores,
 )
 from triplebeam.index.source import Found, Manifest, Query
@@ -47,7 +45,7 @@ _MAX_LEADING = 20
 #: The nearest triples, whose passages are there, and whose entities lead on.
 _MAX_SEED_TRIPLES = 30
 #: Passages in all.
-MAX_PASSAGES = 600
+_MAX_PASSAGES = 600
 #: Entities of more passages lead everywhere.
 _MAX_ENTITY_PASSAGES = 50
 #: Words of a name in a question.
@@ -55,13 +53,8 @@ _MAX_NAME_WORDS = 6
 _MAX_NAMES = 1000
 #: What is needed of a hit at first: the columns of the cluster are read faster than its documents.
 _COLUMNS: Json = {**NUMBERS_ALONE, "docvalue_fields": ["id", "entities"]}
-
-
-class _Hit(NamedTuple):
-    """A passage that was found, and the keys of the entities that it mentions."""
-
-    id: str
-    entities: Sequence[str]
+#: Ids of passages, and the keys of the entities that each mentions.
+_Hits: TypeAlias = dict[str, Sequence[str]]
 
 
 @dataclass(frozen=True)
@@ -73,73 +66,61 @@ class Neighbourhoods:
     triple_terms: ClusterTerms = field(repr=False)
     passage_vectors: ClusterVectors = field(repr=False)
     triples: ClusterTriples = field(repr=False)
-    passages: int = MAX_PASSAGES
 
     def of_query(self, query: Query) -> Snapshot:
-        """Fetch what is near a query, or without hops what it finds."""
+        """Fetch what is near a query."""
         seeds, triples = self._search_seeds(query)
-        found = {hit.id: hit for hits in seeds for hit in hits}
-        if query.hops:
-            ends = self._find_leading_entities([hit for hits in seeds for hit in hits[:_MAX_LEADING]], triples, query)
-            others = [each.passage for each in triples if each.passage not in found]
-            for hit in self._search_mentions(ends, query, others):
-                if len(found) < self.passages:
-                    found.setdefault(hit.id, hit)
-        return self._make(found.values(), query)
+        found = {id_: hits[id_] for hits in seeds for id_ in hits}
+        leading = {id_: hits[id_] for hits in seeds for id_ in list(hits)[:_MAX_LEADING]}
+        ends = {end for triple in triples for end in triple["ends"]} | set(map(key, _phrases(query.text)))
+        others = [each["passage"] for each in triples if each["passage"] not in found]
+        for id_, entities in self._search_mentions(self._find_ends(leading, ends), query, others):
+            if len(found) < _MAX_PASSAGES:
+                found.setdefault(id_, entities)
+        return self._make(found, [query.text, *query.clauses])
 
     def of_passages(self, passage_ids: Sequence[str], names: Sequence[str] = ()) -> Snapshot:
         """Fetch these passages and those that mention entities of these names, and all that share an entity with one
         of them, as far as they go.
         """
-        named = {"query": {"terms": {"entities": list(map(entity, names))}}, "size": self.passages, **_COLUMNS}
+        named = {"query": {"terms": {"entities": list(map(entity, names))}}, "size": _MAX_PASSAGES, **_COLUMNS}
         documents, replies = self.fetched.fetch(
             passage_ids, passage_ids, searches=[Search("passages", named)] if names else []
         )
-        found = {id_: _Hit(id_, ()) for id_ in documents.passages}
-        found |= {hit.id: hit for reply in replies for hit in _hits(reply)}
-        leading = list(found)[:MAX_SEEDS]
-        triples = self.fetched.fetch(triples_of=leading)[0].triples
-        ends = {end for id_ in leading for triple in triples[id_] for end in triple["ends"]}
-        for hit in self._search_mentions(ends):
-            found.setdefault(hit.id, hit)
-        return self._make(found.values())
+        found: _Hits = dict.fromkeys(documents.passages, ())
+        for reply in replies:
+            found |= _read_hits(reply)
+        leading: _Hits = dict.fromkeys(list(found)[:MAX_SEEDS], ())
+        return self._make({**found, **dict(self._search_mentions(self._find_ends(leading)))})
 
-    def _search_seeds(self, query: Query) -> tuple[list[list[_Hit]], list[Known]]:
+    def _search_seeds(self, query: Query) -> tuple[list[_Hits], list[Json]]:
         """Search passages by words, by meaning, by title and by the entities in the query; and the nearest triples."""
-        titled = build_similarity_query("passages", query.vector, {"terms": {"title_keys": _phrases(query.text)}})
+        phrases = _phrases(query.text)
+        among = None, {"terms": {"title_keys": phrases}}, {"terms": {"entities": list(map(key, phrases))}}
         bodies = [
             self.passage_terms.build_body(query.text, MAX_SEEDS),
-            self.passage_vectors.build_body(query.vector, MAX_SEEDS),
-            {"query": titled, "size": MAX_SEEDS},
+            *(self.passage_vectors.build_body(query.vector, MAX_SEEDS, each) for each in among),
         ]
-        if query.hops:
-            named = build_similarity_query(
-                "passages", query.vector, {"terms": {"entities": list(map(key, _phrases(query.text)))}}
-            )
-            bodies.append({"query": named, "size": MAX_SEEDS})
-        else:  # the farthest is there, too, so that scores are scaled as over the whole index
-            farthest = build_similarity_query("passages", query.vector, {"exists": {"field": "vector"}})
-            bodies.append({"query": farthest, "size": 1, "sort": [{"_score": "asc"}]})
         searches = [Search("passages", {**body, **_COLUMNS}, by_words=not place) for place, body in enumerate(bodies)]
-        count = min(_MAX_SEED_TRIPLES, len(self.triples)) if query.hops else 0
+        count = min(_MAX_SEED_TRIPLES, len(self.triples))
         near = self.triples.vector_search
         replies = self.fetched.published.search_all(
             [*searches, Search("triples", near.build_body(query.vector, count))] if count else searches
         )
         numbers = near.rank_reply(query.vector, replies[-1], count)[0] if count else np.zeros(0, np.int64)
-        return [_hits(reply) for reply in replies[: len(bodies)]], self.triples.fetch_triples(numbers)
+        return [_read_hits(reply) for reply in replies[: len(bodies)]], self.triples.fetch_triples(numbers)
 
-    def _find_leading_entities(self, leading: Sequence[_Hit], triples: Sequence[Known], query: Query) -> set[str]:
-        """Find the entities that lead on, by their keys; how many passages mention them is fetched along."""
-        ends = {end for triple in triples for end in triple.ends} | set(map(key, _phrases(query.text)))
-        mentioned = {each for hit in leading for each in hit.entities}
-        ids = [hit.id for hit in leading]
-        documents, _ = self.fetched.fetch(triples_of=ids, entity_keys=sorted(ends | mentioned))
-        return ends | {end for id_ in ids for triple in documents.triples[id_] for end in triple["ends"]}
+    def _find_ends(self, leading: _Hits, ends: Set[str] = frozenset()) -> Set[str]:
+        """Find the entities that lead on from these passages, and more of them, by their keys; how many passages
+        mention them is fetched along.
+        """
+        mentioned = {each for entities in leading.values() for each in entities}
+        triples = self.fetched.fetch(triples_of=leading, entity_keys=sorted(ends | mentioned))[0].triples
+        return ends | {end for id_ in leading for triple in triples[id_] for end in triple["ends"]}
 
     def _search_mentions(
         self, ends: Iterable[str], query: Query | None = None, others: Sequence[str] = ()
-    ) -> list[_Hit]:
+    ) -> list[tuple[str, Sequence[str]]]:
         """Search the other passages, then those that mention one of these entities; in turns, the most similar to a
         query and the best by its words.
         """
@@ -148,50 +129,46 @@ class Neighbourhoods:
         rare = [each for each in keys if 0 < (known[each] or {"passages": 0})["passages"] <= _MAX_ENTITY_PASSAGES]
         sharing: Json = {"bool": {"filter": {"terms": {"entities": rare}}}}
         if query is None:
-            return _hits(
-                self.fetched.published.search("passages", {"query": sharing, "size": self.passages, **_COLUMNS})
-            )
-        words = self.passage_terms.build_body(query.text, 0)["query"]
+            body = {"query": sharing, "size": _MAX_PASSAGES, **_COLUMNS}
+            return list(_read_hits(self.fetched.published.search("passages", body)).items())
+        size = _MAX_PASSAGES // 2
         queries = (
             {"ids": {"values": list(map(key, others))}},
-            build_similarity_query("passages", query.vector, sharing),
-            {"bool": {"must": [words], "filter": [sharing]}},
+            self.passage_vectors.build_body(query.vector, size, sharing)["query"],
+            self.passage_terms.build_body(query.text, size, sharing)["query"],
         )
-        searches = [
-            Search("passages", {"query": each, "size": self.passages // 2, **_COLUMNS}, by_words=place == 2)
-            for place, each in enumerate(queries)
-        ]
-        first, *turns = map(_hits, self.fetched.published.search_all(searches))
+        bodies = ({"query": each, "size": size, **_COLUMNS} for each in queries)
+        searches = [Search("passages", body, by_words=place == 2) for place, body in enumerate(bodies)]
+        first, *turns = (_read_hits(reply).items() for reply in self.fetched.published.search_all(searches))
         return [*first, *(hit for pair in zip_longest(*turns) for hit in pair if hit)]
 
-    def _make(self, hits: Iterable[_Hit], query: Query | None = None) -> Snapshot:
-        """Make an index of these passages, without triples where no hops are wanted."""
-        hits = list(hits)
-        ids = [hit.id for hit in hits]
-        numbers = sorted(map(number_of, ids))
-        hops = query is None or query.hops
-        texts = [query.text, *(query.clauses if hops else ())] if query else []
-        documents, replies = self.fetched.fetch(
-            ids,
-            ids if hops else (),
-            sorted({each for hit in hits for each in hit.entities}) if hops else (),
-            [self.passage_terms.restrict_search(text, numbers) for text in texts],
-        )
-        scores = dict(zip(texts, map(parse_scores, replies), strict=True))
-        return self._build(documents, scores)
+    def _make(self, hits: _Hits, texts: Sequence[str] = ()) -> Snapshot:
+        """Make an index of these passages, whose words will be searched for these texts."""
+        numbers = sorted(map(number_of, hits))
+        entities = sorted({each for of_one in hits.values() for each in of_one})
+        searches = [self.passage_terms.restrict_search(text, numbers) for text in texts]
+        documents, replies = self.fetched.fetch(hits, hits, entities, searches)
+        return self._build(documents, dict(zip(texts, map(parse_scores, replies), strict=True)))
 
     def _build(self, documents: Documents, scores: Mapping[str, Found]) -> Snapshot:
         published = self.fetched.published
+        dimension = published.manifest.embedder.dimension
         sources = sorted(documents.passages.values(), key=lambda each: (each["document"], each["position"]))
         rows = {each["id"]: row for row, each in enumerate(sources)}
         triples = [triple for id_ in rows for triple in documents.triples.get(id_, ())]
         content = _content(sources, triples, rows, published.manifest)
         keys = [entity(name) for name in content.entity_names]
         entities = self.fetched.fetch(entity_keys=keys)[0].entities
-        counted = np.array([(entities[each] or {"passages": 1})["passages"] for each in keys], np.int64)
-        vectors = _FetchedVectors(sources, triples, [entities[each] for each in keys], published.dimension)
+        # A term that is defined in these passages, and is no entity of the whole, has no vector.
+        other: Json = {"passages": 1, "code": encode(np.zeros(dimension, np.int8))}
+        known = [entities[each] or other for each in keys]
+        counted = np.array([each["passages"] for each in known], np.int64)
+        stored = {
+            VECTORS[kind]: decode(kind, [each["code"] for each in found], dimension)
+            for kind, found in (("passages", sources), ("triples", triples), ("entities", known))
+        }
         arrays = MemoryArrays()
-        write_generation(arrays, content, vectors, MemoryArrays(), in_whole=counted)
+        write_generation(arrays, content, _FetchedVectors(stored), MemoryArrays(), in_whole=counted)
         terms = _TermsNearby(self.passage_terms, sources, scores), _TermsNearby(self.triple_terms, triples, {})
         found = Snapshot.read(published.client.cluster.state, published.manifest, arrays, terms)
         return replace(found, entities=replace(found.entities, counted=counted))
@@ -221,12 +198,9 @@ class _TermsNearby:
 
 @dataclass(frozen=True)
 class _FetchedVectors:
-    """The vectors of documents that were fetched."""
+    """The stored vectors of documents that were fetched, by their kind."""
 
-    passages: Sequence[Json] = field(repr=False)
-    triples: Sequence[Json] = field(repr=False)
-    entities: Sequence[Json | None] = field(repr=False)
-    dimension: int
+    stored: Mapping[str, NDArray[Any]] = field(repr=False)
 
     def keys(self, texts: Sequence[str]) -> Keys:
         """Return none: nothing is taken over from a neighbourhood."""
@@ -234,14 +208,7 @@ class _FetchedVectors:
 
     def vectors(self, kind: str, texts: Sequence[str]) -> NDArray[Any]:
         """Return those of one kind, in their order."""
-        if kind != "entity":
-            sources = self.passages if kind == "passage" else self.triples
-            return join_rows(f"{kind}s", [each["code"] for each in sources], self.dimension)
-        # A term that is defined in these passages, and is no entity of the whole, has no vector.
-        stored = np.zeros((len(texts), self.dimension), np.int8)
-        there = [place for place, each in enumerate(self.entities) if each]
-        stored[there] = join_rows("entities", [each["code"] for each in self.entities if each], self.dimension)
-        return stored
+        return self.stored[kind]
 
 
 def _content(sources: Sequence[Json], triples: Sequence[Json], rows: dict[str, int], whole: Manifest) -> Content:
@@ -274,6 +241,6 @@ def _phrases(question: str) -> list[str]:
     return list(dict.fromkeys(spans))[:_MAX_NAMES]
 
 
-def _hits(reply: Json) -> list[_Hit]:
+def _read_hits(reply: Json) -> _Hits:
     columns = (hit["fields"] for hit in reply["hits"]["hits"])
-    return [_Hit(each["id"][0], each.get("entities", ())) for each in columns]
+    return {each["id"][0]: each.get("entities", ()) for each in columns}

@@ -66,7 +66,7 @@ class ClusterPublisher:
             return None
         counts = there.manifest.counts
         try:
-            return there.manifest if all(there.count(kind) == counts[kind] for kind in KINDS) else None
+            return there.manifest if all(there.count(kind)["found"] == counts[kind] for kind in KINDS) else None
         except IndexChangedError:  # one of its indices is gone
             return None
 
@@ -138,7 +138,7 @@ class _Publishing:
     def write(self, kind: str, drafts: Drafts) -> None:
         """Make an index of one kind, from the one before where there is one, and check that all is there."""
         source = index_name(self.client.cluster, kind, self.before.number) if self.before else ""
-        known = self._clone(kind, source) if source and self.client.has_index(source) else self._create(kind)
+        known = self._clone(kind, source) if source and self.client.find(f"/{source}") else self._create(kind)
         self.client.write(self._differences(kind, drafts, known))
         self.client.request("POST", f"/{self.name(kind)}/_refresh")
         self._wait_for_files(kind)

@@ -5,7 +5,7 @@ Documents are known by their numbers, which are the same in every generation. Ea
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from triplebeam.errors import BadInputError
 from triplebeam.index.arrays.rows import dequantize
 from triplebeam.index.opensearch.client import Json
-from triplebeam.index.opensearch.documents import MAX_RESULTS, SPACES, decode, entity, round_vector, triple_of
+from triplebeam.index.opensearch.documents import MAX_RESULTS, decode, round_vector, triple_of
 from triplebeam.index.opensearch.fetched import ClusterPassages
 from triplebeam.index.opensearch.generation import Published, Search
 from triplebeam.index.source import Found, Numbers
@@ -49,7 +49,7 @@ class ClusterTerms(_ClusterSearch):
     def search(self, query: str, k: int) -> Found:
         """Find the best k documents and their scores."""
         if k <= 0:
-            return _make_empty()
+            return make_empty()
         [reply] = self._published.search_all([Search(self._kind, self.build_body(query, k), by_words=True)])
         self._remember([hit["_source"] for hit in reply["hits"]["hits"]])
         return parse_scores(reply)
@@ -60,9 +60,8 @@ class ClusterTerms(_ClusterSearch):
 
     def restrict_search(self, query: str, numbers: Sequence[int]) -> Search:
         """Build the search for the words of a query in the documents of these numbers alone."""
-        body = self.build_body(query, len(numbers))
-        found = {"bool": {"must": [body["query"]], "filter": {"terms": {"number": list(numbers)}}}}
-        return Search(self._kind, {**body, "query": found, **NUMBERS_ALONE}, by_words=True)
+        body = self.build_body(query, len(numbers), {"terms": {"number": list(numbers)}})
+        return Search(self._kind, {**body, **NUMBERS_ALONE}, by_words=True)
 
     def stemmers_of(self, rows: Sequence[int]) -> list[str]:
         """Return the stemmers of the documents of these numbers."""
@@ -73,9 +72,10 @@ class ClusterTerms(_ClusterSearch):
             raise self._published.make_changed_error()
         return [found[row] for row in rows]
 
-    def build_body(self, query: str, k: int) -> Json:
-        """Build the search for the words of a query."""
-        return sort_best_first(_build_words_query(query_stems(query, self._published.stemmers)), k)
+    def build_body(self, query: str, k: int, among: Json | None = None) -> Json:
+        """Build the search for the words of a query among what another query finds, or among all."""
+        words = _build_words_query(query_stems(query, self._published.stemmers))
+        return sort_best_first({"bool": {"must": [words], "filter": among}} if among else words, k)
 
 
 def parse_scores(reply: Json) -> Found:
@@ -96,7 +96,7 @@ class ClusterVectors(_ClusterSearch):
         """Find the same for each of several vectors, in one request: as many for each."""
         k = min(k, len(self))
         if k <= 0:
-            return [_make_empty() for _ in vectors]
+            return [make_empty() for _ in vectors]
         searches = [Search(self._kind, self.build_body(vector, k)) for vector in vectors]
         replies = self._published.search_all(searches)
         return [self.rank_reply(vector, reply, k) for vector, reply in zip(vectors, replies, strict=True)]
@@ -109,25 +109,26 @@ class ClusterVectors(_ClusterSearch):
         best = sorted(range(len(sources)), key=lambda place: (-scores[place], sources[place]["number"]))[:k]
         return np.array([sources[place]["number"] for place in best], np.int64), scores[best]
 
-    def build_body(self, vector: NDArray[np.float32], k: int) -> Json:
-        """Build the search for one vector, which compares every other one."""
-        size = k if self._kind == "passages" else count_fetched_triples(k)
-        return sort_best_first(build_similarity_query(self._kind, vector, {"match_all": {}}), size)
+    def build_body(self, vector: NDArray[np.float32], k: int, among: Json | None = None) -> Json:
+        """Build the search for one vector among what another query finds, or among all.
 
-
-def count_fetched_triples(k: int) -> int:
-    """Return how many triples to fetch: the cluster compares with a rounded query, and the best are chosen here."""
-    return max(k, min(MAX_RESULTS, k + k // 4 + _EXTRA_TRIPLES))
+        More triples are fetched than are wanted: the cluster compares with a rounded vector, and the best are chosen
+        here.
+        """
+        extra = k // 4 + _EXTRA_TRIPLES if self._kind == "triples" else 0
+        similar = build_similarity_query(self._kind, vector, among or {"match_all": {}})
+        return sort_best_first(similar, max(k, min(k + extra, MAX_RESULTS)))
 
 
 def build_similarity_query(kind: str, vector: NDArray[np.float32], query: Json) -> Json:
     """Build a query that scores what another query finds by its similarity to a vector: every vector is compared.
 
-    A vector of zeros has no direction: the cluster refuses to compare its angle, and nothing is nearer to it.
+    Unit vectors are compared by their product, stored numbers by their angle. A vector of zeros has no direction: the
+    cluster refuses to compare its angle, and nothing is nearer to it.
     """
     if not vector.any():
         return {"constant_score": {"filter": query}}
-    space = SPACES["byte" if kind == "triples" else "float"]
+    space = "cosinesimil" if kind == "triples" else "innerproduct"
     params = {"field": "vector", "query_value": round_vector(kind, vector), "space_type": space}
     return {"script_score": {"query": query, "script": {"lang": "knn", "source": "knn_score", "params": params}}}
 
@@ -163,17 +164,8 @@ def sort_best_first(query: Json, size: int) -> Json:
     return {"query": query, "size": size, "sort": [{"_score": "desc"}, {"number": "asc"}], "track_scores": True}
 
 
-def _make_empty() -> Found:
+def make_empty() -> Found:
     return np.zeros(0, np.int64), np.zeros(0, np.float32)
-
-
-class Known(NamedTuple):
-    """A triple that was fetched."""
-
-    triple: Triple
-    passage: str
-    ends: tuple[str, ...]
-    code: str
 
 
 class ClusterTriples:
@@ -182,7 +174,7 @@ class ClusterTriples:
     def __init__(self, published: Published, passages: ClusterPassages) -> None:
         self._published = published
         self._passages = passages
-        self._known: dict[int, Known] = {}
+        self._known: dict[int, Json] = {}
         self.vector_search = ClusterVectors(published, "triples", self.remember)
 
     def __len__(self) -> int:
@@ -192,38 +184,33 @@ class ClusterTriples:
         """Keep what a search showed."""
         if len(self._known) > _MAX_CACHED:
             self._known = {}
-        self._known |= _read(sources)
+        self._known |= {source["number"]: source for source in sources}
 
-    def fetch_triples(self, triple_ids: Iterable[int] | NDArray[np.int64]) -> list[Known]:
-        """Return these triples; what is not in memory is fetched together."""
+    def fetch_triples(self, triple_ids: Iterable[int] | NDArray[np.int64]) -> list[Json]:
+        """Return the documents of these triples; what is not in memory is fetched together."""
         numbers = [int(each) for each in triple_ids]
         found = {number: known for number in numbers if (known := self._known.get(number))}
         sources = self._published.fetch("triples", (number for number in numbers if number not in found))
         self.remember(sources)
-        found |= _read(sources)  # other threads may have evicted them
+        found |= {source["number"]: source for source in sources}  # other threads may have evicted them
         if len(found) < len(set(numbers)):
             raise BadInputError("a triple is not in this index: ids must be those that it returned.")
         return [found[number] for number in numbers]
 
     def triple(self, triple_id: int) -> Triple:
         """Return the triple itself."""
-        return self.fetch_triples([triple_id])[0].triple
+        return triple_of(self.fetch_triples([triple_id])[0])
 
     def triples_of(self, passage_ids: Sequence[str]) -> NDArray[np.int64]:
         """Return the triples of these passages."""
         numbers: dict[str, list[int]] = {}
         query = {"terms": {"passage": list(dict.fromkeys(passage_ids))}}
-        for source in self._fetch_in_order(query) if passage_ids else ():
+        for source in self.fetch_in_order(query) if passage_ids else ():
             numbers.setdefault(source["passage"], []).append(source["number"])
         self._passages.of([id_ for id_ in passage_ids if id_ not in numbers])  # those without triples must be there
         return np.array([number for id_ in passage_ids for number in numbers.get(id_, ())], np.int64)
 
-    def find_by_entity(self, name: str) -> NDArray[np.int64]:
-        """Find the triples with an entity, by its name, as subject or object, in the order of their passages."""
-        sources = self._fetch_in_order({"term": {"ends": entity(name)}})
-        return np.array([source["number"] for source in sources], np.int64)
-
-    def _fetch_in_order(self, query: Json) -> list[Json]:
+    def fetch_in_order(self, query: Json) -> list[Json]:
         """Fetch what a query finds, in the order of passages and of extraction."""
         body = {"query": query, "size": MAX_RESULTS, "sort": [{"passage": "asc"}, {"place": "asc"}]}
         sources = [hit["_source"] for hit in self._published.search("triples", body)["hits"]["hits"]]
@@ -232,13 +219,12 @@ class ClusterTriples:
 
     def passage_of(self, triple_ids: Numbers) -> list[str]:
         """Return the passage of each triple."""
-        return [each.passage for each in self.fetch_triples(triple_ids)]
+        return [each["passage"] for each in self.fetch_triples(triple_ids)]
 
     def vectors(self, triple_ids: Numbers) -> NDArray[np.float32]:
         """Return the stored unit vector of each triple."""
-        return dequantize(
-            decode("triples", [each.code for each in self.fetch_triples(triple_ids)], self._published.dimension)
-        )
+        codes = [each["code"] for each in self.fetch_triples(triple_ids)]
+        return dequantize(decode("triples", codes, self._published.manifest.embedder.dimension))
 
     def search(self, vector: NDArray[np.float32], k: int) -> Found:
         """Find the k triples nearest to one vector, with their cosines."""
@@ -254,37 +240,19 @@ class ClusterTriples:
 
         The cluster ranks the triples of each entity once; the two lists of a triple's ends are merged here.
         """
-        ends = [each.ends for each in self.fetch_triples(triple_ids)]
+        k, ends = min(limit + 1, MAX_RESULTS), [each["ends"] for each in self.fetch_triples(triple_ids)]
         entities = list(dict.fromkeys(end for of_one in ends for end in of_one))
-        around = dict(zip(entities, self._fetch_by_entity(entities, query, limit + 1), strict=True))
+        bodies = (self.vector_search.build_body(query, k, {"term": {"ends": each}}) for each in entities)
+        replies = self._published.search_all([Search("triples", body) for body in bodies])
+        ranked = (self.vector_search.rank_reply(query, reply, k) for reply in replies)
+        around = {each: dict(zip(*found, strict=True)) for each, found in zip(entities, ranked, strict=True)}
         return [
             _select_best({number: score for end in of_one for number, score in around[end].items()}, int(own), limit)
             for own, of_one in zip(triple_ids, ends, strict=True)
         ]
 
-    def _fetch_by_entity(
-        self, entities: Sequence[str], query: NDArray[np.float32], limit: int
-    ) -> list[dict[int, float]]:
-        """Fetch for each entity its triples that are most similar to the query, and some more, with their cosines."""
-        size = count_fetched_triples(min(limit, MAX_RESULTS))
-        similar = [build_similarity_query("triples", query, {"term": {"ends": each}}) for each in entities]
-        searches = [Search("triples", sort_best_first(each, size)) for each in similar]
-        found = []
-        for reply in self._published.search_all(searches):
-            sources = [hit["_source"] for hit in reply["hits"]["hits"]]
-            self.remember(sources)
-            scores = compute_cosines("triples", query, sources).tolist()
-            found.append({source["number"]: score for source, score in zip(sources, scores, strict=True)})
-        return found
 
-
-def _read(sources: Iterable[Json]) -> dict[int, Known]:
-    return {
-        each["number"]: Known(triple_of(each), each["passage"], tuple(each["ends"]), each["code"]) for each in sources
-    }
-
-
-def _select_best(scores: dict[int, float], own: int, limit: int) -> NDArray[np.int64]:
+def _select_best(scores: Mapping[int, float], own: int, limit: int) -> NDArray[np.int64]:
     """Select the best of them except the triple itself, ties by number."""
     others = sorted((number for number in scores if number != own), key=lambda number: (-scores[number], number))
     return np.array(others[:limit], np.int64)

@@ -22,19 +22,18 @@ from triplebeam.errors import BadInputError, ClusterError, IndexMissingError
 from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.index.location import Cluster
 from triplebeam.index.opensearch.client import Client, Json
-from triplebeam.index.opensearch.documents import FIELD_END, TOO_LONG
+from triplebeam.index.opensearch.documents import FIELD_END, TOO_LONG, entity
 from triplebeam.index.opensearch.fetched import ClusterPassages, FetchedDocuments
 from triplebeam.index.opensearch.generation import Published, find_published
+from triplebeam.index.opensearch.hybrid import ClusterHybrid
 from triplebeam.index.opensearch.neighbourhood import Neighbourhoods
 from triplebeam.index.opensearch.search import ClusterTerms, ClusterTriples, ClusterVectors
-from triplebeam.index.source import GraphStatistics, Manifest, Query
+from triplebeam.index.source import Found, GraphStatistics, Manifest, Query
 from triplebeam.where import Where
 from triplebeam.where.conditions import AllOf, AnyOf, Comparison, Condition, Not
 
 _LOG = logging.getLogger("triplebeam")
 _SECONDS_TO_LOOK, _SECONDS_BETWEEN_LOOKS = 3.0, 1.0
-#: The most that a cluster takes.
-_MAX_EXACT_COUNT = 40_000
 #: The most values of one field that a filter may have to look at; also what a cluster takes in one query.
 _MAX_VALUES = 60_000
 
@@ -104,9 +103,15 @@ class ClusterSource:
             )
         return self._neighbourhoods.of_passages(passages, entities)
 
+    def search_hybrid(self, query: Query, k: int, matches: int) -> Found:
+        """Return the best k passages by the mean of scaled BM25 and scaled cosines."""
+        hybrid = ClusterHybrid(self.published, self.passages, self.passage_terms, self.passage_vectors)
+        return hybrid.search(query, k, matches)
+
     def triples_about(self, name: str) -> NDArray[np.int64]:
-        """Return the triples with an entity, by its name."""
-        return self.triples.find_by_entity(name)
+        """Return the triples with an entity, by its name, as subject or object, in the order of their passages."""
+        sources = self.triples.fetch_in_order({"term": {"ends": entity(name)}})
+        return np.array([source["number"] for source in sources], np.int64)
 
     def suggest_entity(self, name: str) -> str:
         """Return nothing: names are not searched by their letters."""
@@ -157,8 +162,8 @@ def _build_manifest(visible: Published) -> Manifest:
 
     How much walks count in the default search is measured on the whole index, as the rarity of words is.
     """
-    passages = _count_visible(visible, "passages", documents="document", entities="entities")
-    triples = _count_visible(visible, "triples", passages="passage")
+    passages = visible.count("passages", documents="document", entities="entities")
+    triples = visible.count("triples", passages="passage")
     return visible.manifest.model_copy(
         update={
             "counts": {
@@ -177,20 +182,6 @@ def _build_manifest(visible: Published) -> Manifest:
             "passage_graph": GraphStatistics(nodes=passages["found"]),
         }
     )
-
-
-def _count_visible(visible: Published, kind: str, **distinct: str) -> dict[str, int]:
-    """Count the documents of a kind that may be seen, as ``found``, and the distinct values of some of their fields:
-    exactly up to some ten thousand, above by an estimate of a few percent.
-    """
-    aggregations = {
-        name: {"cardinality": {"field": field, "precision_threshold": _MAX_EXACT_COUNT}}
-        for name, field in distinct.items()
-    }
-    body = {"query": {"match_all": {}}, "size": 0, "track_total_hits": True, "aggs": aggregations}
-    reply = visible.search(kind, body)
-    counts = {name: int(reply["aggregations"][name]["value"]) for name in distinct}
-    return {"found": int(reply["hits"]["total"]["value"]), **counts}
 
 
 def condition_of(where: Where, published: Published) -> Json:
