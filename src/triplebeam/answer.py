@@ -149,9 +149,16 @@ class Answer:
         """A passage supports every fact, and the facts name each part of the answer or contradict the question."""
         if not self.evidence or not all(fact.span for fact in self.evidence):
             return False
-        return self.outcome == "false_premise" or (
-            self.outcome == "answered" and self.agreed and all(part.supported for part in self.parts)
-        )
+        if self.outcome == "false_premise":
+            return self._is_premise_told
+        return self.outcome == "answered" and self.agreed and all(part.supported for part in self.parts)
+
+    @property
+    def _is_premise_told(self) -> bool:
+        """Whether the facts or the question have every name and number of the premise."""
+        told = words_of(self.question) + list(chain.from_iterable(map(_list_words, self.evidence)))
+        fixed = [word for word in content(self.premise) if word.is_name or word.text[0].isdigit()]
+        return {word.folded for word in fixed} <= {word.folded for word in told}
 
     @property
     def parts(self) -> tuple[AnswerPart, ...]:

@@ -14,6 +14,7 @@ from triplebeam.methods.gear import SyncGE
 from triplebeam.methods.gear.beam_search import Pooled
 from triplebeam.methods.read_once import ReadOnce
 from triplebeam.testing.scripted import Scripted
+from triplebeam.triple import Triple
 
 QUESTION = "When did the director of Laughter in Hell die?"
 RANKED = ["film", "director", "actor", "city", "lake", "other"]
@@ -60,6 +61,13 @@ class TestEffort:
         assert answer.usage.calls == 2
         assert "director" in answer.ranking.ids, "the walk from the fact that was read"
         assert [(step.so_far, step.usage.calls) for step in answer.steps] == [(answer.ranking, 1)]
+
+    def test_what_a_weak_model_invents_is_left_out(self, world: Any, words: Any) -> None:
+        invented = facts(*(Triple("Laughter in Hell", "won", f"prize {n}") for n in range(3)))
+        with Scripted([invented, final("1963")]) as model:
+            answer = self.single(world, words, model).answer(QUESTION)
+        assert (answer.text, answer.evidence, answer.ranking.ids) == ("1963", (), ["film"])
+        assert "most facts that the model noted are not in the passages, so the answer is read" in answer.ending
 
     def test_the_second_agent_works_only_when_it_must(self, world: Any, words: Any) -> None:
         with Scripted([facts(DIRECTED), final("25 August 1963")]) as model:

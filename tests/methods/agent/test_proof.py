@@ -74,6 +74,22 @@ def test_a_false_premise_is_an_outcome_of_its_own() -> None:
     assert answer.ending == "the facts contradict what the question takes for granted"
 
 
+def test_a_premise_beside_an_answer_or_with_names_of_its_own_is_not_believed() -> None:
+    """Small models fill in every field."""
+    said = "The mill was not for sale."
+    answer, _ = ask(
+        note_facts(SOLD),
+        judge("sold", used=[1], premise=said),
+        reply(sentence="It is sold.", found=True, answer="sold", premise=said),
+    )
+    assert (answer.outcome, answer.premise, answer.text) == ("answered", "", "sold")
+    named = "Ilse Brandt kept the mill."
+    answer, _ = ask(
+        note_facts(KEPT), judge(used=[1], premise=named), reply(sentence="", found=False, answer="", premise=named)
+    )
+    assert (answer.outcome, answer.supported) == ("false_premise", False)
+
+
 def test_contradicting_facts_are_shown_with_their_dates() -> None:
     answer, _ = ask(note_facts(SOLD, KEPT), judge("sold", used=[1], contradicting=[2]), final("sold"))
     assert answer.supported

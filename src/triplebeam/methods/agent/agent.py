@@ -29,8 +29,15 @@ from triplebeam.methods.agent.read import QuotingReader, Reader
 from triplebeam.methods.agent.reason import Reasoner, Verdict
 from triplebeam.methods.gear.agent import Gist
 from triplebeam.methods.gear.expand import PassageLink, SyncGE, derive_passage_link
-from triplebeam.methods.shared.facts import Fact, passages_of_facts, raise_passages, select_new_facts, with_sources
-from triplebeam.methods.shared.loop import ANSWERED, LAST_STEP, NO_QUERY
+from triplebeam.methods.shared.facts import (
+    Fact,
+    find_invention,
+    passages_of_facts,
+    raise_passages,
+    select_new_facts,
+    with_sources,
+)
+from triplebeam.methods.shared.loop import ANSWERED, LAST_STEP, NO_QUERY, READ_ALONE
 from triplebeam.methods.shared.reading import AnsweringAgent, answer_from_evidence, choose_within, cover_names
 from triplebeam.passage import Passages
 from triplebeam.ranking import Ranking
@@ -42,8 +49,6 @@ First: TypeAlias = Literal["evidence", "fusion"]
 
 #: The constant of Eq. 9 behind the facts' passages: the first of each list counts more than with the paper's 60.
 _RANK_CONSTANT = 3
-#: The number of facts from which on most of them being in no passage shows that the model invents them.
-_MIN_FACTS_TO_JUDGE = 3
 
 _REPEATED = "the next query repeats an earlier one"
 _CONTRADICTED = "the facts contradict what the question takes for granted"
@@ -101,7 +106,7 @@ class EvidenceAgent(AnsweringAgent):
     def _fall_back(self, loop: "_Gist", weakness: str) -> Step:
         """Forget what a weak model read and thought: the search for the question alone is better."""
         ranking = loop.first_search
-        loop.ending = f"{loop.ending}; {weakness}, so the answer is read from the search for the question alone"
+        loop.ending = f"{loop.ending}; {weakness}{READ_ALONE}"
         loop.facts, loop.verdict, loop.answer, loop.premise, loop.contradicting = (), Verdict(), "", "", ()
         return Step(number=loop.number, query=loop.question, ranking=ranking, so_far=ranking)
 
@@ -244,17 +249,15 @@ class _Gist(Gist):
 
         An answer whose facts are all quoted stands. A first step without facts is that reading already.
         """
-        unquoted = [fact for fact in self.facts if not (fact.span or fact.has_quotation)]
-        stands = bool(self.answer or self.premise) and self.verdict.used and not set(unquoted) & set(self.verdict.used)
+        used = self.verdict.used
+        stands = bool(self.answer or self.premise) and used and all(fact.is_quoted for fact in used)
         if stands or not (self.facts or len(self.steps) > 1):
             return ""
         if self.failure:
             return "a reply of the model could not be used"
         if self.repeated or self.ending == _REPEATED:
             return "the model repeated its queries" if not self.answer else ""
-        if len(self.facts) >= _MIN_FACTS_TO_JUDGE and 2 * len(unquoted) > len(self.facts):
-            return "most facts that the model noted are not in the passages"
-        return ""
+        return find_invention(self.facts)
 
     def is_new(self, query: str) -> bool:
         """Was nothing searched for in these words yet?"""

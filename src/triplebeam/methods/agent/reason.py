@@ -77,13 +77,14 @@ class Reasoner:
             [facts[number - 1] for number in dict.fromkeys(numbers) if 1 <= number <= len(facts)]
             for numbers in (reply.used, reply.contradicting)
         )
+        answer = reply.answer.strip() if reply.answerable else ""
         return Verdict(
             missing=reply.missing.strip(),
-            answer=reply.answer.strip() if reply.answerable else "",
+            answer=answer,
             used=(*used, *facts_from_memory(reply.from_memory)),
             others=tuple(filter(None, map(str.strip, reply.others))),
             more=reply.more,
-            premise=reply.premise.strip() if used else "",
+            premise=reply.premise.strip() if used and not answer else "",
             contradicting=tuple(fact for fact in contradicting if fact not in used),
             queries=tuple(filter(None, map(str.strip, (reply.query, *reply.also)))),
         )

@@ -6,8 +6,8 @@ from functools import partial
 
 from triplebeam.answer import Answer, Step
 from triplebeam.methods.gear.expand import SyncGE
-from triplebeam.methods.shared.facts import evidence_first, with_sources
-from triplebeam.methods.shared.loop import ONE_STEP, Loop
+from triplebeam.methods.shared.facts import evidence_first, find_invention, with_sources
+from triplebeam.methods.shared.loop import ONE_STEP, READ_ALONE, Loop
 from triplebeam.methods.shared.reading import AnsweringAgent, answer_from_evidence, choose_within
 
 
@@ -31,6 +31,8 @@ class SingleStep(AnsweringAgent):
         base = self.retriever.base.retrieve(question, self.retriever.base_k)
         ids = choose_within(base.ids, self._passages, self.read_tokens)
         loop.facts = with_sources(self.retriever.reader.read(question, ids), [self._passages[id_] for id_ in ids])
+        if invention := find_invention(loop.facts):
+            loop.facts, loop.ending = (), f"{loop.ending}; {invention}{READ_ALONE}"
         initial = self.retriever.link([fact.triple for fact in loop.facts])
         ranking = self.retriever.expand(question, base, initial).top(self.retrieved)
         return Step(

@@ -26,7 +26,7 @@ from triplebeam.triple import Triple
 #: Parts, passage and quotation, perhaps with the other passages.
 _PARTS_AND_SOURCE = (5, 6)
 _NUMBER = re.compile(r"(?<![\d-])\d{1,4}\b")
-#: The number of facts from which on a remark says that most of them are not in the words that were quoted.
+#: The number of facts from which on it counts that most of them are not in the words that were quoted.
 _MIN_UNQUOTED = 3
 #: In characters: so much of its passage's title is shown with a fact.
 _MAX_TITLE_CHARACTERS = 60
@@ -54,6 +54,11 @@ class Fact:
     """Whether its passage has the quoted words, be it that they state the fact or not."""
 
     @property
+    def is_quoted(self) -> bool:
+        """Whether a passage has the words that were quoted for it, or supports it."""
+        return self.span is not None or self.has_quotation
+
+    @property
     def key(self) -> tuple[str, ...]:
         """Two facts are one if their sentences or their parts have the same normal form."""
         return (entity_key(self.statement),) if self.statement else tuple(map(entity_key, self.triple))
@@ -75,6 +80,13 @@ class Fact:
             date=self.date,
             speaker=self.speaker,
         )
+
+
+def find_invention(facts: Sequence[Fact]) -> str:
+    """Say so if a model noted facts of which most are in no passage."""
+    unquoted = sum(not fact.is_quoted for fact in facts)
+    is_invention = len(facts) >= _MIN_UNQUOTED and 2 * unquoted > len(facts)
+    return "most facts that the model noted are not in the passages" if is_invention else ""
 
 
 def _parse_number(value: object) -> int:

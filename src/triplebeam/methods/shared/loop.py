@@ -19,6 +19,8 @@ LAST_STEP = "the last step was reached"
 #: How GeAR's agent and ours end.
 ANSWERED = "the facts answer the question"
 NO_QUERY = "the model gave no further query"
+#: How an agent of ours goes on whose model is too weak for what it does: behind the reason.
+READ_ALONE = ", so the answer is read from the search for the question alone"
 _NOT_SAID = "No document answers the question."
 _NOT_QUOTED = "No document is quoted for this answer: it is the model's own."
 

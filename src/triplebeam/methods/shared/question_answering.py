@@ -98,14 +98,15 @@ class QuestionAnswerer:
         reply = request_reply(self.model, prompt, _GroundedReply)
         if reply is None:
             return ReadAnswer()
+        text = reply.answer.strip()
         return ReadAnswer(
-            text=reply.answer.strip(),
+            text=text,
             sentence=reply.sentence.strip(),
             guessed=not reply.found,
             others=tuple(filter(None, map(str.strip, reply.others))),
             from_memory=facts_from_memory(reply.from_memory),
             missing=reply.missing.strip(),
-            premise=reply.premise.strip(),
+            premise="" if text else reply.premise.strip(),  # small models fill in every field
         )
 
 
