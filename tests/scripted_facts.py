@@ -25,7 +25,8 @@ def verdict(answer: str = "", missing: str = "", used: Sequence[int] = (), **mor
 
 
 def agent(model: Scripted, table: Table, links: Table | None = None, **parameters: Any) -> EvidenceAgent:
-    return EvidenceAgent(**over(model, table, links), **parameters)
+    """Few of these facts are quoted, which is how a weak model is told: by default nothing is made of it."""
+    return EvidenceAgent(**over(model, table, links), **{"fall_back": False, **parameters})
 
 
 def over(model: Scripted, table: Table, links: Table | None = None) -> dict[str, Any]:

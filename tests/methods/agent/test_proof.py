@@ -41,7 +41,8 @@ def ask(
 ) -> tuple[Answer, Scripted]:
     with Scripted([*replies]) as model:
         table = Table(finds or {"q": ["chat", "news", "old"]})
-        return agent(model, table, Table(defaultdict(list)), passages=PASSAGES, **parameters).answer("q"), model
+        weak = {"fall_back": True, **parameters}
+        return agent(model, table, Table(defaultdict(list)), passages=PASSAGES, **weak).answer("q"), model
 
 
 def test_passages_and_facts_are_shown_with_section_source_date_and_speaker() -> None:
@@ -124,9 +125,17 @@ def test_a_weak_model_reads_the_search_once_instead() -> None:
 
 def test_words_of_the_passage_that_do_not_state_a_fact_are_no_sign_of_a_weak_model() -> None:
     doubted = [(f"Ann founded town {n}.", 1, "I bought a kiln.") for n in range(3)]
-    answer, model = ask(note_facts(*doubted), judge("town 1", used=[2]), final("town 1"))
+    answer, model = ask(note_facts(BOUGHT, *doubted), judge("town 1", used=[1, 3]), final("town 1"))
     assert "said by Tom" in model.prompts[1].user
-    assert (answer.text, answer.supported, len(answer.evidence)) == ("town 1", False, 1)
+    assert (answer.text, answer.supported, len(answer.evidence)) == ("town 1", False, 2)
+    answer, _ = ask(note_facts(*doubted), judge("town 1", used=[2]), final("a kiln"))
+    assert "no passage states a fact that the model noted, so the answer is read" in answer.ending
+
+
+def test_a_model_that_neither_answers_nor_asks_reads_the_search_once() -> None:
+    answer, _ = ask(note_facts(WENT), judge(missing="What else?"), final("a kiln"))
+    assert "neither an answer nor another query, so the answer is read" in answer.ending
+    assert (answer.text, answer.evidence) == ("a kiln", ())
 
 
 def prove(question: str, text: str, *facts: str, loop_text: str = "") -> Answer:

@@ -10,8 +10,8 @@ It began as GeAR's agent (`methods.gear`), and differs where that helps with a u
   smaller constant: what is near a fact often says the same in another document.
 - ``answer_from``: the answer is read from the passages of the facts used, with the facts beside them.
 - A list goes on while a step brings new items; an answer may also be that the question's premise is false.
-- ``fall_back``: a model whose replies cannot be used, that repeats its queries or notes facts that are in no passage,
-  reads the search for the question once instead, and the ending says so.
+- ``fall_back``: a model whose replies cannot be used, that repeats its queries, gives none, or notes facts that no
+  passage states, reads the search for the question once instead, and the ending says so.
 - ``stop_when_stuck``: the agent also stops, saying so, when a query repeats an earlier one, when a step brings neither
   a new fact nor a new passage, and when ``attempts`` steps in a row add nothing to the chain of facts. Small models
   repeat the question, whatever the prompt says: the first time, the question is searched for with the facts so far.
@@ -247,17 +247,21 @@ class _Gist(Gist):
     def find_weakness(self) -> str:
         """Say why the model's loop is worth less than one reading of the search; empty if it is not.
 
-        An answer whose facts are all quoted stands. A first step without facts is that reading already.
+        An answer whose facts are quoted, and one of them stated, stands. A first step without facts is that reading
+        already.
         """
         used = self.verdict.used
-        stands = bool(self.answer or self.premise) and used and all(fact.is_quoted for fact in used)
+        stated = any(fact.span for fact in used) and all(fact.is_quoted for fact in used)
+        stands = bool(self.answer or self.premise) and stated
         if stands or not (self.facts or len(self.steps) > 1):
             return ""
         if self.failure:
             return "a reply of the model could not be used"
         if self.repeated or self.ending == _REPEATED:
             return "the model repeated its queries" if not self.answer else ""
-        return find_invention(self.facts)
+        if self.ending == NO_QUERY and len(self.steps) == 1 and not self.answer:
+            return "the model gave neither an answer nor another query"
+        return find_invention(self.facts) or find_invention(self.used)
 
     def is_new(self, query: str) -> bool:
         """Was nothing searched for in these words yet?"""

@@ -83,10 +83,12 @@ class Fact:
 
 
 def find_invention(facts: Sequence[Fact]) -> str:
-    """Say so if a model noted facts of which most are in no passage."""
-    unquoted = sum(not fact.is_quoted for fact in facts)
-    is_invention = len(facts) >= _MIN_UNQUOTED and 2 * unquoted > len(facts)
-    return "most facts that the model noted are not in the passages" if is_invention else ""
+    """Say so if most facts that a model noted are in no passage, or if none is stated; empty if they are worth it."""
+    read = [fact for fact in facts if not fact.from_memory]
+    if len(read) >= _MIN_UNQUOTED and 2 * sum(not fact.is_quoted for fact in read) > len(read):
+        return "most facts that the model noted are not in the passages"
+    is_stated = any(fact.span for fact in read) or not read
+    return "" if is_stated else "no passage states a fact that the model noted"
 
 
 def _parse_number(value: object) -> int:
