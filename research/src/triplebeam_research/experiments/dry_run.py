@@ -103,6 +103,8 @@ _TOKENS_OUT = 100
 _GRAPH = {"triplets": [["A", "maker", "#1"], ["#1", "birthplace", "#2"]], "target": ["#2"]}
 _QUESTION = re.compile(r"Question: (.*)")
 _CONCLUSION = "So the answer is: X."
+#: Fields of replies that are empty as a rule, and end or prolong a loop where they are not.
+_RARE = frozenset({"premise", "more"})
 
 
 class StandIn:
@@ -140,7 +142,8 @@ class StandIn:
             return self._fill_schema(schema["anyOf"][0], prompt)
         match schema.get("type"):
             case "object":
-                return {name: self._fill_schema(each, prompt) for name, each in schema["properties"].items()}
+                usual = [(name, each) for name, each in schema["properties"].items() if name not in _RARE]
+                return {name: self._fill_schema(each, prompt) for name, each in usual}
             case "array":
                 return self._list(schema.get("items") or {"type": "string"}, prompt)
             case "boolean":
