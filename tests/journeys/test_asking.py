@@ -44,6 +44,14 @@ def test_without_a_model_it_shows_passages_and_says_how_to_get_more(quick: Quick
     assert found.keys() == json.loads(quick("search", small_index, "Which river?", "--json")[1]).keys()
 
 
+@pytest.mark.parametrize("command", ["search", "ask"])
+def test_a_question_needs_no_quotation_marks(quick: Quick, small_index: Path, command: str) -> None:
+    words = ["where", "does", "the", "river", "rise"]
+    _, together, _ = quick(command, small_index, " ".join(words), "-k", "2")
+    _, apart, _ = quick(command, small_index, *words, "-k", "2")
+    assert apart == together != ""
+
+
 def test_effort_none_makes_no_call_and_effort_low_two(quick: Quick, small_index: Path, model: Endpoint) -> None:
     code, stdout, _ = quick("ask", small_index, "Which river?", "--effort", "none")
     assert (code, " 1. " in stdout, model.requests) == (0, True, [])

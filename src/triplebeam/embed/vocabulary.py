@@ -58,7 +58,8 @@ def _select(
 
 def _split_words(texts: Sequence[str], *, use_regex: bool) -> set[str]:
     """Split texts into the words that are tokenised by themselves, each byte as one character."""
-    from tokenizers.pre_tokenizers import ByteLevel
+    # Not from tokenizers.pre_tokenizers: threads that first import a package and a part of it may wait for each other.
+    from tokenizers import pre_tokenizers
 
-    splitter = ByteLevel(add_prefix_space=False, use_regex=use_regex)
+    splitter = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=use_regex)
     return {word for text in texts for word, _ in splitter.pre_tokenize_str(text)}
