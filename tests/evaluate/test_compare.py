@@ -184,7 +184,7 @@ def test_yes_where_the_graph_finds_more() -> None:
     said = recommend(evaluation(bm25=(50, 0.001), hybrid=(60, 0.02), naive_ge=(80, 0.5)))
     assert (said.need, said.use, said.plain, said.graph) == ("yes", "hybrid+naive_ge", "hybrid", "hybrid+naive_ge")
     assert said.difference.mean == pytest.approx(0.2)
-    assert "+20.0 points R@5 against hybrid" in str(said)
+    assert "differs from hybrid by +20.0 points R@5" in str(said)
     assert "25.0 times as long" in str(said)
 
 

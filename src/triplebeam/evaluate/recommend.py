@@ -147,8 +147,8 @@ def _verdict(need: Need, use: Run, plain: Run, graph: Run) -> str:
 def _gain(measure: str, gain: Difference, plain: Run, graph: Run, tried: int) -> str:
     adjusted = f", adjusted for the {tried} graph methods tried" if tried > 1 else ""
     return (
-        f"Over {format_count(gain.questions, 'question')} {graph.method} found {points(gain.mean)} points {measure}"
-        f" against {plain.method} (95 % between {points(gain.low)} and {points(gain.high)};"
+        f"Over {format_count(gain.questions, 'question')}, {graph.method} differs from {plain.method} by"
+        f" {points(gain.mean)} points {measure} (95 % between {points(gain.low)} and {points(gain.high)};"
         f" {probability(gain.p_value)}{adjusted})."
     )
 
