@@ -51,7 +51,9 @@ def test_a_small_file_does_not_fill_the_memory(tmp_path: Path, monkeypatch: pyte
 def test_the_name_changes_with_the_content_and_not_with_the_packing(tmp_path: Path) -> None:
     before = TriplesFile(write(tmp_path / "triples.jsonl", ROWS)).name
     assert before.startswith("given:triples.jsonl:")
-    assert TriplesFile(write(tmp_path / "triples.jsonl", ROWS)).name == before
+    again = TriplesFile(write(tmp_path / "triples.jsonl", ROWS))
+    assert again.name == before
+    assert again.name is again.name, "it is asked for with each passage, and the file is hashed once"
     assert TriplesFile(write(tmp_path / "triples.jsonl", ROWS[:1])).name != before
 
 

@@ -29,7 +29,7 @@ class TriplesFile:
     def __init__(self, path: Path) -> None:
         self.path = path
 
-    @property
+    @cached_property
     def name(self) -> str:
         """The file's name and a hash of its content, so that a changed file means another extraction."""
         return f"given:{self.path.name}:{hashlib.sha256(self._content).hexdigest()[:12]}"
