@@ -75,7 +75,7 @@ class TestAgentsOverYourOwn:
 
         agent = asked.agent(
             "agent[fall_back=no]", base=from_function(film_only, asked)
-        )  # the fact is in no passage read
+        )  # the fact is in no passage
         answer = agent.answer("When did the director of Laughter in Hell die?")
         assert answer.text == "25 August 1963"
         assert "director" in answer.ranking.ids
