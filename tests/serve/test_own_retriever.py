@@ -73,9 +73,7 @@ class TestAgentsOverYourOwn:
             queries.append(query)
             return ["film"]
 
-        agent = asked.agent(
-            "agent[fall_back=no]", base=from_function(film_only, asked)
-        )  # the fact is in no passage
+        agent = asked.agent("agent[fall_back=no]", base=from_function(film_only, asked))  # the fact is in no passage
         answer = agent.answer("When did the director of Laughter in Hell die?")
         assert answer.text == "25 August 1963"
         assert "director" in answer.ranking.ids
