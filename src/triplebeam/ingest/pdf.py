@@ -51,7 +51,7 @@ def read_pdf(data: bytes) -> Content:
 
 
 def _read_layer(data: bytes) -> dict[str, Any]:
-    """Run a process that reads the file, within limits of memory and processor time that grow with the file."""
+    """Run a process that reads the file, within limits of memory and CPU time that grow with the file."""
     memory, seconds = _MAX_BYTES + 4 * len(data), _MAX_SECONDS + len(data) // _BYTES_PER_SECOND
     command = [sys.executable, "-P", str(_PROGRAM), str(memory), str(seconds)]
     done = subprocess.run(command, input=data, capture_output=True, check=False)

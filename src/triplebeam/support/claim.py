@@ -41,12 +41,12 @@ def split_statement(statement: str) -> Triple:
     """Cut a sentence between words into three: what it begins with, up to the last light word, and the rest."""
     words = words_of(statement)
     places = [n for n in range(1, len(words)) if any(map(str.isspace, words[n].gap))]
-    verb = next((n for n in places if not words[n].is_name and words[n - 1].key not in ARTICLES), 1)
-    behind = [n for n in places if n > verb]
-    last = next((n for n in reversed(behind) if words[n - 1].key in LIGHT_WORDS), behind[0] if behind else None)
-    if last is None:
+    verbs = [n for n in places if not words[n].is_name and words[n - 1].key not in ARTICLES] or places
+    behind = [n for n in places if n > verbs[0]]
+    if not behind:
         return Triple(statement, "is", "so")
-    cuts = [words[n].start - len(re.split(r"\s", words[n].gap)[-1]) for n in (verb, last)]
+    last = next((n for n in reversed(behind) if words[n - 1].key in LIGHT_WORDS), behind[0])
+    cuts = [words[n].start - len(re.split(r"\s", words[n].gap)[-1]) for n in (verbs[0], last)]
     return Triple(statement[: cuts[0]].strip(), statement[slice(*cuts)].strip(), statement[cuts[1] :].strip(" ."))
 
 

@@ -116,81 +116,73 @@ class FakeCluster:
 
 
 @pytest.fixture
-def fake_cluster(monkeypatch: pytest.MonkeyPatch) -> FakeCluster:
+def cluster(monkeypatch: pytest.MonkeyPatch) -> FakeCluster:
     monkeypatch.setattr(client_module, "_wait", lambda seconds: None)
     return FakeCluster()
 
 
-def test_another_host_is_asked_where_one_does_not_answer(fake_cluster: FakeCluster) -> None:
-    client = fake_cluster(lambda request: httpx2.ConnectError("refused") if request.url.host == "one" else {"ok": True})
+def test_another_host_is_asked_where_one_does_not_answer(cluster: FakeCluster) -> None:
+    client = cluster(lambda request: httpx2.ConnectError("refused") if request.url.host == "one" else {"ok": True})
     assert client.request("GET", "/") == client.request("GET", "/") == {"ok": True}
-    assert fake_cluster.hosts == ["one", "two", "two"]
+    assert cluster.hosts == ["one", "two", "two"]
 
 
-def test_a_busy_cluster_is_asked_again_and_an_error_is_not(fake_cluster: FakeCluster) -> None:
+def test_a_busy_cluster_is_asked_again_and_an_error_is_not(cluster: FakeCluster) -> None:
     replies = [429, 503, 200, 400]
-    client = fake_cluster(lambda request: replies.pop(0))
+    client = cluster(lambda request: replies.pop(0))
     assert client.request("GET", "/") == {}
     with pytest.raises(ClusterError, match="replied 400"):
         client.request("GET", "/")
 
 
-def test_documents_are_counted_once_all_shards_started(
-    fake_cluster: FakeCluster, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_documents_are_counted_once_all_shards_started(cluster: FakeCluster, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("time.sleep", lambda seconds: None)
     half, whole = ({"count": count, "_shards": {"total": 2, "successful": n}} for count, n in ((4, 1), (10, 2)))
     replies = [half, whole]
-    assert publish._count_documents(fake_cluster(lambda request: replies.pop(0)), "films-entities-000002") == 10
+    assert publish._count_documents(cluster(lambda request: replies.pop(0)), "films-entities-000002") == 10
     with pytest.raises(ClusterError, match="a shard of films-entities-000002 does not start"):
-        publish._count_documents(fake_cluster(half), "films-entities-000002")
+        publish._count_documents(cluster(half), "films-entities-000002")
 
 
-def test_an_error_says_what_went_wrong_in_the_shards(fake_cluster: FakeCluster) -> None:
+def test_an_error_says_what_went_wrong_in_the_shards(cluster: FakeCluster) -> None:
     cause = {"type": "illegal_argument_exception", "reason": "Result window is too large"}
     error = {"type": "search_phase_execution_exception", "reason": "all shards failed", "root_cause": [cause]}
-    client = fake_cluster(httpx2.Response(400, json={"error": error, "status": 400}))
+    client = cluster(httpx2.Response(400, json={"error": error, "status": 400}))
     with pytest.raises(ClusterError, match="Result window is too large") as caught:
         client.request("POST", "/films/_search")
     assert caught.value.kind == "search_phase_execution_exception"
 
 
-def test_a_cluster_that_was_never_reached_is_given_up_soon(fake_cluster: FakeCluster) -> None:
+def test_a_cluster_that_was_never_reached_is_given_up_soon(cluster: FakeCluster) -> None:
     with pytest.raises(ClusterError, match=rf"{PLACE} cannot be reached \(refused\)"):
-        fake_cluster(httpx2.ConnectError("refused"), tries=12).request("GET", "/")
-    assert fake_cluster.hosts == ["one", "two", "one", "two"]
+        cluster(httpx2.ConnectError("refused"), tries=12).request("GET", "/")
+    assert cluster.hosts == ["one", "two", "one", "two"]
 
 
 def test_a_cluster_that_is_lost_is_announced_and_given_up(
-    fake_cluster: FakeCluster, caplog: pytest.LogCaptureFixture
+    cluster: FakeCluster, caplog: pytest.LogCaptureFixture
 ) -> None:
-    client = fake_cluster(
-        lambda _: 200 if len(fake_cluster.requests) == 1 else httpx2.ConnectError("refused"), tries=12
-    )
+    client = cluster(lambda _: 200 if len(cluster.requests) == 1 else httpx2.ConnectError("refused"), tries=12)
     client.request("GET", "/")
     with pytest.raises(ClusterError, match=rf"{PLACE} cannot be reached \(refused\)"):
         client.request("GET", "/")
-    assert len(fake_cluster.requests) == 13
+    assert len(cluster.requests) == 13
     assert [record.message for record in caplog.records] == [
         f"OpenSearch at {PLACE} cannot be reached (refused): is it running? Retrying, at most 7 times."
     ]
 
 
-def test_a_cluster_that_replies_too_late_is_asked_twice(
-    fake_cluster: FakeCluster, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_cluster_that_replies_too_late_is_asked_twice(cluster: FakeCluster, monkeypatch: pytest.MonkeyPatch) -> None:
     times = iter(range(0, 10_000, 121))
     monkeypatch.setattr(client_module, "time", SimpleNamespace(monotonic=lambda: next(times)))
-    client = fake_cluster(httpx2.ReadTimeout("late"), tries=12)
+    client = cluster(httpx2.ReadTimeout("late"), tries=12)
     client._reached[0] = True
     with pytest.raises(ClusterError, match=r"cannot be reached \(late\)"):
         client.request("GET", "/")
-    assert fake_cluster.hosts == ["one", "two"]
+    assert cluster.hosts == ["one", "two"]
 
 
-def test_what_a_full_queue_rejects_is_sent_again_alone(
-    fake_cluster: FakeCluster, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_what_a_full_queue_rejects_is_sent_again_alone(cluster: FakeCluster, caplog: pytest.LogCaptureFixture) -> None:
     sent: list[list[str]] = []
 
     def answer(request: httpx2.Request) -> object:
@@ -201,22 +193,22 @@ def test_what_a_full_queue_rejects_is_sent_again_alone(
         return {"errors": bool(busy), "items": items}
 
     with caplog.at_level(logging.INFO):
-        fake_cluster(answer).write(Write("films", id_, {}) for id_ in ("one", "two", "three"))
+        cluster(answer).write(Write("films", id_, {}) for id_ in ("one", "two", "three"))
     assert sent == [["one", "two", "three"], ["two", "three"], ["three"]]
     assert "2 documents are sent again" in caplog.text
 
 
-def test_after_an_error_nothing_more_is_sent(fake_cluster: FakeCluster, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_after_an_error_nothing_more_is_sent(cluster: FakeCluster, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(client_module, "_MAX_DOCUMENTS", 1)
     error = {"error": {"type": "illegal_argument_exception", "reason": "closed"}}
     with pytest.raises(ClusterError, match="closed"):
-        fake_cluster(lambda _: httpx2.Response(400, json=error)).write(
+        cluster(lambda _: httpx2.Response(400, json=error)).write(
             Write("films", str(number), {}) for number in range(100)
         )
-    assert len(fake_cluster.requests) < 10
+    assert len(cluster.requests) < 10
 
 
-def test_on_ctrl_c_requests_under_way_are_abandoned(fake_cluster: FakeCluster, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_on_ctrl_c_requests_under_way_are_abandoned(cluster: FakeCluster, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(client_module, "_MAX_DOCUMENTS", 1)
     monkeypatch.setattr(client_module, "_SECONDS_TO_END", 0.1)
     sent, release, replied = threading.Semaphore(0), threading.Event(), []
@@ -234,7 +226,7 @@ def test_on_ctrl_c_requests_under_way_are_abandoned(fake_cluster: FakeCluster, m
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        fake_cluster(answer).write(interrupted())
+        cluster(answer).write(interrupted())
     assert replied == []
     release.set()
     for _ in range(3):
@@ -244,19 +236,19 @@ def test_on_ctrl_c_requests_under_way_are_abandoned(fake_cluster: FakeCluster, m
     assert len(replied) == 3
 
 
-def test_a_request_of_cancelled_work_is_not_sent(fake_cluster: FakeCluster) -> None:
+def test_a_request_of_cancelled_work_is_not_sent(cluster: FakeCluster) -> None:
     def cancelled() -> None:
         stop = threading.Event()
         stop.set()
         cancel_on(stop)
-        fake_cluster(pytest.fail).request("GET", "/")
+        cluster(pytest.fail).request("GET", "/")
 
     with pytest.raises(WorkCancelledError, match="The work was cancelled: start it again"):
         copy_context().run(cancelled)
 
 
 def test_ctrl_c_while_a_thread_starts_ends_those_that_have(
-    fake_cluster: FakeCluster, monkeypatch: pytest.MonkeyPatch
+    cluster: FakeCluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(client_module, "_MAX_DOCUMENTS", 1)
     started, start = [], threading.Thread.start
@@ -269,13 +261,13 @@ def test_ctrl_c_while_a_thread_starts_ends_those_that_have(
 
     monkeypatch.setattr(threading.Thread, "start", start_two)
     with pytest.raises(KeyboardInterrupt):
-        fake_cluster({"errors": False}).write(Write("films", str(number), {}) for number in range(9))
+        cluster({"errors": False}).write(Write("films", str(number), {}) for number in range(9))
     for thread in started:
         thread.join(20)
     assert [thread.is_alive() for thread in started] == [False, False]
 
 
-def test_on_ctrl_c_the_request_waited_for_may_end(fake_cluster: FakeCluster, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_on_ctrl_c_the_request_waited_for_may_end(cluster: FakeCluster, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(client_module, "_SECONDS_TO_END", 20)
     sent, interrupted, replied = threading.Event(), threading.Event(), []
 
@@ -293,7 +285,7 @@ def test_on_ctrl_c_the_request_waited_for_may_end(fake_cluster: FakeCluster, mon
 
     monkeypatch.setattr(client_module, "Future", Interrupted)
     with pytest.raises(KeyboardInterrupt):
-        fake_cluster(answer).write([Write("films", "one", {})])
+        cluster(answer).write([Write("films", "one", {})])
     assert len(replied) == 1
 
 
@@ -310,30 +302,30 @@ def test_what_copies_lack_is_known_if_a_shard_says_it(segments: dict[str, object
     assert publish._bytes_behind({"_all": {"total": segments}}) == behind
 
 
-def test_a_generation_that_was_given_up_is_removed_and_its_number_not_used_again(fake_cluster: FakeCluster) -> None:
+def test_a_generation_that_was_given_up_is_removed_and_its_number_not_used_again(cluster: FakeCluster) -> None:
     """What another program has under a name of ours is not deleted."""
     ours = {"mappings": {"properties": {"digest": {}, "code": {}}}}
     names = ["films-passages-000003", "films-passages-000004", "films-triples-000004", "films-other-000012"]
     others = {"films-triples-000009": {"properties": {"title": {}}}, "films-entities-000008": {}}
-    client = fake_cluster(dict.fromkeys(names, ours) | {name: {"mappings": each} for name, each in others.items()})
+    client = cluster(dict.fromkeys(names, ours) | {name: {"mappings": each} for name, each in others.items()})
     for published in (generation.Published(client, 3, "x", (), Manifest.model_construct()), None):
-        fake_cluster.requests.clear()
+        cluster.requests.clear()
         assert publish._remove_generations(client, published) == 9
-        deleted = [request.url.path for request in fake_cluster.requests if request.method == "DELETE"]
+        deleted = [request.url.path for request in cluster.requests if request.method == "DELETE"]
         assert deleted == [f"/{name}" for name in names[1 if published else 0 : 3]]
 
 
 def test_a_document_that_is_refused_is_an_error_and_one_that_is_gone_need_not_be_deleted(
-    fake_cluster: FakeCluster,
+    cluster: FakeCluster,
 ) -> None:
     refused = {"status": 400, "error": {"type": "mapper_parsing_exception", "reason": "no such field"}}
     with pytest.raises(ClusterError, match="no such field"):
-        fake_cluster({"errors": True, "items": [{"index": refused}]}).write([Write("films", "one", {"colour": "red"})])
+        cluster({"errors": True, "items": [{"index": refused}]}).write([Write("films", "one", {"colour": "red"})])
     gone = {"errors": True, "items": [{"delete": {"status": 404}}]}
-    fake_cluster(gone).write([Write("films", "one", None)])
+    cluster(gone).write([Write("films", "one", None)])
 
 
-def test_a_page_whose_reply_was_lost_is_read_again(fake_cluster: FakeCluster, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_page_whose_reply_was_lost_is_read_again(cluster: FakeCluster, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(generation, "_PAGE_DOCUMENTS", 2)
     digests, opened = ["a", "b", "c", "d", "e"], [0]
 
@@ -343,12 +335,12 @@ def test_a_page_whose_reply_was_lost_is_read_again(fake_cluster: FakeCluster, mo
         scrolls = "scroll" in str(request.url)
         start = opened[0] if scrolls else sum(each <= body.get("search_after", [""])[0] for each in digests)
         opened[0] = start + 2
-        if len(fake_cluster.requests) == 2:
+        if len(cluster.requests) == 2:
             return httpx2.ReadTimeout("lost")
         hits = [{"_id": each, "sort": [each]} for each in digests[start : start + 2]]
         return {"hits": {"hits": hits}, "_scroll_id": "x"}
 
-    assert [hit["_id"] for hit in generation.scan(fake_cluster(answer), "films")] == digests
+    assert [hit["_id"] for hit in generation.scan(cluster(answer), "films")] == digests
 
 
 OTHER_FORMAT = {"owner": "x", "stemmers": [], "manifest": {"format": FORMAT + 1}}
@@ -373,23 +365,19 @@ BAD_MANIFEST = {"owner": "x", "stemmers": [], "manifest": {}}
         ),
     ],
 )
-def test_what_is_not_ours_is_reported(
-    answer: object, error: type[Exception], said: str, fake_cluster: FakeCluster
-) -> None:
+def test_what_is_not_ours_is_reported(answer: object, error: type[Exception], said: str, cluster: FakeCluster) -> None:
     with pytest.raises(error, match=said):
-        generation.find_published(fake_cluster(answer))
+        generation.find_published(cluster(answer))
 
 
-def test_a_passage_that_is_gone_means_that_the_index_has_changed(fake_cluster: FakeCluster) -> None:
-    client = fake_cluster({"responses": [{"hits": {"hits": []}}]})
+def test_a_passage_that_is_gone_means_that_the_index_has_changed(cluster: FakeCluster) -> None:
+    client = cluster({"responses": [{"hits": {"hits": []}}]})
     published = generation.Published(client, 1, "x", (), Manifest.model_construct())
     with pytest.raises(IndexChangedError):
         ClusterPassages(published).ids([1])
 
 
-def test_a_new_generation_is_looked_for_once_a_second(
-    fake_cluster: FakeCluster, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_new_generation_is_looked_for_once_a_second(cluster: FakeCluster, monkeypatch: pytest.MonkeyPatch) -> None:
     asked, now, answers = [], [100.0], [True]
 
     def there(client: Client) -> SimpleNamespace:

@@ -96,7 +96,7 @@ class Published:
         return IndexChangedError(f"the index at {self.client.cluster} has changed since it was opened: open it again.")
 
     def fetch(self, kind: str, numbers: Iterable[int]) -> list[Json]:
-        """Fetch the documents of these numbers, as far as they may be seen, in no order."""
+        """Fetch the documents of these numbers that the filter allows, in any order."""
         wanted, found = list(dict.fromkeys(numbers)), []
         for start in range(0, len(wanted), _PAGE_DOCUMENTS):
             window = wanted[start : start + _PAGE_DOCUMENTS]

@@ -80,8 +80,8 @@ class Neighbourhoods:
         return self._make(found, [query.text, *query.clauses])
 
     def of_passages(self, passage_ids: Sequence[str], names: Sequence[str] = ()) -> Snapshot:
-        """Fetch these passages and those that mention entities of these names, and all that share an entity with one
-        of them, as far as they go.
+        """Fetch these passages, those that mention entities of these names, and those that share an entity with one
+        of them, up to a limit.
         """
         named = {"query": {"terms": {"entities": list(map(entity, names))}}, "size": _MAX_PASSAGES, **_COLUMNS}
         documents, replies = self.fetched.fetch(

@@ -55,7 +55,7 @@ class ClusterTerms(_ClusterSearch):
         return parse_scores(reply)
 
     def search_among(self, query: str, numbers: Sequence[int]) -> Found:
-        """Score these documents, as far as they have a word of the query."""
+        """Score those of these documents that have a term of the query."""
         return parse_scores(*self._published.search_all([self.restrict_search(query, numbers)]))
 
     def restrict_search(self, query: str, numbers: Sequence[int]) -> Search:

@@ -42,7 +42,7 @@ class Fact:
     span: Span | None = None
     from_memory: bool = False
     also_in: tuple[str, ...] = ()
-    """Other passages that say the same, as far as the model names them."""
+    """Other passages that say the same, of those that the model names."""
     statement: str = ""
     """The fact as a sentence that can stand alone, if it is one."""
     date: str = ""
