@@ -26,7 +26,7 @@ def verdict(answer: str = "", missing: str = "", used: Sequence[int] = (), **mor
 
 def agent(model: Scripted, table: Table, links: Table | None = None, **parameters: Any) -> EvidenceAgent:
     """Few of these facts are quoted, which is how a weak model is told: by default nothing is made of it."""
-    return EvidenceAgent(**over(model, table, links), **{"fall_back": False, **parameters})
+    return EvidenceAgent(**over(model, table, links), **{"fall_back": False, "answer_from": "evidence", **parameters})
 
 
 def over(model: Scripted, table: Table, links: Table | None = None) -> dict[str, Any]:

@@ -11,8 +11,9 @@ from typing import Any, TypeVar
 
 from triplebeam.answer import Agent
 from triplebeam.assemble.context import Context
-from triplebeam.assemble.expansions import Scorer, sync_ge
+from triplebeam.assemble.expansions import Scorer, can_rerank, sync_ge
 from triplebeam.assemble.method import Method, Part
+from triplebeam.assemble.reader import DEFAULT_METHOD
 from triplebeam.assemble.retrievers import dense
 from triplebeam.errors import BadInputError
 from triplebeam.methods.agent import Auto, EvidenceAgent, SingleStep
@@ -67,7 +68,10 @@ class Below:
         if self.method.parts:
             return Method(self.method.text.partition(":")[2], parts=self.method.parts).retriever(self.context)
         assert self.method.agent
-        return Method.parse(self.method.agent.row.base or "hybrid").retriever(self.context)
+        base = self.method.agent.row.base or "hybrid"
+        # The bridge reader finds more of what a step needs among fewer passages.
+        reads_again = base == DEFAULT_METHOD and can_rerank(self.context)
+        return Method.parse(f"{base}+rerank" if reads_again else base).retriever(self.context)
 
     def link(self) -> PassageLink:
         """Return GeAR's link: for facts the same base where it can search triples, else hybrid; for passages the one

@@ -6,8 +6,10 @@ from pathlib import Path
 from typing import Literal, NamedTuple, TypeAlias
 
 from triplebeam.assemble.context import Context
+from triplebeam.assemble.models import DEFAULT_EMBEDDER
 from triplebeam.errors import BadInputError
 from triplebeam.index.folder.passage_graph import KINDS, PAPER_KINDS, EdgeKind
+from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.index.folder.terms import TermIndex
 from triplebeam.methods.gear import Cascade, Exact, LLMReader, NaiveGE, Pooled, SyncGE
 from triplebeam.methods.gear.beam_search import ChainScorer
@@ -141,6 +143,12 @@ def _weights(context: Context, base: ScoringBase, path: Path, given: Mapping[str
                 " `triplebeam research train`."
             )
     return weights
+
+
+def can_rerank(context: Context) -> bool:
+    """Is the index a folder, in the language of the bridge reader, which adapts the default embedder?"""
+    source = context.source
+    return isinstance(source, Snapshot) and source.manifest.embedder.name == DEFAULT_EMBEDDER
 
 
 def rerank(context: Context, below: Retriever) -> Rerank:

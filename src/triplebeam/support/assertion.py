@@ -28,7 +28,7 @@ _ANYWHERE = {
     r"|only |expected )*answer (?:is|must|should|to)\b|when(?:ever)? (?:you are |you're )?asked"
     r"|for the (?:grader|assistant|model)",
     "condition": r"^\W*(?:[\w. -]{1,40}: )?(?:if|unless|whether|suppose|supposing|imagine|assuming|assume"
-    r"|let us say|what if|had|should|were)\b|would(?:n['’]t| not)? have|(?:could|might) have(?! to)|, if\b"
+    r"|let us say|what if|had|should(?! be\b)|were)\b|would(?:n['’]t| not)? have|(?:could|might) have(?! to)|, if\b"
     r"|\bif (?:he|she|it|they|only|the|you|we|i)\b|were (?:he|she|it|they) to|provided that"
     r"|in the event|hypothetical\w*|in an? (?:alternate|parallel)|only if|as if|as though"
     r"|(?:i|we|he|she|they) wish(?:es|ed)?\b(?! (?:you|him|her|them|us|everyone)\b)|pretend\w*"
@@ -72,6 +72,12 @@ _ASKED = re.compile(
 )
 #: Whoever asks says these of himself.
 _OF_QUESTIONS = (_ANYWHERE_IN["condition"], _BETWEEN_ENDS["plan"], _BETWEEN_ENDS["negation"])
+
+
+def is_denied_or_ordered(statement: str, sentence: str) -> bool:
+    """Decide whether a sentence denies something, or tells its reader what to say, which the statement does not say."""
+    kinds = (_ANYWHERE_IN[kind] for kind in ("denial", "instruction"))
+    return any(pattern.search(sentence) and not pattern.search(statement) for pattern in kinds)
 
 
 def _find_clause(stretch: str, statement: str) -> str:

@@ -7,14 +7,22 @@ from itertools import pairwise, product
 
 from triplebeam.answer import Span
 from triplebeam.passage import Passage
-from triplebeam.support.assertion import find_reservation
+from triplebeam.support.assertion import find_reservation, is_denied_or_ordered
 from triplebeam.support.claim import Claim, claim_of, split_statement
 from triplebeam.support.entailment import MIN_SCORE_IN_ITS_WORDS, reader, states
 from triplebeam.support.names import mentions, object_mentions
 from triplebeam.support.page import Page, page_of
 from triplebeam.support.reference import name_references
 from triplebeam.support.resolve import Resolved, resolve_passage
-from triplebeam.support.restatement import find_addition, is_by_its_speaker, is_verbatim, restates, strip_source
+from triplebeam.support.restatement import (
+    find_addition,
+    is_by_its_speaker,
+    is_close,
+    is_verbatim,
+    restates,
+    strip_source,
+    write_as_in_chat,
+)
 from triplebeam.support.subject import has_other_subject
 from triplebeam.text.stop_words import LIGHT_WORDS
 from triplebeam.text.words import Word, words_of
@@ -40,6 +48,17 @@ def find_quotation(quotation: str, passage: Passage) -> Span | None:
     """Find the words of the passage that a reader quotes, be it that they state a fact or not; None if it has none."""
     place = locate(quotation, passage.text)
     return _span(passage, *place) if place else None
+
+
+def find_own_words(statement: str, quotation: str, passage: Passage) -> Span | None:
+    """Find quoted words to stand for a statement that they say in another way; None if they are not there.
+
+    They have at least half of its words, and neither deny it nor tell their reader to say it.
+    """
+    span = find_quotation(quotation, passage)
+    if span is None or not is_close(statement, span.text) or is_denied_or_ordered(statement, span.text):
+        return None
+    return span if fault_of(split_statement(span.text), span, passage, span.text) is None else None
 
 
 def find_support(triple: Triple, passage: Passage) -> Span | None:
@@ -73,6 +92,12 @@ def fault_of(triple: Triple, span: Span, passage: Passage, statement: str = "") 
     """
     if not 0 <= span.start < span.end <= len(passage.text) or passage.text[span.start : span.end] != span.text:
         return "the passage's text is not what the answer quotes"
+    if statement == span.text:
+        return _find_reservation(statement, page_of(passage.text, passage.title), span.start, span.end)
+    triple, statement = (
+        Triple(*(write_as_in_chat(part, passage) for part in triple)),
+        write_as_in_chat(statement, passage),
+    )
     if statement and (said := strip_source(statement, passage, _end_of_speech(span, passage))) != statement:
         triple, statement = triple if triple.subject in said else split_statement(said), said
     if statement and not _holds_ends(statement, triple):
@@ -112,11 +137,8 @@ def _fault_in(triple: Triple, statement: str, page: Page, place: tuple[int, int]
     if not sentence:
         return "the quoted words are no sentence"
     said = statement or str(triple)
-    start = page.words[sentence.start].start
-    end = page.words[sentence.stop].start if sentence.stop < len(page.words) else len(page.text)
-    first, last = _find_link(triple, page, sentence)
-    if held := find_reservation(said, page.text[start:end], first - start, last - start):
-        return f"the quoted words do not assert it: they say {held!r}"
+    if held := _find_reservation(said, page, *_find_link(triple, page, sentence)):
+        return held
     if has_other_subject(triple, page, sentence) or not is_by_its_speaker(said, page, sentence, passage):
         return f"the quoted words say it of another than {triple.subject!r}"
     if statement and (other := find_addition(statement, triple, page, sentence, passage)):
@@ -129,6 +151,15 @@ def _fault_in(triple: Triple, statement: str, page: Page, place: tuple[int, int]
     if isinstance(claim, str):
         return f"the quoted words do not hold {claim!r}"
     return f"the quoted words do not say {triple.predicate!r} of {triple.subject!r} and {triple.object!r}"
+
+
+def _find_reservation(said: str, page: Page, first: int, last: int) -> str | None:
+    """Say what keeps the sentences around a stretch of a page from asserting it; None if nothing does."""
+    sentence = page.sentences_of(first, last)
+    start = page.words[sentence.start].start
+    end = page.words[sentence.stop].start if sentence.stop < len(page.words) else len(page.text)
+    held = find_reservation(said, page.text[start:end], first - start, last - start)
+    return f"the quoted words do not assert it: they say {held!r}" if held else None
 
 
 def _is_in_its_words(

@@ -13,6 +13,7 @@ from operator import itemgetter
 
 from triplebeam.passage import Passage
 from triplebeam.support.page import Page
+from triplebeam.support.reference import list_topics
 from triplebeam.support.resolve import resolve_passage
 from triplebeam.text.stop_words import LIGHT_WORDS, word_set
 from triplebeam.text.words import Word, content, words_of
@@ -47,7 +48,12 @@ _SENTENCE_END = re.compile(r"[.!?\n]")
 _ENDING = re.compile(r"(?<=\w{3})(?:ing|ed|es|d|s|e)$")
 _SAYING = "reports?|reported|says|said|writes|wrote|states|stated|notes|noted|mentions|quotes|admitted|told"
 #: How a statement says where something is said: "The Age reports that …", "The article of The Age says …".
-_REPORT = re.compile(rf"(?:An? |The )?(?P<source>[^.;:]{{2,90}}?),? (?:{_SAYING})(?: that|:)? (?=\S)")
+_REPORT = re.compile(rf"(?:An? |The )?(?P<source>(?:[^.;:]|\.(?=\w)){{2,90}}?),? (?:{_SAYING})(?: that|:)? (?=\S)")
+#: The same behind what is said: ", as reported by The Age", ", The Age says".
+_REPORTED = re.compile(
+    rf",? (?:as (?:reported|told|stated) (?:by|in|to)|according to|as) (?:the )?(?P<source>[^.;:,]{{2,60}}?)"
+    rf"(?: (?:{_SAYING}))?(?=[,.]|$)|, (?:the )?(?P<teller>[^.;:,]{{2,60}}?) (?:{_SAYING})(?=[,.]|$)"
+)
 _MEDIA = word_set("article report story page manual documentation s post timeline piece")
 
 
@@ -60,7 +66,8 @@ def restates(
     """
     if not quote:
         return False
-    inside, around = [page.words[place] for place in quote], _around(page, quote, passage)
+    inside = [page.words[place] for place in quote]
+    around = _around(page, quote, passage) | _read_before(statement, page, quote)
     spoken = bool(speakers_of(passage))
     words = [word for word in content(statement) if word.key not in (_KINDS | _SPEECH if spoken else _KINDS)]
     places = _match_words(words, inside, _persons(passage))
@@ -71,35 +78,71 @@ def restates(
         return False
     if len(others) > _OTHER_WORDS * len(words) or len(found) < _MIN_SHARE_FOUND * len(words):
         return False
-    if len(found) < _MIN_WORDS_FOUND or _cuts_a_name(inside, found):
+    if len(found) < _MIN_WORDS_FOUND:
         return False
     if not in_order or not _are_in_order(found, inside, speakers_of(passage)):
         return not in_order
     return (spoken and _names_an_act(statement)) or _is_clause(inside, found, statement)
 
 
+def is_close(statement: str, quotation: str) -> bool:
+    """Decide whether a quotation has at least half of a statement's words."""
+    said, quoted = ({word.folded for word in content(text)} for text in (statement, quotation))
+    return 2 * len(said & quoted) >= len(said)
+
+
+def write_as_in_chat(text: str, passage: Passage) -> str:
+    """Write the names of those who talk as the check reads them ("Li Hua" for LiHua), without the day of the chat."""
+    speakers = speakers_of(passage)
+    for speaker in speakers:
+        text = re.sub(rf"\b{re.escape(speaker.replace(' ', ''))}\b", speaker, text)
+    return _strip_day(text, passage) if speakers else text
+
+
+def _strip_day(text: str, passage: Passage) -> str:
+    """Leave out the day of a passage, with its time."""
+    if not passage.date:
+        return text
+    year, month, day = map(int, passage.date.split("-"))
+    forms = (passage.date, rf"{month_name[month]} {day},? {year}", rf"{day} {month_name[month]} {year}")
+    when = (
+        rf"(?:\bearlier,? )?(?:\bin the chat of|\bon|\bof)? ?\(?\b(?:{'|'.join(forms)})(?:,? (?:at )?\d\d?:\d\d)?\)?,?"
+    )
+    return re.sub(r"\s+", " ", re.sub(when, "", text, flags=re.IGNORECASE)).strip() or text
+
+
 def strip_source(statement: str, passage: Passage, quote_end: int) -> str:
     """Leave out where, by whom and on which day something is said, if the passage, its source or its date says so."""
-    report = _REPORT.match(statement)
+    for each in reversed([*_REPORTED.finditer(statement)]):
+        if _is_its_source(each["source"] or each["teller"], passage):
+            statement = statement[: each.start()] + statement[each.end() :]
+    saying = re.search(rf"\b(?:{_SAYING})(?: on)?\b", statement)
+    head = statement[: saying.end() + len(passage.date) + 1] if saying else ""
+    dated = _strip_day(statement, passage) if passage.date and passage.date in head else statement
+    report = _REPORT.match(dated)
     said_by = rf"\W*(?:{_SAYING}) (?:an? |the )?{re.escape(report['source'])}\b" if report else ""
-    if report and re.match(said_by, passage.text[quote_end:]):
-        return statement[report.end() :]
-    source = [word for word in content(report["source"]) if word.key not in _MEDIA] if report else []
-    cited = {word.folded for word in source} - _date_words(passage)
-    title, origin = ({word.folded for word in content(text)} for text in (passage.title, passage.origin))
-    is_source = (cited - title <= origin and cited & origin) or (cited <= title and 2 * len(cited) >= len(title))
-    if report and is_source and any(word.is_name for word in source):
-        return statement[report.end() :]
+    if report and (re.match(said_by, passage.text[quote_end:]) or _is_its_source(report["source"], passage)):
+        return dated[report.end() :]
     told, day, rest = statement.partition(f" on {passage.date} ") if passage.date else (statement, "", "")
     speakers = {word.folded for word in words_of(" ".join(speakers_of(passage)))}
     is_told = day and all(word.key in _SPEECH or word.folded in speakers for word in content(told))
     return f"{told} {rest}" if is_told else statement
 
 
+def _is_its_source(text: str, passage: Passage) -> bool:
+    """Decide whether a text names where a passage is from: its source, its title or its date."""
+    words = [word for word in content(text) if word.key not in _MEDIA]
+    cited = {word.folded for word in words} - _date_words(passage)
+    title, origin = ({word.folded for word in content(each)} for each in (passage.title, passage.origin))
+    is_source = (cited - title <= origin and cited & origin) or (cited <= title and 2 * len(cited) >= len(title))
+    return bool(is_source) and any(word.is_name for word in words)
+
+
 def find_addition(statement: str, triple: Triple, page: Page, sentence: range, passage: Passage) -> str | None:
     """Find a name or number that a statement has beyond its triple, its sentence, the title, section and date."""
     known = _around(page, sentence, passage) | {page.words[place].folded for place in sentence}
     known |= {word.folded for word in words_of(f"{triple.subject} {triple.object}")}
+    known |= _read_before(statement, page, sentence)
     words = words_of(statement)
     new = [word for n, word in enumerate(words) if _is_fixed(words, n)]
     return next((word.text for word in new if word.folded not in known and word.key not in _KINDS), None)
@@ -109,8 +152,33 @@ def _around(page: Page, sentence: range, passage: Passage) -> set[str]:
     """List the words of title, section, metadata, of the two who talk, and of the date if the sentence has none."""
     said = page.text[page.words[sentence.start].start : page.words[sentence.stop - 1].end]
     dated = bool(_ISO_DATE.search(said))
-    named = words_of(_ISO_DATE.sub("", f"{page.title} {passage.title} {passage.origin}"))
+    named = words_of(_ISO_DATE.sub("", f"{page.title} {passage.title} {passage.origin} {passage.document_id}"))
     return {word.folded for word in named} | _persons(passage) | (set() if dated else _date_words(passage))
+
+
+def _read_before(statement: str, page: Page, quote: range) -> set[str]:
+    """List the words of the passage up to the quoted ones, if the statement has all of their names and numbers.
+
+    A name that it has beside them is then what "it" or "the company" stands for, and no name in the place of another
+    one. Of the names before, only those count that a sentence begins with; and who reports something is in the quote.
+    """
+    said = {word.folded for word in words_of(statement)}
+    before = page.words[: quote.start]
+    known = {word.folded for word in before if word.is_name and _goes_on(word)}
+    inside = [page.words[n] for n in quote]
+    names = [word for word in inside if word.is_name and (_goes_on(word) or word.folded in known)]
+    numbers = [word for word in inside if word.text[0].isdigit()]
+    if not all(word.folded in said for word in (*names, *numbers)):
+        return set()
+    report = _REPORT.match(statement)
+    reporter = {word.folded for word in words_of(report["source"])} if report else set()
+    topics = {word.folded for word in list_topics(page, quote)} - reporter
+    return topics | {word.folded for word in before if not word.is_name and not word.text[0].isdigit()}
+
+
+def _goes_on(word: Word) -> bool:
+    """Decide whether a word follows another one of its sentence: the first has a capital letter in any case."""
+    return bool(word.gap) and not _SENTENCE_END.search(word.gap)
 
 
 def _persons(passage: Passage) -> set[str]:
@@ -207,12 +275,6 @@ def _are_in_order(found: Sequence[int], inside: Sequence[Word], speakers: Sequen
     order = [(bisect_right(starts, place), place) for place in found if inside[place].folded not in free]
     groups = [[place for _, place in each] for _, each in groupby(order, key=itemgetter(0))]
     return len(groups) == len({sentence for sentence, _ in order}) and all(each == sorted(each) for each in groups)
-
-
-def _cuts_a_name(inside: Sequence[Word], found: Sequence[int]) -> bool:
-    """Is a part of a longer name taken for the whole of it?"""
-    pairs = ((n, n + 1) for n in found if n + 1 < len(inside) and n + 1 not in found)
-    return any(inside[n].is_name and _is_other(inside[m]) and inside[m].gap == " " for n, m in pairs)
 
 
 def _is_other(word: Word) -> bool:

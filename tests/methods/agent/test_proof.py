@@ -101,6 +101,18 @@ def test_contradicting_facts_are_shown_with_their_dates() -> None:
     ]
 
 
+def test_a_fact_that_no_words_support_may_be_quoted_again() -> None:
+    noted = note_facts(("Tom bought an oven.", 1, "words that no passage has anywhere"))
+    quoted = {"Tom: I bought a kiln.": True, "I went to the pottery class.": False, "Tom: I bought an oven.": False}
+    for words, supported in quoted.items():
+        again = {"number": "1.", "passage": 1, "quotation": words}
+        last = reply(sentence="", found=True, answer="a kiln", facts=[again, {"number": 7}, "nonsense"])
+        answer, model = ask(noted, judge("a kiln", used=[1]), last, fall_back=False)
+        assert "1. Tom bought an oven. [Chat of 2024-05-03] (not confirmed)\n" in model.prompts[-1].user
+        assert answer.supported == supported
+        assert answer.evidence[0].text == (words.rstrip(".") if supported else "Tom bought an oven.")
+
+
 def test_a_list_goes_on_while_a_step_brings_new_items() -> None:
     finds = {"q": ["chat"], "r": ["news"], "s": ["old"]}
     first, second = (judge("the pottery class", used=[1], more=True, query=query) for query in "rs")
@@ -124,12 +136,13 @@ def test_a_weak_model_reads_the_search_once_instead() -> None:
 
 
 def test_words_of_the_passage_that_do_not_state_a_fact_are_no_sign_of_a_weak_model() -> None:
-    doubted = [(f"Ann founded town {n}.", 1, "I bought a kiln.") for n in range(3)]
+    doubted = [(f"A kiln was bought for town {n}.", 1, "I bought a kiln.") for n in range(3)]
     answer, model = ask(note_facts(BOUGHT, *doubted), judge("town 1", used=[1, 3]), final("town 1"))
     assert "said by Tom" in model.prompts[1].user
     assert (answer.text, answer.supported, len(answer.evidence)) == ("town 1", False, 2)
-    answer, _ = ask(note_facts(*doubted), judge("town 1", used=[2]), final("a kiln"))
-    assert "no passage states a fact that the model noted, so the answer is read" in answer.ending
+    other = [(fact, at, "I went to the pottery class.") for fact, at, _ in doubted[:2]]
+    answer, _ = ask(note_facts(*other), judge("town 1", used=[2]), final("a kiln"))
+    assert "no fact that the model noted is in the passages, so the answer is read" in answer.ending
 
 
 def test_a_model_that_neither_answers_nor_asks_reads_the_search_once() -> None:

@@ -8,7 +8,8 @@ It began as GeAR's agent (`methods.gear`), and differs where that helps with a u
 - ``ranking``: the passages of the facts used come first, then, for an answer, others that say the same, then those of
   the other facts, then one for each source and day that the question names and none of these is from, then Eq. 9 with a
   smaller constant: what is near a fact often says the same in another document.
-- ``answer_from``: the answer is read from the passages of the facts used, with the facts beside them.
+- ``answer_from``: the verdict's answer stands where the facts support it, which saves a call; else the answer is read
+  from the passages of the facts used, with the facts beside them.
 - A list goes on while a step brings new items; an answer may also be that the question's premise is false.
 - ``fall_back``: a model whose replies cannot be used, that repeats its queries, gives none, or notes facts that no
   passage states, reads the search for the question once instead, and the ending says so.
@@ -38,6 +39,7 @@ from triplebeam.methods.shared.facts import (
     with_sources,
 )
 from triplebeam.methods.shared.loop import ANSWERED, LAST_STEP, NO_QUERY, READ_ALONE
+from triplebeam.methods.shared.question_answering import ReadAnswer
 from triplebeam.methods.shared.reading import AnsweringAgent, answer_from_evidence, choose_within, cover_names
 from triplebeam.passage import Passages
 from triplebeam.ranking import Ranking
@@ -46,6 +48,8 @@ from triplebeam.text.names import entity_key
 
 #: Which passages come first: those of the facts that the answer rests on, or the best of Eq. 9.
 First: TypeAlias = Literal["evidence", "fusion"]
+#: Where the answer is from: the verdict on the facts, if they support it, else as with "evidence"; or passages alone.
+AnswerFrom: TypeAlias = Literal["facts", "evidence", "fusion"]
 
 #: The constant of Eq. 9 behind the facts' passages: the first of each list counts more than with the paper's 60.
 _RANK_CONSTANT = 3
@@ -73,7 +77,7 @@ class EvidenceAgent(AnsweringAgent):
     """Passages that a step retrieves."""
     read: int = 15
     """Passages that a step reads at most."""
-    read_tokens: int | None = 1300
+    read_tokens: int | None = 1100
     """The tokens of the passages that a step reads, though it reads at least four; None: no limit."""
     answer_tokens: int | None = 700
     """The tokens of the passages that the answer is read from; those of the facts used may have more."""
@@ -82,7 +86,7 @@ class EvidenceAgent(AnsweringAgent):
     searches: int = 3
     """Searches that a step may make at once."""
     ranking: First = "evidence"
-    answer_from: First = "evidence"
+    answer_from: AnswerFrom = "facts"
     stop_when_stuck: bool = True
     fall_back: bool = True
     """Whether a model too weak for the loop reads the search for the question once instead."""
@@ -96,6 +100,9 @@ class EvidenceAgent(AnsweringAgent):
         if self.fall_back and (weakness := loop.find_weakness()):
             yield loop.take(partial(self._fall_back, loop, weakness))
             return loop.conclude(lambda: self._answerer.answer(question, loop.so_far.ids[: self.answered_from]))
+        own = loop.conclude(lambda: ReadAnswer(loop.answer, loop.verdict.sentence, others=loop.others))
+        if self.answer_from == "facts" and self.answerer is None and own.supported:
+            return own
         if self.answer_from == "fusion":
             best = loop.fuse_rankings().ids[: self.answered_from]
             return loop.conclude(lambda: self._answerer.answer(question, best))
@@ -247,12 +254,10 @@ class _Gist(Gist):
     def find_weakness(self) -> str:
         """Say why the model's loop is worth less than one reading of the search; empty if it is not.
 
-        An answer whose facts are quoted, and one of them stated, stands. A first step without facts is that reading
-        already.
+        An answer whose facts are quoted stands. A first step without facts is that reading already.
         """
-        used = self.verdict.used
-        stated = any(fact.span for fact in used) and all(fact.is_quoted for fact in used)
-        stands = bool(self.answer or self.premise) and stated
+        read = [fact for fact in self.verdict.used if not fact.from_memory]
+        stands = bool(self.answer or self.premise) and bool(read) and all(fact.is_quoted for fact in read)
         if stands or not (self.facts or len(self.steps) > 1):
             return ""
         if self.failure:

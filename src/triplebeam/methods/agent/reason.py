@@ -30,6 +30,7 @@ class _Reply(BaseModel):
     used: Numbers
     answer: Text
     # What a model may leave out is not worth a correction.
+    sentence: Text = ""
     from_memory: TripleRows = []
     others: Texts = []
     more: bool = False
@@ -45,6 +46,8 @@ class Verdict:
 
     missing: str = ""
     answer: str = ""
+    sentence: str = ""
+    """The answer in a sentence that says how the facts lead to it."""
     used: tuple[Fact, ...] = ()
     others: tuple[str, ...] = ()
     more: bool = False
@@ -81,6 +84,7 @@ class Reasoner:
         return Verdict(
             missing=reply.missing.strip(),
             answer=answer,
+            sentence=reply.sentence.strip() if answer else "",
             used=(*used, *facts_from_memory(reply.from_memory)),
             others=tuple(filter(None, map(str.strip, reply.others))),
             more=reply.more,

@@ -17,7 +17,7 @@ class SingleStep(AnsweringAgent):
 
     retriever: SyncGE
     retrieved: int = 20
-    read_tokens: int | None = 1300
+    read_tokens: int | None = 1100
     """The tokens of the passages that are read, though at least four are."""
 
     def steps(self, question: str) -> Generator[Step, None, Answer]:

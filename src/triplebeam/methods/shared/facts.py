@@ -19,7 +19,9 @@ from triplebeam.passage import Passage
 from triplebeam.ranking import Hit, Ranking
 from triplebeam.support import find_quotation, locate_fact, support_among
 from triplebeam.support.claim import split_statement
+from triplebeam.support.find import find_own_words
 from triplebeam.support.resolve import resolve_passage
+from triplebeam.support.restatement import is_close
 from triplebeam.text.names import entity_key
 from triplebeam.triple import Triple
 
@@ -51,7 +53,7 @@ class Fact:
     source: str = ""
     """The title, section and metadata of its passage, where it has more than a title."""
     has_quotation: bool = False
-    """Whether its passage has the quoted words, be it that they state the fact or not."""
+    """Whether its passage has the quoted words, and they half of its own, be it that they state it or not."""
 
     @property
     def is_quoted(self) -> bool:
@@ -83,12 +85,12 @@ class Fact:
 
 
 def find_invention(facts: Sequence[Fact]) -> str:
-    """Say so if most facts that a model noted are in no passage, or if none is stated; empty if they are worth it."""
+    """Say so if most facts that a model noted, or all, are in no passage; empty if they are worth it."""
     read = [fact for fact in facts if not fact.from_memory]
     if len(read) >= _MIN_UNQUOTED and 2 * sum(not fact.is_quoted for fact in read) > len(read):
         return "most facts that the model noted are not in the passages"
-    is_stated = any(fact.span for fact in read) or not read
-    return "" if is_stated else "no passage states a fact that the model noted"
+    is_quoted = any(fact.is_quoted for fact in read) or not read
+    return "" if is_quoted else "no fact that the model noted is in the passages"
 
 
 def _parse_number(value: object) -> int:
@@ -114,7 +116,9 @@ def _with_source(value: object) -> object:
     return {"fact" if isinstance(value, str) else "triple": value, "passage": 0, "quotation": ""}
 
 
-class _CitedFact(BaseModel):
+class CitedFact(BaseModel):
+    """A fact as a model replies it, with the number of its passage and a quotation from it."""
+
     fact: Text = ""
     triple: Annotated[TripleRow, BeforeValidator(coerce_list)] = []
     passage: Annotated[int, BeforeValidator(_parse_number)]
@@ -122,13 +126,22 @@ class _CitedFact(BaseModel):
     also: Annotated[list[int], BeforeValidator(_numbers)] = []
 
 
+class RestatedFact(CitedFact):
+    """The same for a fact that the prompt shows, with its number there."""
+
+    number: Annotated[int, BeforeValidator(_parse_number)] = 0
+
+
 #: The facts of a reply, each with the number of its passage and a quotation from it; null counts as none.
 CitedFacts: TypeAlias = Annotated[
-    list[Annotated[_CitedFact, BeforeValidator(_with_source)]], BeforeValidator(coerce_list)
+    list[Annotated[CitedFact, BeforeValidator(_with_source)]], BeforeValidator(coerce_list)
+]
+RestatedFacts: TypeAlias = Annotated[
+    list[Annotated[RestatedFact, BeforeValidator(_with_source)]], BeforeValidator(coerce_list)
 ]
 
 
-def make_cited_facts(rows: Sequence[_CitedFact], passages: Sequence[Passage]) -> tuple[Fact, ...]:
+def make_cited_facts(rows: Sequence[CitedFact], passages: Sequence[Passage]) -> tuple[Fact, ...]:
     """Return the facts of a reply to a prompt that showed these passages."""
     facts = tuple(_find_source(triple, row, passages) for row in rows for triple in _list_triples(row))
     unsaid = sum(fact.span is None for fact in facts)
@@ -137,13 +150,21 @@ def make_cited_facts(rows: Sequence[_CitedFact], passages: Sequence[Passage]) ->
     return facts
 
 
-def _list_triples(row: _CitedFact) -> Sequence[Triple]:
+def restate_fact(fact: Fact, row: CitedFact, passages: Sequence[Passage]) -> Fact | None:
+    """Return a fact in quoted words; None if no passage has them, or if they say something else."""
+    named = passages[row.passage - 1 : row.passage] if row.passage else ()
+    said = fact.statement or str(fact.triple)
+    span = next(filter(None, (find_own_words(said, row.quotation, each) for each in [*named, *passages])), None)
+    return _add_place(Fact(split_statement(span.text), statement=span.text), span, None, passages) if span else None
+
+
+def _list_triples(row: CitedFact) -> Sequence[Triple]:
     """Return the triple of a fact; where a sentence is given without one, the sentence in three pieces."""
     is_whole = len(row.triple) == len(PARTS) and all(row.triple)
     return filter_triples([row.triple]) if is_whole or not row.fact else [split_statement(row.fact)]
 
 
-def _find_source(triple: Triple, row: _CitedFact, passages: Sequence[Passage]) -> Fact:
+def _find_source(triple: Triple, row: CitedFact, passages: Sequence[Passage]) -> Fact:
     """Find the quoted words, wherever they are; failing that, words of the named passage."""
     named = passages[row.passage - 1 : row.passage] if row.passage else ()
     spans = (locate_fact(triple, row.quotation, passage, row.fact) for passage in [*named, *passages] if row.quotation)
@@ -152,7 +173,8 @@ def _find_source(triple: Triple, row: _CitedFact, passages: Sequence[Passage]) -
     same = [passages[number - 1].id for number in row.also if 1 <= number <= len(passages)]
     fact = _add_place(Fact(triple, statement=row.fact.strip()), words, named[0] if named else None, passages)
     also_in = tuple(id_ for id_ in dict.fromkeys(same) if id_ != fact.passage_id)
-    return replace(fact, span=span, has_quotation=words is not None, also_in=also_in)
+    has_quotation = words is not None and is_close(row.fact or str(triple), words.text)
+    return replace(fact, span=span, has_quotation=has_quotation, also_in=also_in)
 
 
 def _add_place(fact: Fact, span: Span | None, named: Passage | None, passages: Sequence[Passage]) -> Fact:

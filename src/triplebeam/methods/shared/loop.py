@@ -135,7 +135,8 @@ class Loop:
         asked = (each for each in (spent.failure, self.failure, self.outside.failure) if each is not None)
         failure = "" if read.text or premise else next(asked, "")
         if evidence is None:
-            evidence = [fact.evidence() for fact in (*self.used, *read.from_memory)]
+            restated = dict(read.restated)
+            evidence = [restated.get(fact, fact).evidence() for fact in (*self.used, *read.from_memory)]
         return Answer(
             question=self.question,
             text="" if premise else read.text,
