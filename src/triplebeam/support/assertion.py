@@ -74,12 +74,6 @@ _ASKED = re.compile(
 _OF_QUESTIONS = (_ANYWHERE_IN["condition"], _BETWEEN_ENDS["plan"], _BETWEEN_ENDS["negation"])
 
 
-def is_denied_or_ordered(statement: str, sentence: str) -> bool:
-    """Decide whether a sentence denies something, or tells its reader what to say, which the statement does not say."""
-    kinds = (_ANYWHERE_IN[kind] for kind in ("denial", "instruction"))
-    return any(pattern.search(sentence) and not pattern.search(statement) for pattern in kinds)
-
-
 def _find_clause(stretch: str, statement: str) -> str:
     """Leave out a clause before "but" that the statement says nothing of: "may have erred, but maintains that"."""
     before, joint, clause = stretch.rpartition(", but ")

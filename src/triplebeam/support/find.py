@@ -7,7 +7,7 @@ from itertools import pairwise, product
 
 from triplebeam.answer import Span
 from triplebeam.passage import Passage
-from triplebeam.support.assertion import find_reservation, is_denied_or_ordered
+from triplebeam.support.assertion import find_reservation
 from triplebeam.support.claim import Claim, claim_of, split_statement
 from triplebeam.support.entailment import MIN_SCORE_IN_ITS_WORDS, reader, states
 from triplebeam.support.names import mentions, object_mentions
@@ -34,6 +34,8 @@ _MAX_GAP_CHARACTERS = 300
 #: The share of a quotation's words that the passage has in the same order, if it counts as a near miss.
 _MIN_MATCHING_SHARE = 0.75
 _MIN_WORDS = 4
+#: What is wrong with quoted words that have those of a fact and say something else.
+_NOT_ASSERTED, _OF_ANOTHER = "the quoted words do not assert it: they say", "the quoted words say it of another than"
 #: In words: a subject behind its object counts as this much farther away.
 _TURNED = 5
 
@@ -50,15 +52,17 @@ def find_quotation(quotation: str, passage: Passage) -> Span | None:
     return _span(passage, *place) if place else None
 
 
-def find_own_words(statement: str, quotation: str, passage: Passage) -> Span | None:
-    """Find quoted words to stand for a statement that they say in another way; None if they are not there.
+def find_own_words(triple: Triple, quotation: str, passage: Passage, statement: str = "") -> Span | None:
+    """Find quoted words that may stand for a fact which they say in another way; None if they are not there.
 
-    They have at least half of its words, and neither deny it nor tell their reader to say it.
+    They have at least half of its words, assert what they say, and do not say it of another.
     """
     span = find_quotation(quotation, passage)
-    if span is None or not is_close(statement, span.text) or is_denied_or_ordered(statement, span.text):
+    if span is None or not is_close(statement or str(triple), span.text):
         return None
-    return span if fault_of(split_statement(span.text), span, passage, span.text) is None else None
+    fault = fault_of(triple, span, passage, statement) or ""
+    is_contradicted = fault.startswith((_NOT_ASSERTED, _OF_ANOTHER))
+    return span if not is_contradicted and fault_of(triple, span, passage, span.text) is None else None
 
 
 def find_support(triple: Triple, passage: Passage) -> Span | None:
@@ -92,12 +96,10 @@ def fault_of(triple: Triple, span: Span, passage: Passage, statement: str = "") 
     """
     if not 0 <= span.start < span.end <= len(passage.text) or passage.text[span.start : span.end] != span.text:
         return "the passage's text is not what the answer quotes"
-    if statement == span.text:
+    if statement == span.text:  # what is said word for word only has to be asserted
         return _find_reservation(statement, page_of(passage.text, passage.title), span.start, span.end)
-    triple, statement = (
-        Triple(*(write_as_in_chat(part, passage) for part in triple)),
-        write_as_in_chat(statement, passage),
-    )
+    *parts, statement = (write_as_in_chat(text, passage, span.text) for text in (*triple, statement))
+    triple = Triple(*parts)
     if statement and (said := strip_source(statement, passage, _end_of_speech(span, passage))) != statement:
         triple, statement = triple if triple.subject in said else split_statement(said), said
     if statement and not _holds_ends(statement, triple):
@@ -140,7 +142,7 @@ def _fault_in(triple: Triple, statement: str, page: Page, place: tuple[int, int]
     if held := _find_reservation(said, page, *_find_link(triple, page, sentence)):
         return held
     if has_other_subject(triple, page, sentence) or not is_by_its_speaker(said, page, sentence, passage):
-        return f"the quoted words say it of another than {triple.subject!r}"
+        return f"{_OF_ANOTHER} {triple.subject!r}"
     if statement and (other := find_addition(statement, triple, page, sentence, passage)):
         return f"the quoted words do not hold {other!r}"
     claim = claim_of(triple, page, *place)
@@ -159,7 +161,7 @@ def _find_reservation(said: str, page: Page, first: int, last: int) -> str | Non
     start = page.words[sentence.start].start
     end = page.words[sentence.stop].start if sentence.stop < len(page.words) else len(page.text)
     held = find_reservation(said, page.text[start:end], first - start, last - start)
-    return f"the quoted words do not assert it: they say {held!r}" if held else None
+    return f"{_NOT_ASSERTED} {held!r}" if held else None
 
 
 def _is_in_its_words(

@@ -59,12 +59,6 @@ def name_references(statement: str, page: Page, sentence: range) -> list[Change]
     return sorted(changes)
 
 
-def list_topics(page: Page, sentence: range) -> list[Word]:
-    """List the words of the first name of each sentence up to this one."""
-    earlier = [_list_names(_read_sentence(page, each))[:1] for each in page.sentences if each.start < sentence.stop]
-    return [word for names in earlier for name in names for word in name]
-
-
 def _find_references(page: Page, words: Sequence[Word]) -> Iterator[tuple[int, int, str]]:
     """Find the first pronoun that is a subject, and each description, with their places."""
     pronoun = next((word for word in words if word.key in _NOMINATIVES), None)

@@ -70,7 +70,7 @@ _PERSONS = re.compile(
     re.IGNORECASE,
 )
 _ENDINGS = {"am": " is", "are": " is", "have": " has", "will": " will", "my": "'s", "your": "'s", "our": "'s"}
-_DAYS = re.compile(r"\b(?:today|tonight|this morning|yesterday|last night|tomorrow)\b", re.IGNORECASE)
+DAYS = re.compile(r"\b(?:today|tonight|this morning|yesterday|last night|tomorrow)\b", re.IGNORECASE)
 _DAYS_LATER = {"yesterday": -1, "last night": -1, "tomorrow": 1}
 
 
@@ -179,7 +179,7 @@ def _name_pronoun(kind: str, me: str, other: str) -> str:
 def _days(text: str, day: str) -> Iterator[Change]:
     """Add the date behind "yesterday" and the like."""
     if day:
-        for each in _DAYS.finditer(text):
+        for each in DAYS.finditer(text):
             meant = date.fromisoformat(day) + timedelta(_DAYS_LATER.get(each[0].casefold(), 0))
             yield Change(each.end(), each.end(), f" ({meant.isoformat()})")
 

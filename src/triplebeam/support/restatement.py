@@ -13,8 +13,7 @@ from operator import itemgetter
 
 from triplebeam.passage import Passage
 from triplebeam.support.page import Page
-from triplebeam.support.reference import list_topics
-from triplebeam.support.resolve import resolve_passage
+from triplebeam.support.resolve import DAYS, resolve_passage
 from triplebeam.text.stop_words import LIGHT_WORDS, word_set
 from triplebeam.text.words import Word, content, words_of
 from triplebeam.triple import Triple
@@ -91,12 +90,12 @@ def is_close(statement: str, quotation: str) -> bool:
     return 2 * len(said & quoted) >= len(said)
 
 
-def write_as_in_chat(text: str, passage: Passage) -> str:
-    """Write the names of those who talk as the check reads them ("Li Hua" for LiHua), without the day of the chat."""
+def write_as_in_chat(text: str, passage: Passage, quotation: str) -> str:
+    """Write the names of those who talk as the check reads them ("Li Hua" for LiHua), and no day that goes unsaid."""
     speakers = speakers_of(passage)
     for speaker in speakers:
         text = re.sub(rf"\b{re.escape(speaker.replace(' ', ''))}\b", speaker, text)
-    return _strip_day(text, passage) if speakers else text
+    return _strip_day(text, passage) if speakers and not DAYS.search(quotation) else text
 
 
 def _strip_day(text: str, passage: Passage) -> str:
@@ -157,23 +156,19 @@ def _around(page: Page, sentence: range, passage: Passage) -> set[str]:
 
 
 def _read_before(statement: str, page: Page, quote: range) -> set[str]:
-    """List the words of the passage up to the quoted ones, if the statement has all of their names and numbers.
+    """List the words of the passage before the quoted ones, if the statement has all of their names and numbers.
 
-    A name that it has beside them is then what "it" or "the company" stands for, and no name in the place of another
-    one. Of the names before, only those count that a sentence begins with; and who reports something is in the quote.
+    A word that it has beside them is then what "it" stands for. Names and numbers before them count for nothing: of
+    two that may be meant, it may be the other one.
     """
     said = {word.folded for word in words_of(statement)}
-    before = page.words[: quote.start]
+    before, inside = page.words[: quote.start], [page.words[n] for n in quote]
     known = {word.folded for word in before if word.is_name and _goes_on(word)}
-    inside = [page.words[n] for n in quote]
     names = [word for word in inside if word.is_name and (_goes_on(word) or word.folded in known)]
     numbers = [word for word in inside if word.text[0].isdigit()]
     if not all(word.folded in said for word in (*names, *numbers)):
         return set()
-    report = _REPORT.match(statement)
-    reporter = {word.folded for word in words_of(report["source"])} if report else set()
-    topics = {word.folded for word in list_topics(page, quote)} - reporter
-    return topics | {word.folded for word in before if not word.is_name and not word.text[0].isdigit()}
+    return {word.folded for word in before if not word.is_name and not word.text[0].isdigit()}
 
 
 def _goes_on(word: Word) -> bool:

@@ -153,8 +153,8 @@ def make_cited_facts(rows: Sequence[CitedFact], passages: Sequence[Passage]) -> 
 def restate_fact(fact: Fact, row: CitedFact, passages: Sequence[Passage]) -> Fact | None:
     """Return a fact in quoted words; None if no passage has them, or if they say something else."""
     named = passages[row.passage - 1 : row.passage] if row.passage else ()
-    said = fact.statement or str(fact.triple)
-    span = next(filter(None, (find_own_words(said, row.quotation, each) for each in [*named, *passages])), None)
+    spans = (find_own_words(fact.triple, row.quotation, each, fact.statement) for each in [*named, *passages])
+    span = next(filter(None, spans), None)
     return _add_place(Fact(split_statement(span.text), statement=span.text), span, None, passages) if span else None
 
 
