@@ -146,8 +146,13 @@ class Answer:
 
     @property
     def supported(self) -> bool:
-        """A passage supports every fact, and the facts name each part of the answer or contradict the question."""
-        if not self.evidence or not all(fact.span for fact in self.evidence):
+        """A passage supports every fact, and the answer follows from the facts."""
+        return self.follows and all(fact.span for fact in self.evidence)
+
+    @property
+    def follows(self) -> bool:
+        """The facts, be they supported or not, name each part of the answer or contradict the question."""
+        if not self.evidence:
             return False
         if self.outcome == "false_premise":
             return self._is_premise_told

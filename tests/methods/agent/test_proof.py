@@ -101,16 +101,16 @@ def test_contradicting_facts_are_shown_with_their_dates() -> None:
     ]
 
 
-def test_a_fact_that_no_words_support_may_be_quoted_again() -> None:
-    noted = note_facts(("Tom bought an oven.", 1, "words that no passage has anywhere"))
-    quoted = {"Tom: I bought a kiln.": True, "I went to the pottery class.": False, "Tom: I bought an oven.": False}
+def test_a_fact_that_no_words_support_is_quoted_again() -> None:
+    noted = note_facts(("Tom bought a kiln at the fair.", 1, "words that no passage has anywhere"))
+    quoted = {"Tom: I bought a kiln.": True, "I went to the pottery class.": False, "words that no passage has": False}
     for words, supported in quoted.items():
-        again = {"number": "1.", "passage": 1, "quotation": words}
-        last = reply(sentence="", found=True, answer="a kiln", facts=[again, {"number": 7}, "nonsense"])
-        answer, model = ask(noted, judge("a kiln", used=[1]), last, fall_back=False)
-        assert "1. Tom bought an oven. [Chat of 2024-05-03] (not confirmed)\n" in model.prompts[-1].user
-        assert answer.supported == supported
-        assert answer.evidence[0].text == (words.rstrip(".") if supported else "Tom bought an oven.")
+        again = reply(facts=[{"number": "1.", "passage": 1, "quotation": words}, {"number": 7}, "nonsense"])
+        replies = [noted, judge("a kiln", used=[1]), again, *([] if supported else [final("a kiln")])]
+        answer, model = ask(*replies, fall_back=False, answer_from="facts")
+        assert model.prompts[2].user.endswith("Facts:\n1. Tom bought a kiln at the fair. (passage 1)")
+        assert (answer.supported, answer.usage.calls) == (supported, len(replies))
+        assert answer.evidence[0].text == (words.rstrip(".") if supported else "Tom bought a kiln at the fair.")
 
 
 def test_a_list_goes_on_while_a_step_brings_new_items() -> None:

@@ -100,9 +100,11 @@ class EvidenceAgent(AnsweringAgent):
         if self.fall_back and (weakness := loop.find_weakness()):
             yield loop.take(partial(self._fall_back, loop, weakness))
             return loop.conclude(lambda: self._answerer.answer(question, loop.so_far.ids[: self.answered_from]))
-        own = loop.conclude(lambda: ReadAnswer(loop.answer, loop.verdict.sentence, others=loop.others))
-        if self.answer_from == "facts" and self.answerer is None and own.supported:
-            return own
+        if self.answer_from == "facts" and self.answerer is None:
+            own = loop.conclude(lambda: ReadAnswer(loop.answer, loop.verdict.sentence, others=loop.others))
+            own = loop.quote_again(own, self._reader.quote_again) if isinstance(self._reader, QuotingReader) else own
+            if own.supported:
+                return own
         if self.answer_from == "fusion":
             best = loop.fuse_rankings().ids[: self.answered_from]
             return loop.conclude(lambda: self._answerer.answer(question, best))

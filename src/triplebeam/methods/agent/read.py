@@ -1,6 +1,6 @@
 """Facts with their sources: each comes with its passage and a quotation from it, which is the evidence."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -8,7 +8,14 @@ from pydantic import BaseModel
 
 from triplebeam.generate.language_model import LanguageModel
 from triplebeam.generate.prompts import format_described_passages, format_facts, load
-from triplebeam.methods.shared.facts import CitedFacts, Fact, make_cited_facts
+from triplebeam.methods.shared.facts import (
+    CitedFacts,
+    Fact,
+    RestatedFacts,
+    make_cited_facts,
+    passages_of_facts,
+    restate_fact,
+)
 from triplebeam.methods.shared.replies import request_reply
 from triplebeam.passage import Passages
 
@@ -25,6 +32,10 @@ class Reader(Protocol):
 
 class _Reply(BaseModel):
     facts: CitedFacts
+
+
+class _QuotedAgain(BaseModel):
+    facts: RestatedFacts
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,3 +60,14 @@ class QuotingReader:
         )
         reply = request_reply(self.model, prompt, _Reply)
         return make_cited_facts(reply.facts, passages) if reply else ()
+
+    def quote_again(self, facts: Sequence[Fact]) -> Mapping[Fact, Fact]:
+        """One call for facts whose quotations do not state them: those that quoted words do, with the same in these."""
+        ids = passages_of_facts(facts)
+        passages = [self.passages[passage_id] for passage_id in ids]
+        lines = [f"{fact.statement or fact.triple} (passage {ids.index(fact.passage_id) + 1})" for fact in facts]
+        prompt = load("gear/quote_again").fill(passages=format_described_passages(passages), facts=format_facts(lines))
+        reply = request_reply(self.model, prompt, _QuotedAgain)
+        rows = [(fact, row) for row in reply.facts for fact in facts[row.number - 1 : row.number]] if reply else []
+        found = ((fact, restate_fact(fact, row, passages)) for fact, row in rows)
+        return {fact: same for fact, same in found if same}

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from triplebeam.answer import Answer, Step
+from triplebeam.methods.agent.read import QuotingReader
 from triplebeam.methods.gear.expand import SyncGE
 from triplebeam.methods.shared.facts import evidence_first, find_invention, with_sources
 from triplebeam.methods.shared.loop import ONE_STEP, READ_ALONE, Loop
@@ -24,7 +25,9 @@ class SingleStep(AnsweringAgent):
         """GeAR's Eq. 1 to 3, then an answer from the passages of the facts."""
         loop = Loop(question, ending=ONE_STEP)
         yield loop.take(partial(self._step, loop))
-        return loop.conclude(lambda: answer_from_evidence(self._answerer, loop, self.answered_from))
+        answer = loop.conclude(lambda: answer_from_evidence(self._answerer, loop, self.answered_from))
+        reader = self.retriever.reader
+        return loop.quote_again(answer, reader.quote_again) if isinstance(reader, QuotingReader) else answer
 
     def _step(self, loop: Loop) -> Step:
         question = loop.question

@@ -1,7 +1,7 @@
 """The loop that agents share: steps and what they cost, the memory of one question, and the answer it ends with."""
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from triplebeam.answer import Answer, Evidence, Outcome, Step
@@ -61,6 +61,8 @@ class Loop:
     """Why the loop stops, in words; empty while it goes on."""
     outside: Account = field(default_factory=Account)
     """What was spent outside the steps."""
+    restated: dict[Evidence, Evidence] = field(default_factory=dict)
+    """Facts that their quotations did not support, with the same in quoted words."""
     failure: str | None = None
     """Why the last reply of a step could not be used; empty where it could, None where no step asked for any."""
 
@@ -135,8 +137,7 @@ class Loop:
         asked = (each for each in (spent.failure, self.failure, self.outside.failure) if each is not None)
         failure = "" if read.text or premise else next(asked, "")
         if evidence is None:
-            restated = dict(read.restated)
-            evidence = [restated.get(fact, fact).evidence() for fact in (*self.used, *read.from_memory)]
+            evidence = [fact.evidence() for fact in (*self.used, *read.from_memory)]
         return Answer(
             question=self.question,
             text="" if premise else read.text,
@@ -148,12 +149,26 @@ class Loop:
             contradicting=tuple(fact.evidence() for fact in self.contradicting),
             may_be_incomplete=self.may_be_incomplete,
             ranking=self.so_far,
-            evidence=tuple(dict.fromkeys(evidence)),
+            evidence=tuple(dict.fromkeys(self.restated.get(fact, fact) for fact in evidence)),
             steps=tuple(self.steps),
             usage=sum((step.usage for step in self.steps), self.outside.usage + spent.usage),
             ending="; ".join([self.ending, *self.outside.problems, *spent.problems]),
             loop_text=self.answer,
             failure=failure,
+        )
+
+    def quote_again(self, answer: Answer, ask: Callable[[Sequence[Fact]], Mapping[Fact, Fact]]) -> Answer:
+        """Ask for the words that state facts whose quotations do not, if the answer lacks nothing else."""
+        lacking = [fact for fact in self.used if fact.passage_id and not fact.span and not fact.from_memory]
+        if not lacking or not answer.follows:
+            return answer
+        with account() as self.outside:
+            self.restated = {fact.evidence(): same.evidence() for fact, same in ask(lacking).items()}
+        return replace(
+            answer,
+            evidence=tuple(self.restated.get(fact, fact) for fact in answer.evidence),
+            usage=answer.usage + self.outside.usage,
+            ending="; ".join([answer.ending, *self.outside.problems]),
         )
 
     def _list_missing(self, read: ReadAnswer) -> tuple[str, ...]:

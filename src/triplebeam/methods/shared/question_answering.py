@@ -19,13 +19,11 @@ from pydantic import BaseModel
 from triplebeam.generate.language_model import LanguageModel, Prompt
 from triplebeam.generate.parse import Text, Texts, TripleRows
 from triplebeam.generate.prompts import NOTED, Template, format_described_passages, format_facts, format_passages, load
-from triplebeam.methods.shared.facts import Fact, RestatedFacts, facts_from_memory, restate_fact
+from triplebeam.methods.shared.facts import Fact, facts_from_memory
 from triplebeam.methods.shared.replies import request_reply, request_text
 from triplebeam.passage import Passages
 from triplebeam.text.names import entity_key
 
-#: Behind a fact in a prompt, if the words that were quoted for it do not support it.
-_UNCONFIRMED = "(not confirmed)"
 #: Answers that say there is none, in the normal form of `entity_key`.
 _NO_ANSWERS = (
     *("", "unknown", "not known", "it is not known", "i do not know", "i don t know", "no answer", "not found"),
@@ -53,7 +51,6 @@ class _GroundedReply(_Reply):
     from_memory: TripleRows = []
     missing: Text = ""
     premise: Text = ""
-    facts: RestatedFacts = []
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,8 +67,6 @@ class ReadAnswer:
     """What the passages do not say, in a sentence."""
     premise: str = ""
     """What they say instead of what the question takes for granted."""
-    restated: tuple[tuple[Fact, Fact], ...] = ()
-    """Facts that their quotations did not support, each with the same in a passage's own words."""
     counts: bool = False
     """The loop's own answer does not take its place, even if it has no words."""
 
@@ -93,24 +88,17 @@ class QuestionAnswerer:
     template: Template = field(default_factory=partial(load, "answer"), repr=False)
 
     def answer(self, question: str, passage_ids: Sequence[str], facts: Sequence[Fact] = (), /) -> ReadAnswer:
-        """One call; no words where the reply cannot be used. What a model remembered is not shown as read.
-
-        Facts that their quotations do not support are marked, so that the model may quote the passages again.
-        """
-        read = [fact for fact in facts if not fact.from_memory]
-        shown = [self.passages[passage_id] for passage_id in passage_ids]
-        lines = [fact.text if fact.span else f"{fact.text} {_UNCONFIRMED}" for fact in read]
+        """One call; no words where the reply cannot be used. What a model remembered is not shown as read."""
+        read = [fact.text for fact in facts if not fact.from_memory]
         prompt = self.template.fill(
-            passages=format_described_passages(shown),
-            facts=f"{NOTED}\n{format_facts(lines)}\n\n" if read else "",
+            passages=format_described_passages([self.passages[passage_id] for passage_id in passage_ids]),
+            facts=f"{NOTED}\n{format_facts(read)}\n\n" if read else "",
             question=question,
         )
         reply = request_reply(self.model, prompt, _GroundedReply)
         if reply is None:
             return ReadAnswer()
         text = reply.answer.strip()
-        open_facts = [(fact, row) for row in reply.facts for fact in read[row.number - 1 : row.number] if not fact.span]
-        again = [(fact, restate_fact(fact, row, shown)) for fact, row in open_facts]
         return ReadAnswer(
             text=text,
             sentence=reply.sentence.strip(),
@@ -119,7 +107,6 @@ class QuestionAnswerer:
             from_memory=facts_from_memory(reply.from_memory),
             missing=reply.missing.strip(),
             premise="" if text else reply.premise.strip(),  # small models fill in every field
-            restated=tuple((fact, same) for fact, same in again if same),
         )
 
 
