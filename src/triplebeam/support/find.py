@@ -15,9 +15,9 @@ from triplebeam.support.page import Page, page_of
 from triplebeam.support.reference import name_references
 from triplebeam.support.resolve import Resolved, resolve_passage
 from triplebeam.support.restatement import (
+    count_share,
     find_addition,
     is_by_its_speaker,
-    is_close,
     is_verbatim,
     restates,
     strip_source,
@@ -36,6 +36,8 @@ _MIN_MATCHING_SHARE = 0.75
 _MIN_WORDS = 4
 #: What is wrong with quoted words that have those of a fact and say something else.
 _NOT_ASSERTED, _OF_ANOTHER = "the quoted words do not assert it: they say", "the quoted words say it of another than"
+#: The least share of a fact's words in quoted words that stand for it.
+_MIN_SHARE_QUOTED = 0.5
 #: In words: a subject behind its object counts as this much farther away.
 _TURNED = 5
 
@@ -58,7 +60,7 @@ def find_own_words(triple: Triple, quotation: str, passage: Passage, statement: 
     They have at least half of its words, assert what they say, and do not say it of another.
     """
     span = find_quotation(quotation, passage)
-    if span is None or not is_close(statement or str(triple), span.text):
+    if span is None or count_share(statement or str(triple), span.text) < _MIN_SHARE_QUOTED:
         return None
     fault = fault_of(triple, span, passage, statement) or ""
     is_contradicted = fault.startswith((_NOT_ASSERTED, _OF_ANOTHER))

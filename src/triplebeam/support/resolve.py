@@ -35,7 +35,7 @@ _LABELS = word_set(
 )
 #: In lines, on average, where several talk.
 _MAX_SPEAKER_WORDS = 6
-_HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
+HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
 #: A line that is a defined term: an option, a setting, or a name in the spelling of code, alone on its line.
 _TERM = re.compile(
     r"^[ \t]*(?P<term>(?:-{1,2}\w|/\w|\w+[_.]\w*|\w+=(?=\W*$)|[A-Z]\w*[a-z][A-Z]\w*|[A-Z]{3,}|`)[^\n]{0,80}?"
@@ -150,7 +150,7 @@ def resolve_passage(passage: Passage) -> Resolved:
 
 def _name(turn: re.Match[str]) -> str:
     """Write a speaker's name as people do: "Li Hua" for LiHua."""
-    return _HUMP.sub(" ", turn["speaker"])
+    return HUMP.sub(" ", turn["speaker"])
 
 
 def _name_speakers(text: str, turns: Sequence[re.Match[str]]) -> Iterator[Change]:

@@ -13,7 +13,7 @@ from operator import itemgetter
 
 from triplebeam.passage import Passage
 from triplebeam.support.page import Page
-from triplebeam.support.resolve import DAYS, resolve_passage
+from triplebeam.support.resolve import DAYS, HUMP, resolve_passage
 from triplebeam.text.stop_words import LIGHT_WORDS, word_set
 from triplebeam.text.words import Word, content, words_of
 from triplebeam.triple import Triple
@@ -84,10 +84,10 @@ def restates(
     return (spoken and _names_an_act(statement)) or _is_clause(inside, found, statement)
 
 
-def is_close(statement: str, quotation: str) -> bool:
-    """Decide whether a quotation has at least half of a statement's words."""
-    said, quoted = ({word.folded for word in content(text)} for text in (statement, quotation))
-    return 2 * len(said & quoted) >= len(said)
+def count_share(statement: str, quotation: str) -> float:
+    """Return how many of a statement's words a quotation has, from 0 to 1."""
+    said, quoted = ({word.folded for word in content(HUMP.sub(" ", text))} for text in (statement, quotation))
+    return len(said & quoted) / len(said) if said else 0.0
 
 
 def write_as_in_chat(text: str, passage: Passage, quotation: str) -> str:
@@ -95,7 +95,8 @@ def write_as_in_chat(text: str, passage: Passage, quotation: str) -> str:
     speakers = speakers_of(passage)
     for speaker in speakers:
         text = re.sub(rf"\b{re.escape(speaker.replace(' ', ''))}\b", speaker, text)
-    return _strip_day(text, passage) if speakers and not DAYS.search(quotation) else text
+    is_days = DAYS.search(quotation) and not _names_an_act(text)
+    return _strip_day(text, passage) if speakers and not is_days else text
 
 
 def _strip_day(text: str, passage: Passage) -> str:

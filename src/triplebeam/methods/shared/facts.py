@@ -21,7 +21,7 @@ from triplebeam.support import find_quotation, locate_fact, support_among
 from triplebeam.support.claim import split_statement
 from triplebeam.support.find import find_own_words
 from triplebeam.support.resolve import resolve_passage
-from triplebeam.support.restatement import is_close
+from triplebeam.support.restatement import count_share
 from triplebeam.text.names import entity_key
 from triplebeam.triple import Triple
 
@@ -30,6 +30,8 @@ _PARTS_AND_SOURCE = (5, 6)
 _NUMBER = re.compile(r"(?<![\d-])\d{1,4}\b")
 #: The number of facts from which on it counts that most of them are not in the words that were quoted.
 _MIN_UNQUOTED = 3
+#: The least share of a fact's words in the words that are quoted for it.
+_MIN_SHARE_QUOTED = 0.25
 #: In characters: so much of its passage's title is shown with a fact.
 _MAX_TITLE_CHARACTERS = 60
 
@@ -53,7 +55,7 @@ class Fact:
     source: str = ""
     """The title, section and metadata of its passage, where it has more than a title."""
     has_quotation: bool = False
-    """Whether its passage has the quoted words, and they half of its own, be it that they state it or not."""
+    """Whether its passage has the quoted words, and they some of its own, be it that they state it or not."""
 
     @property
     def is_quoted(self) -> bool:
@@ -173,7 +175,7 @@ def _find_source(triple: Triple, row: CitedFact, passages: Sequence[Passage]) ->
     same = [passages[number - 1].id for number in row.also if 1 <= number <= len(passages)]
     fact = _add_place(Fact(triple, statement=row.fact.strip()), words, named[0] if named else None, passages)
     also_in = tuple(id_ for id_ in dict.fromkeys(same) if id_ != fact.passage_id)
-    has_quotation = words is not None and is_close(row.fact or str(triple), words.text)
+    has_quotation = words is not None and count_share(row.fact or str(triple), words.text) >= _MIN_SHARE_QUOTED
     return replace(fact, span=span, has_quotation=has_quotation, also_in=also_in)
 
 
