@@ -142,16 +142,19 @@ def test_evidence_comes_first_in_the_ranking_and_in_the_reading(
     assert ("Facts that were noted" in reading) == (shown == "[1] Milwaukee")
 
 
-def test_an_answer_that_the_facts_support_is_not_read_again() -> None:
-    """The verdict's answer and sentence stand; other answers, and those of a given answerer, are read from passages."""
+def test_an_answer_from_facts_is_not_read_again() -> None:
+    """The verdict's answer and sentence stand; a guess, and the answer of a given answerer, is read from passages."""
     noted = cited((LIES, 1, ON_THE_LAKE))
     judged = verdict(answer="Lake Michigan", used=[1], sentence="Milwaukee lies on Lake Michigan.", others=["Michigan"])
     done = ask([noted, judged], {"q": ["city"]}, answer_from="facts")
     assert (done.answer.text, done.answer.sentence) == ("Lake Michigan", "Milwaukee lies on Lake Michigan.")
     assert (done.answer.supported, done.answer.outcome, done.answer.others) == (True, "answered", ("Michigan",))
     assert (done.answer.usage.calls, done.answer.loop_text) == (2, "Lake Michigan")
-    for unsupported in (verdict(answer="Lake Erie", used=[1]), verdict(answer="Lake Michigan", from_memory=[LIVED])):
-        assert ask([noted, unsupported, final("x")], {"q": ["city"]}, answer_from="facts").answer.usage.calls == 3
+    assert not ask(
+        [noted, verdict(answer="Lake Erie", used=[1])], {"q": ["city"]}, answer_from="facts"
+    ).answer.supported
+    for guess in (verdict(missing="Which lake?"), verdict(answer="Lake Michigan", from_memory=[LIVED])):
+        assert ask([noted, guess, final("x")], {"q": ["city"]}, answer_from="facts").answer.usage.calls == 3
     with Scripted([final("Lake Erie")]) as other:
         answerer = QuestionAnswerer(model=other, passages=PASSAGES)
         assert ask([noted, judged], {"q": ["city"]}, answer_from="facts", answerer=answerer).answer.text == "Lake Erie"

@@ -8,8 +8,8 @@ It began as GeAR's agent (`methods.gear`), and differs where that helps with a u
 - ``ranking``: the passages of the facts used come first, then, for an answer, others that say the same, then those of
   the other facts, then one for each source and day that the question names and none of these is from, then Eq. 9 with a
   smaller constant: what is near a fact often says the same in another document.
-- ``answer_from``: the verdict's answer stands where the facts support it, which saves a call; else the answer is read
-  from the passages of the facts used, with the facts beside them.
+- ``answer_from``: the verdict's answer stands, and facts whose quotations do not state them are quoted again; without
+  one, the likeliest answer is read from the passages of the facts used, with the facts beside them.
 - A list goes on while a step brings new items; an answer may also be that the question's premise is false.
 - ``fall_back``: a model whose replies cannot be used, that repeats its queries, gives none, or notes facts that no
   passage states, reads the search for the question once instead, and the ending says so.
@@ -48,7 +48,7 @@ from triplebeam.text.names import entity_key
 
 #: Which passages come first: those of the facts that the answer rests on, or the best of Eq. 9.
 First: TypeAlias = Literal["evidence", "fusion"]
-#: Where the answer is from: the verdict on the facts, if they support it, else as with "evidence"; or passages alone.
+#: Where the answer is from: the verdict on the facts, if it has one, else as with "evidence"; or passages alone.
 AnswerFrom: TypeAlias = Literal["facts", "evidence", "fusion"]
 
 #: The constant of Eq. 9 behind the facts' passages: the first of each list counts more than with the paper's 60.
@@ -101,10 +101,11 @@ class EvidenceAgent(AnsweringAgent):
             yield loop.take(partial(self._fall_back, loop, weakness))
             return loop.conclude(lambda: self._answerer.answer(question, loop.so_far.ids[: self.answered_from]))
         if self.answer_from == "facts" and self.answerer is None:
-            own = loop.conclude(lambda: ReadAnswer(loop.answer, loop.verdict.sentence, others=loop.others))
-            own = loop.quote_again(own, self._reader.quote_again) if isinstance(self._reader, QuotingReader) else own
-            if own.supported:
-                return own
+            said = ReadAnswer(loop.answer, loop.verdict.sentence, guessed=not loop.grounded, others=loop.others)
+            own = loop.conclude(lambda: said)
+            if own.outcome in ("answered", "false_premise"):
+                reader = self._reader
+                return loop.quote_again(own, reader.quote_again) if isinstance(reader, QuotingReader) else own
         if self.answer_from == "fusion":
             best = loop.fuse_rankings().ids[: self.answered_from]
             return loop.conclude(lambda: self._answerer.answer(question, best))
