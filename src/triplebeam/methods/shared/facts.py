@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated, TypeAlias
 
-from pydantic import BaseModel, BeforeValidator
+from pydantic import BaseModel, BeforeValidator, WithJsonSchema
 
 from triplebeam.answer import Evidence, Span
 from triplebeam.generate.accounting import note_warning
@@ -20,11 +20,13 @@ from triplebeam.ranking import Hit, Ranking
 from triplebeam.support import find_quotation, locate_fact, support_among
 from triplebeam.support.claim import split_statement
 from triplebeam.support.find import find_own_words
-from triplebeam.support.resolve import resolve_passage
+from triplebeam.support.resolve import HUMP, Resolved, resolve_passage
 from triplebeam.support.restatement import count_share
 from triplebeam.text.names import entity_key
+from triplebeam.text.words import content, words_of
 from triplebeam.triple import Triple
 
+_UP_TO_THREE_TEXTS = {"type": "array", "items": {"type": "string"}, "maxItems": len(PARTS)}
 #: Parts, passage and quotation, perhaps with the other passages.
 _PARTS_AND_SOURCE = (5, 6)
 _NUMBER = re.compile(r"(?<![\d-])\d{1,4}\b")
@@ -118,20 +120,27 @@ def _with_source(value: object) -> object:
     return {"fact" if isinstance(value, str) else "triple": value, "passage": 0, "quotation": ""}
 
 
+def _with_number(value: object) -> object:
+    """Accept a quotation without its number or passage, which then is none."""
+    return {"number": 0, "passage": 0, "quotation": "", **(value if isinstance(value, dict) else {})}
+
+
 class CitedFact(BaseModel):
     """A fact as a model replies it, with the number of its passage and a quotation from it."""
 
     fact: Text = ""
-    triple: Annotated[TripleRow, BeforeValidator(coerce_list)] = []
+    triple: Annotated[TripleRow, BeforeValidator(coerce_list), WithJsonSchema(_UP_TO_THREE_TEXTS)] = []
     passage: Annotated[int, BeforeValidator(_parse_number)]
     quotation: Text
     also: Annotated[list[int], BeforeValidator(_numbers)] = []
 
 
-class RestatedFact(CitedFact):
-    """The same for a fact that the prompt shows, with its number there."""
+class RestatedFact(BaseModel):
+    """The number of a fact that a prompt shows, and a quotation that states it, with its passage's number."""
 
-    number: Annotated[int, BeforeValidator(_parse_number)] = 0
+    number: Annotated[int, BeforeValidator(_parse_number)]
+    passage: Annotated[int, BeforeValidator(_parse_number)]
+    quotation: Text
 
 
 #: The facts of a reply, each with the number of its passage and a quotation from it; null counts as none.
@@ -139,7 +148,7 @@ CitedFacts: TypeAlias = Annotated[
     list[Annotated[CitedFact, BeforeValidator(_with_source)]], BeforeValidator(coerce_list)
 ]
 RestatedFacts: TypeAlias = Annotated[
-    list[Annotated[RestatedFact, BeforeValidator(_with_source)]], BeforeValidator(coerce_list)
+    list[Annotated[RestatedFact, BeforeValidator(_with_number)]], BeforeValidator(coerce_list)
 ]
 
 
@@ -152,7 +161,7 @@ def make_cited_facts(rows: Sequence[CitedFact], passages: Sequence[Passage]) -> 
     return facts
 
 
-def restate_fact(fact: Fact, row: CitedFact, passages: Sequence[Passage]) -> Fact | None:
+def restate_fact(fact: Fact, row: RestatedFact, passages: Sequence[Passage]) -> Fact | None:
     """Return a fact in quoted words; None if no passage has them, or if they say something else."""
     named = passages[row.passage - 1 : row.passage] if row.passage else ()
     spans = (find_own_words(fact.triple, row.quotation, each, fact.statement) for each in [*named, *passages])
@@ -184,10 +193,18 @@ def _add_place(fact: Fact, span: Span | None, named: Passage | None, passages: S
     passage = next((each for each in passages if span and each.id == span.passage_id), named)
     if passage is None:
         return fact
-    speaker = resolve_passage(passage).speaker_at(span.start) if span else ""
+    speaker = _choose_speaker(fact.statement, resolve_passage(passage), span) if span else ""
     told = passage.title[:_MAX_TITLE_CHARACTERS] if passage.date or speaker or passage.origin else ""
     source = "; ".join(filter(None, (told, passage.origin)))
     return replace(fact, passage_id=passage.id, span=span, date=passage.date, speaker=speaker, source=source)
+
+
+def _choose_speaker(statement: str, resolved: Resolved, span: Span) -> str:
+    """Name who speaks in a span: of several, the one whom a statement names, else the first."""
+    inside = (speaker for start, speaker in resolved.speakers if span.start <= start < span.end)
+    speakers = [resolved.speaker_at(span.start), *inside]
+    said = {word.folded for word in content(HUMP.sub(" ", statement))}
+    return next((each for each in speakers if {word.folded for word in words_of(each)} <= said), speakers[0])
 
 
 def find_support(triple: Triple, passages: Sequence[Passage]) -> Fact:
