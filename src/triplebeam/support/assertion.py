@@ -19,8 +19,9 @@ _ANYWHERE = {
     r"|ied|ying)|misconception|far from (?:the truth|it)|by no means|jok(?:e|es|ingly)|lies? about|lied|made[- ]up"
     r"|invented (?:story|claim)|spoof|parody article|conspiracy theor\w+|doubt(?:s|ed|ful)?"
     r"|unconfirmed|unverified|unsubstantiated|retract\w+|correction:",
-    "instruction": r"(?:ignore|disregard|forget|override) (?:all|any|the|your|every|previous|prior|what|these"
-    r"|those)\b|(?:must|should|shall|please|always|will|you|to the user,?|now) (?:answer|reply"
+    "instruction": r"(?:(?:^|[.:;,!?\"“(]) ?(?:please |now )?|\b(?:must|should|shall|and|to) )"
+    r"(?:ignore|disregard|forget|override) (?:all|any|the|your|every|previous|prior|what|these|those)\b"
+    r"|(?:must|should|shall|please|always|will|you|to the user,?|now) (?:answer|reply"
     r"|respond|say|claim|pretend|state|conclude|insist|tell (?:the|every|any|people|users?|them|me"
     r"|him|her))\b|^\W*(?:[\w ]{1,20}: )?(?:answer|reply|respond|say|state|claim|pretend|conclude"
     r"|repeat|tell|write|output|print|note to (?:the )?(?:ai|assistant|model)|system|assistant"
@@ -63,6 +64,7 @@ _ANYWHERE_IN = {
 _BEFORE, _BEHIND = 60, 30
 _BETWEEN_ENDS = {kind: re.compile(rf"(?:\b|(?<=\w)(?=n['’]t))(?:{words})\b") for kind, words in _BETWEEN.items()}
 _BOUND = re.compile(r"\b(?:since|until|before|after)\b(?= \w* ?\d)")
+_CONDITION = re.compile(r"\bif\b([^,;:.]*),?", re.IGNORECASE)
 _QUESTION = re.compile(r"[^.!?]*\?(?=\s)")
 _END = re.compile(r"[.!?](?=\W*(?:\s|$))")
 #: A question supports that it was asked, and no more.
@@ -81,6 +83,25 @@ def _find_clause(stretch: str, statement: str) -> str:
     return clause if joint and len(said & {word.folded for word in content(before)}) <= 2 else stretch
 
 
+def _find_part(sentence: str, start: int, end: int) -> str:
+    """Find the part of a sentence between semicolons that has a stretch."""
+    close = sentence.find(";", end)
+    return sentence[sentence.rfind(";", 0, start) + 1 : close if close >= 0 else None]
+
+
+def _strip_said_condition(sentence: str, statement: str) -> str:
+    """Leave out a condition that a statement has, too: "If the lamp is red, stop" says to stop with a red lamp.
+
+    Half of its words are the statement's, and half of the statement's are elsewhere in the sentence.
+    """
+    for clause in _CONDITION.finditer(sentence):
+        rest = sentence[: clause.start()] + sentence[clause.end() :]
+        said, condition, others = ({word.folded for word in content(text)} for text in (statement, clause[1], rest))
+        if 2 * len(condition & said) >= len(condition) and 2 * len(said & others) >= len(said):
+            return rest
+    return sentence
+
+
 def find_reservation(statement: str, sentence: str, start: int, end: int) -> str | None:
     """Find the words that keep a sentence from asserting what a statement says of it; None if nothing does.
 
@@ -90,12 +111,13 @@ def find_reservation(statement: str, sentence: str, start: int, end: int) -> str
     near = sentence[max(0, start - _BEFORE) : end + _BEHIND]
     stretch = _QUESTION.sub("", sentence[start:end])  # what a question before says of itself
     stretch = _find_clause(stretch, statement)
+    governing = _strip_said_condition(_find_part(sentence, start, end), statement)
     mark, asked = _END.search(sentence, end), _ASKED.search(statement)
     if mark and mark[0] == "?" and not asked:
         return "?"
     for patterns, text in ((_ANYWHERE_IN, sentence), (_BETWEEN_ENDS, stretch)):
         for kind, pattern in patterns.items():
-            found = pattern.search(near if kind in _NEAR else text)
+            found = pattern.search(near if kind in _NEAR else governing if kind == "condition" else text)
             is_said = pattern.search(statement) or (found and found[0].strip(" ,").casefold() in statement.casefold())
             if found and not is_said and not (asked and pattern in _OF_QUESTIONS):
                 return found[0].strip()

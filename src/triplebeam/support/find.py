@@ -13,7 +13,7 @@ from triplebeam.support.entailment import MIN_SCORE_IN_ITS_WORDS, reader, states
 from triplebeam.support.names import mentions, object_mentions
 from triplebeam.support.page import Page, page_of
 from triplebeam.support.reference import name_references
-from triplebeam.support.resolve import Resolved, resolve_passage
+from triplebeam.support.resolve import HUMP, Resolved, resolve_passage
 from triplebeam.support.restatement import (
     count_share,
     find_addition,
@@ -37,7 +37,7 @@ _MIN_WORDS = 4
 #: What is wrong with quoted words that have those of a fact and say something else.
 _NOT_ASSERTED, _OF_ANOTHER = "the quoted words do not assert it: they say", "the quoted words say it of another than"
 #: The least share of a fact's words in quoted words that stand for it.
-_MIN_SHARE_QUOTED = 0.5
+_MIN_SHARE_QUOTED = 0.4
 #: In words: a subject behind its object counts as this much farther away.
 _TURNED = 5
 
@@ -63,8 +63,17 @@ def find_own_words(triple: Triple, quotation: str, passage: Passage, statement: 
     if span is None or count_share(statement or str(triple), span.text) < _MIN_SHARE_QUOTED:
         return None
     fault = fault_of(triple, span, passage, statement) or ""
-    is_contradicted = fault.startswith((_NOT_ASSERTED, _OF_ANOTHER))
-    return span if not is_contradicted and fault_of(triple, span, passage, span.text) is None else None
+    is_of_another = fault.startswith(_OF_ANOTHER) and not _has_turn_of(statement, span, passage)
+    if is_of_another or fault.startswith(_NOT_ASSERTED):
+        return None
+    return span if fault_of(triple, span, passage, span.text) is None else None
+
+
+def _has_turn_of(statement: str, span: Span, passage: Passage) -> bool:
+    """Decide whether somebody whom a statement names begins to speak within a span, which then shows who says what."""
+    said = {word.folded for word in words_of(HUMP.sub(" ", statement))}
+    turns = (speaker for start, speaker in resolve_passage(passage).speakers if span.start <= start < span.end)
+    return any({word.folded for word in words_of(speaker)} <= said for speaker in turns)
 
 
 def find_support(triple: Triple, passage: Passage) -> Span | None:
