@@ -10,7 +10,7 @@ import pytest
 from mcp.client import Client
 from mcp.server import MCPServer
 
-from scripted_loops import BAD, Gone, final, reply
+from scripted_loops import BAD, Gone, reply
 from serve.asking.served_world import QUESTION, UntilCancelled, library_over, stands_still, wait_until
 from serve.http.bound_tools import call_refused
 from tables import read_table
