@@ -20,6 +20,7 @@ from triplebeam.passage import Passages
 from triplebeam.serve.cli.output import Output
 from triplebeam.serve.shapes import own_triples
 from triplebeam.text.names import entity_key
+from triplebeam.text.phrases import format_count
 from triplebeam.text.terms import ENGLISH
 from triplebeam.triple import Chain, Triple
 
@@ -253,4 +254,6 @@ def usage_line(usage: Usage) -> str:
     """Write calls and tokens on one line."""
     about = "about " if usage.estimated else ""
     cached = f", {usage.cached_calls} from the cache" if usage.cached_calls else ""
-    return f"{usage.calls} calls, {about}{usage.tokens_in:,} tokens in, {usage.tokens_out:,} out{cached}"
+    return (
+        f"{format_count(usage.calls, 'call')}, {about}{usage.tokens_in:,} tokens in, {usage.tokens_out:,} out{cached}"
+    )
