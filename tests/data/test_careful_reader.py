@@ -114,7 +114,7 @@ class Asked:
             read_tokens=None,  # the draws were made when a step read fifteen passages, however long they were
             answer_tokens=None,
             fall_back=False,
-            **parameters,
+            **{"answer_from": "evidence", **parameters},  # and every answer was read again
         )
 
     def _walks(self, method: str) -> SyncGE:
