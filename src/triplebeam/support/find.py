@@ -36,6 +36,7 @@ _MIN_MATCHING_SHARE = 0.75
 _MIN_WORDS = 4
 #: What is wrong with quoted words that have those of a fact and say something else.
 _NOT_ASSERTED, _OF_ANOTHER = "the quoted words do not assert it: they say", "the quoted words say it of another than"
+_NO_SENTENCE = "the quoted words are no sentence"
 #: The least share of a fact's words in quoted words that stand for it.
 _MIN_SHARE_QUOTED = 0.4
 #: In words: a subject behind its object counts as this much farther away.
@@ -57,7 +58,7 @@ def find_quotation(quotation: str, passage: Passage) -> Span | None:
 def find_own_words(triple: Triple, quotation: str, passage: Passage, statement: str = "") -> Span | None:
     """Find quoted words that may stand for a fact which they say in another way; None if they are not there.
 
-    They have at least half of its words, assert what they say, and do not say it of another.
+    They have many of its words, assert what they say, and do not say it of another.
     """
     span = find_quotation(quotation, passage)
     if span is None or count_share(statement or str(triple), span.text) < _MIN_SHARE_QUOTED:
@@ -72,7 +73,7 @@ def find_own_words(triple: Triple, quotation: str, passage: Passage, statement: 
 def _has_turn_of(statement: str, span: Span, passage: Passage) -> bool:
     """Decide whether somebody whom a statement names begins to speak within a span, which then shows who says what."""
     said = {word.folded for word in words_of(HUMP.sub(" ", statement))}
-    turns = (speaker for start, speaker in resolve_passage(passage).speakers if span.start <= start < span.end)
+    turns = resolve_passage(passage).turns_within(span.start, span.end)
     return any({word.folded for word in words_of(speaker)} <= said for speaker in turns)
 
 
@@ -148,7 +149,7 @@ def _fault_in(triple: Triple, statement: str, page: Page, place: tuple[int, int]
     """Why a stretch of a page does not state a fact."""
     sentence = page.sentences_of(*place)
     if not sentence:
-        return "the quoted words are no sentence"
+        return _NO_SENTENCE
     said = statement or str(triple)
     if held := _find_reservation(said, page, *_find_link(triple, page, sentence)):
         return held
@@ -169,6 +170,8 @@ def _fault_in(triple: Triple, statement: str, page: Page, place: tuple[int, int]
 def _find_reservation(said: str, page: Page, first: int, last: int) -> str | None:
     """Say what keeps the sentences around a stretch of a page from asserting it; None if nothing does."""
     sentence = page.sentences_of(first, last)
+    if not sentence:
+        return _NO_SENTENCE
     start = page.words[sentence.start].start
     end = page.words[sentence.stop].start if sentence.stop < len(page.words) else len(page.text)
     held = find_reservation(said, page.text[start:end], first - start, last - start)

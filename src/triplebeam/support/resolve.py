@@ -120,6 +120,10 @@ class Resolved:
         """Name who speaks at a place of the passage's own text; empty where nobody does."""
         return next((speaker for start, speaker in reversed(self.speakers) if start <= place), "")
 
+    def turns_within(self, start: int, end: int) -> list[str]:
+        """List who begins to speak within a stretch of the passage's own text."""
+        return [speaker for place, speaker in self.speakers if start <= place < end]
+
 
 @lru_cache(maxsize=128)
 def resolve(text: str, day: str = "") -> Resolved:

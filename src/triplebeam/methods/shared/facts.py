@@ -201,8 +201,7 @@ def _add_place(fact: Fact, span: Span | None, named: Passage | None, passages: S
 
 def _choose_speaker(statement: str, resolved: Resolved, span: Span) -> str:
     """Name who speaks in a span: of several, the one whom a statement names, else the first."""
-    inside = (speaker for start, speaker in resolved.speakers if span.start <= start < span.end)
-    speakers = [resolved.speaker_at(span.start), *inside]
+    speakers = [resolved.speaker_at(span.start), *resolved.turns_within(span.start, span.end)]
     said = {word.folded for word in content(HUMP.sub(" ", statement))}
     return next((each for each in speakers if {word.folded for word in words_of(each)} <= said), speakers[0])
 
