@@ -134,7 +134,7 @@ class Answer:
     ending: str = ""
     """Why the agent stopped, in words."""
     loop_text: str = ""
-    """The answer that ended an agent's loop, if there was one; ``text`` was then read from the best passages."""
+    """The answer that ended an agent's loop, if there was one; ``text`` may have been read from passages afterwards."""
     failure: str = ""
     """Why the model gave no answer, in one sentence; empty where it replied."""
 
@@ -146,12 +146,12 @@ class Answer:
 
     @property
     def supported(self) -> bool:
-        """A passage supports every fact, and the answer follows from the facts."""
+        """Whether a passage supports every fact, and the answer follows from the facts."""
         return self.follows and all(fact.span for fact in self.evidence)
 
     @property
     def follows(self) -> bool:
-        """The facts, be they supported or not, name each part of the answer or contradict the question."""
+        """Whether the facts, supported or not, name each part of the answer or contradict the question."""
         if not self.evidence:
             return False
         if self.outcome == "false_premise":

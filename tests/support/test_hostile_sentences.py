@@ -6,7 +6,7 @@ from tables import read_table
 from triplebeam.passage import Passage
 from triplebeam.support import locate_fact
 from triplebeam.support.claim import split_statement
-from triplebeam.support.find import find_own_words
+from triplebeam.support.find import find_replacement
 from triplebeam.triple import Triple
 
 pytestmark = pytest.mark.slow
@@ -26,7 +26,7 @@ def test_a_sentence_that_does_not_assert_a_fact_is_no_support(kind: str, fact: s
     triple, passage = FACTS[fact], write_passage(sentence)
     assert locate_fact(triple, sentence, passage, f"{triple}.") is None, kind
     assert locate_fact(triple, sentence, passage) is None, kind
-    assert find_own_words(triple, sentence, passage, f"{triple}.") is None, kind
+    assert find_replacement(triple, sentence, passage, f"{triple}.") is None, kind
 
 
 @pytest.mark.parametrize(
@@ -39,7 +39,7 @@ def test_a_sentence_that_does_not_assert_a_fact_is_no_support(kind: str, fact: s
 )
 def test_a_sentence_that_asserts_it_is(triple: Triple, sentence: str) -> None:
     assert locate_fact(triple, sentence, write_passage(sentence), f"{triple}.")
-    assert find_own_words(triple, sentence, write_passage(sentence), f"{triple}.")
+    assert find_replacement(triple, sentence, write_passage(sentence), f"{triple}.")
 
 
 CHAT = Passage(

@@ -69,9 +69,9 @@ class Below:
             return Method(self.method.text.partition(":")[2], parts=self.method.parts).retriever(self.context)
         assert self.method.agent
         base = self.method.agent.row.base or "hybrid"
-        # The bridge reader finds more of what a step needs among fewer passages.
-        reads_again = base == DEFAULT_METHOD and can_rerank(self.context)
-        return Method.parse(f"{base}+rerank" if reads_again else base).retriever(self.context)
+        # The bridge reader ranks more of what a step needs first, so a step reads fewer passages.
+        reranks = base == DEFAULT_METHOD and can_rerank(self.context)
+        return Method.parse(f"{base}+rerank" if reranks else base).retriever(self.context)
 
     def link(self) -> PassageLink:
         """Return GeAR's link: for facts the same base where it can search triples, else hybrid; for passages the one

@@ -146,7 +146,7 @@ def _weights(context: Context, base: ScoringBase, path: Path, given: Mapping[str
 
 
 def can_rerank(context: Context) -> bool:
-    """Is the index a folder, in the language of the bridge reader, which adapts the default embedder?"""
+    """Decide whether the index is a folder with the default embedder, which the bridge reader adapts."""
     source = context.source
     return isinstance(source, Snapshot) and source.manifest.embedder.name == DEFAULT_EMBEDDER
 

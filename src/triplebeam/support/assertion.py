@@ -19,8 +19,7 @@ _ANYWHERE = {
     r"|ied|ying)|misconception|far from (?:the truth|it)|by no means|jok(?:e|es|ingly)|lies? about|lied|made[- ]up"
     r"|invented (?:story|claim)|spoof|parody article|conspiracy theor\w+|doubt(?:s|ed|ful)?"
     r"|unconfirmed|unverified|unsubstantiated|retract\w+|correction:",
-    "instruction": r"(?:(?:^|[.:;,!?\"“(]) ?(?:please |now )?|\b(?:must|should|shall|and|to) )"
-    r"(?:ignore|disregard|forget|override) (?:all|any|the|your|every|previous|prior|what|these|those)\b"
+    "instruction": r"(?:ignore|disregard|forget|override) (?:all|any|the|your|every|previous|prior|what|these|those)\b"
     r"|(?:must|should|shall|please|always|will|you|to the user,?|now) (?:answer|reply"
     r"|respond|say|claim|pretend|state|conclude|insist|tell (?:the|every|any|people|users?|them|me"
     r"|him|her))\b|^\W*(?:[\w ]{1,20}: )?(?:answer|reply|respond|say|state|claim|pretend|conclude"
@@ -64,6 +63,7 @@ _ANYWHERE_IN = {
 _BEFORE, _BEHIND = 60, 30
 _BETWEEN_ENDS = {kind: re.compile(rf"(?:\b|(?<=\w)(?=n['’]t))(?:{words})\b") for kind, words in _BETWEEN.items()}
 _BOUND = re.compile(r"\b(?:since|until|before|after)\b(?= \w* ?\d)")
+_MAX_CONDITIONS = 5
 _CONDITION = re.compile(r"\bif\b([^,;:.]*),?", re.IGNORECASE)
 _QUESTION = re.compile(r"[^.!?]*\?(?=\s)")
 _END = re.compile(r"[.!?](?=\W*(?:\s|$))")
@@ -76,6 +76,12 @@ _ASKED = re.compile(
 _OF_QUESTIONS = (_ANYWHERE_IN["condition"], _BETWEEN_ENDS["plan"], _BETWEEN_ENDS["negation"])
 
 
+def has_other_negation(statement: str, quotation: str) -> bool:
+    """Decide whether one of a statement and a quotation denies something and the other does not."""
+    negation = _BETWEEN_ENDS["negation"]
+    return bool(negation.search(quotation)) != bool(negation.search(statement))
+
+
 def _find_clause(stretch: str, statement: str) -> str:
     """Leave out a clause before "but" that the statement says nothing of: "may have erred, but maintains that"."""
     before, joint, clause = stretch.rpartition(", but ")
@@ -83,21 +89,17 @@ def _find_clause(stretch: str, statement: str) -> str:
     return clause if joint and len(said & {word.folded for word in content(before)}) <= 2 else stretch
 
 
-def _find_part(sentence: str, start: int, end: int) -> str:
-    """Find the part of a sentence between semicolons that has a stretch."""
-    close = sentence.find(";", end)
-    return sentence[sentence.rfind(";", 0, start) + 1 : close if close >= 0 else None]
-
-
 def _strip_said_condition(sentence: str, statement: str) -> str:
     """Leave out a condition that a statement has, too: "If the lamp is red, stop" says to stop with a red lamp.
 
-    Half of its words are the statement's, and half of the statement's are elsewhere in the sentence.
+    Half of its words but for names are the statement's, and half of the statement's are elsewhere in the sentence.
     """
-    for clause in _CONDITION.finditer(sentence):
+    said = {word.folded for word in content(statement)}
+    for clause in [*_CONDITION.finditer(sentence)][:_MAX_CONDITIONS]:
         rest = sentence[: clause.start()] + sentence[clause.end() :]
-        said, condition, others = ({word.folded for word in content(text)} for text in (statement, clause[1], rest))
-        if 2 * len(condition & said) >= len(condition) and 2 * len(said & others) >= len(said):
+        condition = {word.folded for word in content(clause[1]) if not word.is_name}
+        others = {word.folded for word in content(rest)}
+        if condition and 2 * len(condition & said) >= len(condition) and 2 * len(said & others) >= len(said):
             return rest
     return sentence
 
@@ -111,7 +113,7 @@ def find_reservation(statement: str, sentence: str, start: int, end: int) -> str
     near = sentence[max(0, start - _BEFORE) : end + _BEHIND]
     stretch = _QUESTION.sub("", sentence[start:end])  # what a question before says of itself
     stretch = _find_clause(stretch, statement)
-    governing = _strip_said_condition(_find_part(sentence, start, end), statement)
+    governing = _strip_said_condition(sentence, statement)
     mark, asked = _END.search(sentence, end), _ASKED.search(statement)
     if mark and mark[0] == "?" and not asked:
         return "?"

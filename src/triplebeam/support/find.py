@@ -7,21 +7,25 @@ from itertools import pairwise, product
 
 from triplebeam.answer import Span
 from triplebeam.passage import Passage
-from triplebeam.support.assertion import find_reservation
+from triplebeam.support.assertion import find_reservation, has_other_negation
 from triplebeam.support.claim import Claim, claim_of, split_statement
-from triplebeam.support.entailment import MIN_SCORE_IN_ITS_WORDS, reader, states
+from triplebeam.support.entailment import MIN_SCORE_IN_ITS_WORDS, MIN_SCORE_REPLACED, reader, states
 from triplebeam.support.names import mentions, object_mentions
 from triplebeam.support.page import Page, page_of
 from triplebeam.support.reference import name_references
-from triplebeam.support.resolve import HUMP, Resolved, resolve_passage
+from triplebeam.support.resolve import Resolved, resolve_passage
 from triplebeam.support.restatement import (
-    count_share,
+    compute_word_overlap,
     find_addition,
+    has_names,
     is_by_its_speaker,
+    is_by_its_turn,
+    is_named,
     is_verbatim,
     restates,
+    split_speaker_names,
+    strip_chat_day,
     strip_source,
-    write_as_in_chat,
 )
 from triplebeam.support.subject import has_other_subject
 from triplebeam.text.stop_words import LIGHT_WORDS
@@ -37,8 +41,10 @@ _MIN_WORDS = 4
 #: What is wrong with quoted words that have those of a fact and say something else.
 _NOT_ASSERTED, _OF_ANOTHER = "the quoted words do not assert it: they say", "the quoted words say it of another than"
 _NO_SENTENCE = "the quoted words are no sentence"
-#: The least share of a fact's words in quoted words that stand for it.
-_MIN_SHARE_QUOTED = 0.4
+#: The least share of a fact's words in sentences that stand for it.
+_MIN_OVERLAP = 0.4
+#: In words: the longest name of a speaker before a colon, and the word behind it.
+_MAX_HEAD_WORDS = 5
 #: In words: a subject behind its object counts as this much farther away.
 _TURNED = 5
 
@@ -55,26 +61,31 @@ def find_quotation(quotation: str, passage: Passage) -> Span | None:
     return _span(passage, *place) if place else None
 
 
-def find_own_words(triple: Triple, quotation: str, passage: Passage, statement: str = "") -> Span | None:
-    """Find quoted words that may stand for a fact which they say in another way; None if they are not there.
+def find_replacement(triple: Triple, quotation: str, passage: Passage, statement: str = "") -> Span | None:
+    """Find whole sentences of a passage that may stand for a fact which they say in another way; None without any.
 
-    They have many of its words, assert what they say, and do not say it of another.
+    They have many of its words, and the passage all of its names and numbers. They assert what they say, do not say it
+    of another, and the model does not find that they state the reverse.
     """
-    span = find_quotation(quotation, passage)
-    if span is None or count_share(statement or str(triple), span.text) < _MIN_SHARE_QUOTED:
+    span, said = find_quotation(quotation, passage), statement or str(triple)
+    if span is None or compute_word_overlap(said, span.text) < _MIN_OVERLAP or not has_names(said, span.text, passage):
+        return None
+    if fault_of(triple, span, passage, span.text) or has_other_negation(said, span.text):
         return None
     fault = fault_of(triple, span, passage, statement) or ""
-    is_of_another = fault.startswith(_OF_ANOTHER) and not _has_turn_of(statement, span, passage)
-    if is_of_another or fault.startswith(_NOT_ASSERTED):
+    is_of_another = fault.startswith(_OF_ANOTHER) and not _has_turn_of(said, span, passage)
+    if is_of_another or fault.startswith(_NOT_ASSERTED) or not is_by_its_turn(said, span, passage):
         return None
-    return span if fault_of(triple, span, passage, span.text) is None else None
+    resolved = resolve_passage(passage)
+    page, place = page_of(resolved.text, passage.title), resolved.place(span.start, span.end)
+    claim = claim_of(Triple(*(split_speaker_names(part, passage) for part in triple)), page, *place)
+    return span if isinstance(claim, str) or states(claim, MIN_SCORE_REPLACED) else None
 
 
 def _has_turn_of(statement: str, span: Span, passage: Passage) -> bool:
     """Decide whether somebody whom a statement names begins to speak within a span, which then shows who says what."""
-    said = {word.folded for word in words_of(HUMP.sub(" ", statement))}
     turns = resolve_passage(passage).turns_within(span.start, span.end)
-    return any({word.folded for word in words_of(speaker)} <= said for speaker in turns)
+    return any(is_named(speaker, statement) for speaker, _ in turns)
 
 
 def find_support(triple: Triple, passage: Passage) -> Span | None:
@@ -108,9 +119,11 @@ def fault_of(triple: Triple, span: Span, passage: Passage, statement: str = "") 
     """
     if not 0 <= span.start < span.end <= len(passage.text) or passage.text[span.start : span.end] != span.text:
         return "the passage's text is not what the answer quotes"
-    if statement == span.text:  # what is said word for word only has to be asserted
-        return _find_reservation(statement, page_of(passage.text, passage.title), span.start, span.end)
-    *parts, statement = (write_as_in_chat(text, passage, span.text) for text in (*triple, statement))
+    if statement == span.text and _is_whole(span, own := page_of(passage.text, passage.title)):
+        return _find_reservation(statement, own, span.start, span.end)  # whole sentences only have to be asserted
+    *parts, statement = (
+        strip_chat_day(split_speaker_names(text, passage), passage, span.text) for text in (*triple, statement)
+    )
     triple = Triple(*parts)
     if statement and (said := strip_source(statement, passage, _end_of_speech(span, passage))) != statement:
         triple, statement = triple if triple.subject in said else split_statement(said), said
@@ -165,6 +178,13 @@ def _fault_in(triple: Triple, statement: str, page: Page, place: tuple[int, int]
     if isinstance(claim, str):
         return f"the quoted words do not hold {claim!r}"
     return f"the quoted words do not say {triple.predicate!r} of {triple.subject!r} and {triple.object!r}"
+
+
+def _is_whole(span: Span, page: Page) -> bool:
+    """Decide whether a span has all words of its sentences; a speaker's name may stand before it."""
+    sentence = page.sentences_of(span.start, span.end)
+    head = next((n for n in sentence[:_MAX_HEAD_WORDS] if page.words[n].gap.strip() == ":"), sentence.start)
+    return bool(sentence) and span.start <= page.words[head].start and page.words[sentence.stop - 1].end <= span.end
 
 
 def _find_reservation(said: str, page: Page, first: int, last: int) -> str | None:

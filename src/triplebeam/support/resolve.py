@@ -35,7 +35,7 @@ _LABELS = word_set(
 )
 #: In lines, on average, where several talk.
 _MAX_SPEAKER_WORDS = 6
-HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
+HUMP = re.compile(r"(?<=[a-z])(?<!\bMc)(?<!\bMac)(?=[A-Z])")
 #: A line that is a defined term: an option, a setting, or a name in the spelling of code, alone on its line.
 _TERM = re.compile(
     r"^[ \t]*(?P<term>(?:-{1,2}\w|/\w|\w+[_.]\w*|\w+=(?=\W*$)|[A-Z]\w*[a-z][A-Z]\w*|[A-Z]{3,}|`)[^\n]{0,80}?"
@@ -120,9 +120,9 @@ class Resolved:
         """Name who speaks at a place of the passage's own text; empty where nobody does."""
         return next((speaker for start, speaker in reversed(self.speakers) if start <= place), "")
 
-    def turns_within(self, start: int, end: int) -> list[str]:
-        """List who begins to speak within a stretch of the passage's own text."""
-        return [speaker for place, speaker in self.speakers if start <= place < end]
+    def turns_within(self, start: int, end: int) -> list[tuple[str, int]]:
+        """List who begins to speak within a stretch of the passage's own text, and where."""
+        return [(speaker, place) for place, speaker in self.speakers if start <= place < end]
 
 
 @lru_cache(maxsize=128)

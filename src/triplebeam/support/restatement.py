@@ -6,11 +6,13 @@ first in it begins a clause there: "Ann, who lived with Bob, died in Paris" says
 
 import re
 from bisect import bisect_right
-from calendar import month_name
+from calendar import day_name, month_name
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 from itertools import groupby
 from operator import itemgetter
 
+from triplebeam.answer import Span
 from triplebeam.passage import Passage
 from triplebeam.support.page import Page
 from triplebeam.support.resolve import DAYS, HUMP, resolve_passage
@@ -44,6 +46,11 @@ _MAX_TERM_WORDS = 3
 _ISO_DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 _CLAUSE = re.compile(r"[,;:()—–.\n]")
 _SENTENCE_END = re.compile(r"[.!?\n]")
+#: Words that say when something is.
+_TIME = re.compile(
+    rf"{DAYS.pattern}|\b(?:{'|'.join(day_name)}|{'|'.join(month_name[1:])}|ago|last|next|week|month|year|\d{{4}})",
+    re.IGNORECASE,
+)
 _ENDING = re.compile(r"(?<=\w{3})(?:ing|ed|es|d|s|e)$")
 _SAYING = "reports?|reported|says|said|writes|wrote|states|stated|notes|noted|mentions|quotes|admitted|told"
 #: How a statement says where something is said: "The Age reports that …", "The article of The Age says …".
@@ -65,8 +72,7 @@ def restates(
     """
     if not quote:
         return False
-    inside = [page.words[place] for place in quote]
-    around = _around(page, quote, passage) | _read_before(statement, page, quote)
+    inside, around = [page.words[place] for place in quote], _around(page, quote, passage)
     spoken = bool(speakers_of(passage))
     words = [word for word in content(statement) if word.key not in (_KINDS | _SPEECH if spoken else _KINDS)]
     places = _match_words(words, inside, _persons(passage))
@@ -77,44 +83,82 @@ def restates(
         return False
     if len(others) > _OTHER_WORDS * len(words) or len(found) < _MIN_SHARE_FOUND * len(words):
         return False
-    if len(found) < _MIN_WORDS_FOUND:
+    if len(found) < _MIN_WORDS_FOUND or _cuts_a_name(inside, found):
         return False
     if not in_order or not _are_in_order(found, inside, speakers_of(passage)):
         return not in_order
     return (spoken and _names_an_act(statement)) or _is_clause(inside, found, statement)
 
 
-def count_share(statement: str, quotation: str) -> float:
-    """Return how many of a statement's words a quotation has, from 0 to 1."""
+def compute_word_overlap(statement: str, quotation: str) -> float:
+    """Return the share of a statement's words that a quotation has."""
     said, quoted = ({word.folded for word in content(HUMP.sub(" ", text))} for text in (statement, quotation))
     return len(said & quoted) / len(said) if said else 0.0
 
 
-def write_as_in_chat(text: str, passage: Passage, quotation: str) -> str:
-    """Write the names of those who talk as the check reads them ("Li Hua" for LiHua), and no day that goes unsaid."""
-    speakers = speakers_of(passage)
-    for speaker in speakers:
+def has_names(statement: str, quotation: str, passage: Passage) -> bool:
+    """Decide whether a passage has all names of a statement, and a quotation, or what is above a text, its numbers."""
+    quoted, above = (words_of(HUMP.sub(" ", text)) for text in (quotation, f"{passage.title} {passage.origin}"))
+    words = words_of(HUMP.sub(" ", strip_chat_day(statement, passage, quotation)))
+    known = {word.folded for word in words_of(HUMP.sub(" ", passage.text))} | {word.folded for word in above}
+    known |= {word.folded for word in words_of(passage.document_id) if word.text.islower()}
+    numbers = {word.folded for word in (quoted if speakers_of(passage) else [*quoted, *above])}
+    fixed = [word for n, word in enumerate(words) if n and _is_fixed(words, n)]
+    return all(word.folded in (numbers if word.text[0].isdigit() else known) for word in fixed)
+
+
+def is_named(speaker: str, statement: str) -> bool:
+    """Decide whether a statement has all words of a speaker's name."""
+    said = {word.folded for word in words_of(HUMP.sub(" ", statement))}
+    return {word.folded for word in words_of(speaker)} <= said
+
+
+def is_by_its_turn(statement: str, span: Span, passage: Passage) -> bool:
+    """Decide whether the speaker with whom a statement begins says as much of it as any other in a quotation."""
+    resolved = resolve_passage(passage)
+    first = next((each for each in speakers_of(passage) if is_named(each, " ".join(statement.split()[:3]))), "")
+    turns = resolved.turns_within(span.start, span.end)
+    if not first or len(turns) < _PAIR:
+        return True
+    ends = [*(place for _, place in turns[1:]), span.end]
+    shares = [
+        (speaker, compute_word_overlap(statement, passage.text[place:end]))
+        for (speaker, place), end in zip(turns, ends, strict=True)
+    ]
+    own = max((share for speaker, share in shares if speaker == first), default=0.0)
+    return 2 * own >= max(share for _, share in shares)
+
+
+def split_speaker_names(text: str, passage: Passage) -> str:
+    """Write the names of those who talk as the check reads them: "Li Hua" for LiHua."""
+    for speaker in speakers_of(passage):
         text = re.sub(rf"\b{re.escape(speaker.replace(' ', ''))}\b", speaker, text)
-    is_days = DAYS.search(quotation) and not _names_an_act(text)
-    return _strip_day(text, passage) if speakers and not is_days else text
+    return text
+
+
+def strip_chat_day(text: str, passage: Passage, quotation: str) -> str:
+    """Leave out the day of a chat, on which somebody says something, unless the quotation speaks of another time."""
+    if not speakers_of(passage) or (_TIME.search(quotation) and not _names_an_act(text)):
+        return text
+    head = re.match(r".*?(?= (?:that|whether|if|about|to|for)\b)|.*", text, re.DOTALL)
+    return _strip_day(head[0], passage) + text[head.end() :] if head and head[0] else text
 
 
 def _strip_day(text: str, passage: Passage) -> str:
-    """Leave out the day of a passage, with its time."""
+    """Leave out the day of a passage, with its time, where it comes first."""
     if not passage.date:
         return text
     year, month, day = map(int, passage.date.split("-"))
     forms = (passage.date, rf"{month_name[month]} {day},? {year}", rf"{day} {month_name[month]} {year}")
-    when = (
-        rf"(?:\bearlier,? )?(?:\bin the chat of|\bon|\bof)? ?\(?\b(?:{'|'.join(forms)})(?:,? (?:at )?\d\d?:\d\d)?\)?,?"
-    )
-    return re.sub(r"\s+", " ", re.sub(when, "", text, flags=re.IGNORECASE)).strip() or text
+    time = r"(?:,? (?:at )?\d\d?:\d\d)?"
+    when = rf"(?:\bearlier,? )?(?:\bin the chat of|\bon|\bof)? ?\(?\b(?:{'|'.join(forms)}){time}\)?,?"
+    return re.sub(r"\s+", " ", re.sub(when, "", text, count=1, flags=re.IGNORECASE)).strip() or text
 
 
 def strip_source(statement: str, passage: Passage, quote_end: int) -> str:
     """Leave out where, by whom and on which day something is said, if the passage, its source or its date says so."""
     for each in reversed([*_REPORTED.finditer(statement)]):
-        if _is_its_source(each["source"] or each["teller"], passage):
+        if _is_its_source(each["source"] or each["teller"], replace(passage, title="")):
             statement = statement[: each.start()] + statement[each.end() :]
     saying = re.search(rf"\b(?:{_SAYING})(?: on)?\b", statement)
     head = statement[: saying.end() + len(passage.date) + 1] if saying else ""
@@ -142,7 +186,6 @@ def find_addition(statement: str, triple: Triple, page: Page, sentence: range, p
     """Find a name or number that a statement has beyond its triple, its sentence, the title, section and date."""
     known = _around(page, sentence, passage) | {page.words[place].folded for place in sentence}
     known |= {word.folded for word in words_of(f"{triple.subject} {triple.object}")}
-    known |= _read_before(statement, page, sentence)
     words = words_of(statement)
     new = [word for n, word in enumerate(words) if _is_fixed(words, n)]
     return next((word.text for word in new if word.folded not in known and word.key not in _KINDS), None)
@@ -152,29 +195,9 @@ def _around(page: Page, sentence: range, passage: Passage) -> set[str]:
     """List the words of title, section, metadata, of the two who talk, and of the date if the sentence has none."""
     said = page.text[page.words[sentence.start].start : page.words[sentence.stop - 1].end]
     dated = bool(_ISO_DATE.search(said))
-    named = words_of(_ISO_DATE.sub("", f"{page.title} {passage.title} {passage.origin} {passage.document_id}"))
-    return {word.folded for word in named} | _persons(passage) | (set() if dated else _date_words(passage))
-
-
-def _read_before(statement: str, page: Page, quote: range) -> set[str]:
-    """List the words of the passage before the quoted ones, if the statement has all of their names and numbers.
-
-    A word that it has beside them is then what "it" stands for. Names and numbers before them count for nothing: of
-    two that may be meant, it may be the other one.
-    """
-    said = {word.folded for word in words_of(statement)}
-    before, inside = page.words[: quote.start], [page.words[n] for n in quote]
-    known = {word.folded for word in before if word.is_name and _goes_on(word)}
-    names = [word for word in inside if word.is_name and (_goes_on(word) or word.folded in known)]
-    numbers = [word for word in inside if word.text[0].isdigit()]
-    if not all(word.folded in said for word in (*names, *numbers)):
-        return set()
-    return {word.folded for word in before if not word.is_name and not word.text[0].isdigit()}
-
-
-def _goes_on(word: Word) -> bool:
-    """Decide whether a word follows another one of its sentence: the first has a capital letter in any case."""
-    return bool(word.gap) and not _SENTENCE_END.search(word.gap)
+    named = words_of(_ISO_DATE.sub("", f"{page.title} {passage.title} {passage.origin}"))
+    file = {word.folded for word in words_of(passage.document_id) if word.text.islower()}
+    return {word.folded for word in named} | file | _persons(passage) | (set() if dated else _date_words(passage))
 
 
 def _persons(passage: Passage) -> set[str]:
@@ -271,6 +294,12 @@ def _are_in_order(found: Sequence[int], inside: Sequence[Word], speakers: Sequen
     order = [(bisect_right(starts, place), place) for place in found if inside[place].folded not in free]
     groups = [[place for _, place in each] for _, each in groupby(order, key=itemgetter(0))]
     return len(groups) == len({sentence for sentence, _ in order}) and all(each == sorted(each) for each in groups)
+
+
+def _cuts_a_name(inside: Sequence[Word], found: Sequence[int]) -> bool:
+    """Is a part of a longer name taken for the whole of it?"""
+    pairs = ((n, n + 1) for n in found if n + 1 < len(inside) and n + 1 not in found)
+    return any(inside[n].is_name and _is_other(inside[m]) and inside[m].gap == " " for n, m in pairs)
 
 
 def _is_other(word: Word) -> bool:

@@ -62,7 +62,7 @@ class QuotingReader:
         return make_cited_facts(reply.facts, passages) if reply else ()
 
     def quote_again(self, facts: Sequence[Fact]) -> Mapping[Fact, Fact]:
-        """One call for facts whose quotations do not state them: those that quoted words do, with the same in these."""
+        """Ask once for better quotations; return each fact that has one, with the same in its words."""
         ids = passages_of_facts(facts)
         passages = [self.passages[passage_id] for passage_id in ids]
         lines = [f"{fact.statement or fact.triple} (passage {ids.index(fact.passage_id) + 1})" for fact in facts]

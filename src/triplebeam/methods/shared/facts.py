@@ -19,11 +19,10 @@ from triplebeam.passage import Passage
 from triplebeam.ranking import Hit, Ranking
 from triplebeam.support import find_quotation, locate_fact, support_among
 from triplebeam.support.claim import split_statement
-from triplebeam.support.find import find_own_words
-from triplebeam.support.resolve import HUMP, Resolved, resolve_passage
-from triplebeam.support.restatement import count_share
+from triplebeam.support.find import find_replacement
+from triplebeam.support.resolve import Resolved, resolve_passage
+from triplebeam.support.restatement import compute_word_overlap, is_named
 from triplebeam.text.names import entity_key
-from triplebeam.text.words import content, words_of
 from triplebeam.triple import Triple
 
 _UP_TO_THREE_TEXTS = {"type": "array", "items": {"type": "string"}, "maxItems": len(PARTS)}
@@ -33,7 +32,7 @@ _NUMBER = re.compile(r"(?<![\d-])\d{1,4}\b")
 #: The number of facts from which on it counts that most of them are not in the words that were quoted.
 _MIN_UNQUOTED = 3
 #: The least share of a fact's words in the words that are quoted for it.
-_MIN_SHARE_QUOTED = 0.25
+_MIN_OVERLAP = 0.25
 #: In characters: so much of its passage's title is shown with a fact.
 _MAX_TITLE_CHARACTERS = 60
 
@@ -57,7 +56,7 @@ class Fact:
     source: str = ""
     """The title, section and metadata of its passage, where it has more than a title."""
     has_quotation: bool = False
-    """Whether its passage has the quoted words, and they some of its own, be it that they state it or not."""
+    """Whether the quoted words are in its passage and share words with it."""
 
     @property
     def is_quoted(self) -> bool:
@@ -89,7 +88,7 @@ class Fact:
 
 
 def find_invention(facts: Sequence[Fact]) -> str:
-    """Say so if most facts that a model noted, or all, are in no passage; empty if they are worth it."""
+    """Say so if most facts that a model noted, or all, are in no passage; empty otherwise."""
     read = [fact for fact in facts if not fact.from_memory]
     if len(read) >= _MIN_UNQUOTED and 2 * sum(not fact.is_quoted for fact in read) > len(read):
         return "most facts that the model noted are not in the passages"
@@ -164,9 +163,11 @@ def make_cited_facts(rows: Sequence[CitedFact], passages: Sequence[Passage]) -> 
 def restate_fact(fact: Fact, row: RestatedFact, passages: Sequence[Passage]) -> Fact | None:
     """Return a fact in quoted words; None if no passage has them, or if they say something else."""
     named = passages[row.passage - 1 : row.passage] if row.passage else ()
-    spans = (find_own_words(fact.triple, row.quotation, each, fact.statement) for each in [*named, *passages])
-    span = next(filter(None, spans), None)
-    return _add_place(Fact(split_statement(span.text), statement=span.text), span, None, passages) if span else None
+    spans = (find_replacement(fact.triple, row.quotation, each, fact.statement) for each in [*named, *passages])
+    if (span := next(filter(None, spans), None)) is None:
+        return None
+    placed = _add_place(fact, span, None, passages)
+    return replace(placed, triple=split_statement(span.text), statement=span.text)
 
 
 def _list_triples(row: CitedFact) -> Sequence[Triple]:
@@ -184,7 +185,7 @@ def _find_source(triple: Triple, row: CitedFact, passages: Sequence[Passage]) ->
     same = [passages[number - 1].id for number in row.also if 1 <= number <= len(passages)]
     fact = _add_place(Fact(triple, statement=row.fact.strip()), words, named[0] if named else None, passages)
     also_in = tuple(id_ for id_ in dict.fromkeys(same) if id_ != fact.passage_id)
-    has_quotation = words is not None and count_share(row.fact or str(triple), words.text) >= _MIN_SHARE_QUOTED
+    has_quotation = words is not None and compute_word_overlap(row.fact or str(triple), words.text) >= _MIN_OVERLAP
     return replace(fact, span=span, has_quotation=has_quotation, also_in=also_in)
 
 
@@ -201,9 +202,9 @@ def _add_place(fact: Fact, span: Span | None, named: Passage | None, passages: S
 
 def _choose_speaker(statement: str, resolved: Resolved, span: Span) -> str:
     """Name who speaks in a span: of several, the one whom a statement names, else the first."""
-    speakers = [resolved.speaker_at(span.start), *resolved.turns_within(span.start, span.end)]
-    said = {word.folded for word in content(HUMP.sub(" ", statement))}
-    return next((each for each in speakers if {word.folded for word in words_of(each)} <= said), speakers[0])
+    inside = (speaker for speaker, _ in resolved.turns_within(span.start, span.end))
+    speakers = list(filter(None, (resolved.speaker_at(span.start), *inside)))
+    return next((each for each in speakers if is_named(each, statement)), next(iter(speakers), ""))
 
 
 def find_support(triple: Triple, passages: Sequence[Passage]) -> Fact:

@@ -61,8 +61,6 @@ class Loop:
     """Why the loop stops, in words; empty while it goes on."""
     outside: Account = field(default_factory=Account)
     """What was spent outside the steps."""
-    restated: dict[Evidence, Evidence] = field(default_factory=dict)
-    """Facts that their quotations did not support, with the same in quoted words."""
     failure: str | None = None
     """Why the last reply of a step could not be used; empty where it could, None where no step asked for any."""
 
@@ -149,7 +147,7 @@ class Loop:
             contradicting=tuple(fact.evidence() for fact in self.contradicting),
             may_be_incomplete=self.may_be_incomplete,
             ranking=self.so_far,
-            evidence=tuple(dict.fromkeys(self.restated.get(fact, fact) for fact in evidence)),
+            evidence=tuple(dict.fromkeys(evidence)),
             steps=tuple(self.steps),
             usage=sum((step.usage for step in self.steps), self.outside.usage + spent.usage),
             ending="; ".join([self.ending, *self.outside.problems, *spent.problems]),
@@ -159,16 +157,16 @@ class Loop:
 
     def quote_again(self, answer: Answer, ask: Callable[[Sequence[Fact]], Mapping[Fact, Fact]]) -> Answer:
         """Ask for the words that state facts whose quotations do not, if the answer lacks nothing else."""
-        lacking = [fact for fact in self.used if fact.passage_id and not fact.span and not fact.from_memory]
-        if not lacking or not answer.follows:
+        lacking = [fact for fact in self.used if fact.passage_id and not fact.span]
+        if not lacking or not answer.follows or any(fact.from_memory for fact in answer.evidence):
             return answer
-        with account() as self.outside:
-            self.restated = {fact.evidence(): same.evidence() for fact, same in ask(lacking).items()}
+        with account() as spent:
+            told = {fact.evidence(): same.evidence() for fact, same in ask(lacking).items()}
         return replace(
             answer,
-            evidence=tuple(self.restated.get(fact, fact) for fact in answer.evidence),
-            usage=answer.usage + self.outside.usage,
-            ending="; ".join([answer.ending, *self.outside.problems]),
+            evidence=tuple(dict.fromkeys(told.get(fact, fact) for fact in answer.evidence)),
+            usage=answer.usage + spent.usage,
+            ending="; ".join([answer.ending, *spent.problems]),
         )
 
     def _list_missing(self, read: ReadAnswer) -> tuple[str, ...]:
