@@ -43,8 +43,8 @@ _NOT_ASSERTED, _OF_ANOTHER = "the quoted words do not assert it: they say", "the
 _NO_SENTENCE = "the quoted words are no sentence"
 #: The least share of a fact's words in sentences that stand for it.
 _MIN_OVERLAP = 0.4
-#: In words: the longest name of a speaker before a colon, and the word behind it.
-_MAX_HEAD_WORDS = 5
+#: What may stand between a sentence and its end, or its beginning.
+_MARKS = " \t*_`'’\"“”()"
 #: In words: a subject behind its object counts as this much farther away.
 _TURNED = 5
 
@@ -62,7 +62,7 @@ def find_quotation(quotation: str, passage: Passage) -> Span | None:
 
 
 def find_replacement(triple: Triple, quotation: str, passage: Passage, statement: str = "") -> Span | None:
-    """Find whole sentences of a passage that may stand for a fact which they say in another way; None without any.
+    """Find sentences of a passage that may stand for a fact which they say in another way; None without any.
 
     They have many of its words, and the passage all of its names and numbers. They assert what they say, do not say it
     of another, and the model does not find that they state the reverse.
@@ -119,8 +119,8 @@ def fault_of(triple: Triple, span: Span, passage: Passage, statement: str = "") 
     """
     if not 0 <= span.start < span.end <= len(passage.text) or passage.text[span.start : span.end] != span.text:
         return "the passage's text is not what the answer quotes"
-    if statement == span.text and _is_whole(span, own := page_of(passage.text, passage.title)):
-        return _find_reservation(statement, own, span.start, span.end)  # whole sentences only have to be asserted
+    if statement == span.text and _is_whole(span, passage.text):  # whole sentences only have to be asserted
+        return _find_reservation(statement, page_of(passage.text, passage.title), span.start, span.end)
     *parts, statement = (
         strip_chat_day(split_speaker_names(text, passage), passage, span.text) for text in (*triple, statement)
     )
@@ -180,11 +180,10 @@ def _fault_in(triple: Triple, statement: str, page: Page, place: tuple[int, int]
     return f"the quoted words do not say {triple.predicate!r} of {triple.subject!r} and {triple.object!r}"
 
 
-def _is_whole(span: Span, page: Page) -> bool:
-    """Decide whether a span has all words of its sentences; a speaker's name may stand before it."""
-    sentence = page.sentences_of(span.start, span.end)
-    head = next((n for n in sentence[:_MAX_HEAD_WORDS] if page.words[n].gap.strip() == ":"), sentence.start)
-    return bool(sentence) and span.start <= page.words[head].start and page.words[sentence.stop - 1].end <= span.end
+def _is_whole(span: Span, text: str) -> bool:
+    """Decide whether a span begins and ends where a sentence, a line, a cell or what is behind a colon does."""
+    before, behind = text[: span.start].rstrip(_MARKS), text[span.end :].lstrip(_MARKS)
+    return before[-1:] in ("", *"\n.!?:;|") and behind[:1] in ("", *"\n.!?;|")
 
 
 def _find_reservation(said: str, page: Page, first: int, last: int) -> str | None:

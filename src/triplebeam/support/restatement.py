@@ -9,7 +9,7 @@ from bisect import bisect_right
 from calendar import day_name, month_name
 from collections.abc import Collection, Sequence
 from dataclasses import replace
-from itertools import groupby
+from itertools import groupby, pairwise
 from operator import itemgetter
 
 from triplebeam.answer import Span
@@ -98,12 +98,15 @@ def compute_word_overlap(statement: str, quotation: str) -> float:
 
 def has_names(statement: str, quotation: str, passage: Passage) -> bool:
     """Decide whether a passage has all names of a statement, and a quotation, or what is above a text, its numbers."""
-    quoted, above = (words_of(HUMP.sub(" ", text)) for text in (quotation, f"{passage.title} {passage.origin}"))
+    texts = (quotation, f"{passage.title} {passage.origin}", passage.text)
+    quoted, above, own = (words_of(HUMP.sub(" ", text)) for text in texts)
     words = words_of(HUMP.sub(" ", strip_chat_day(statement, passage, quotation)))
-    known = {word.folded for word in words_of(HUMP.sub(" ", passage.text))} | {word.folded for word in above}
+    known = {word.folded for word in (*above, *own)}
     known |= {word.folded for word in words_of(passage.document_id) if word.text.islower()}
     numbers = {word.folded for word in (quoted if speakers_of(passage) else [*quoted, *above])}
-    fixed = [word for n, word in enumerate(words) if n and _is_fixed(words, n)]
+    # A first name may be missing.
+    full = {n for n, (word, last) in enumerate(pairwise(words)) if word.is_name and last.is_name and last.gap == " "}
+    fixed = [word for n, word in enumerate(words) if n and _is_fixed(words, n) and n not in full]
     return all(word.folded in (numbers if word.text[0].isdigit() else known) for word in fixed)
 
 
@@ -117,8 +120,9 @@ def is_by_its_turn(statement: str, span: Span, passage: Passage) -> bool:
     """Decide whether the speaker with whom a statement begins says as much of it as any other in a quotation."""
     resolved = resolve_passage(passage)
     first = next((each for each in speakers_of(passage) if is_named(each, " ".join(statement.split()[:3]))), "")
-    turns = resolved.turns_within(span.start, span.end)
-    if not first or len(turns) < _PAIR:
+    before = resolved.speaker_at(span.start)
+    turns = [*([(before, span.start)] if before else []), *resolved.turns_within(span.start + 1, span.end)]
+    if not first or not turns:
         return True
     ends = [*(place for _, place in turns[1:]), span.end]
     shares = [
