@@ -301,7 +301,8 @@ def _kill_when_written(
 
     def written() -> int:
         stats = client.find(f"/{index}/_stats/indexing")
-        return int(stats["_all"]["primaries"]["indexing"]["index_total"]) if stats else 0
+        primaries = stats["_all"]["primaries"] if stats else {}  # without any until the first shard has started
+        return int(primaries["indexing"]["index_total"]) if primaries else 0
 
     try:
         deadline = time.monotonic() + 4 * SECONDS
