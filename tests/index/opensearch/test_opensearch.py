@@ -236,7 +236,8 @@ def test_only_the_folder_that_has_the_documents_may_write(build: Build) -> None:
         build("owned", "elsewhere").build(world_documents()[:1])
 
 
-def test_a_server_finds_the_index_by_its_prefix(build: Build, words: Embedder) -> None:
+def test_a_server_finds_the_index_by_its_prefix(build: Build, words: Embedder, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("triplebeam.index.opensearch.source._SECONDS_BETWEEN_LOOKS", 0.0)
     builder = build("served")
     builder.build(world_documents())
     library = Library([place_of(builder)], Settings(), embedder=words)
