@@ -11,8 +11,8 @@ It began as GeAR's agent (`methods.gear`), and differs where that helps with a u
 - ``answer_from``: the verdict's answer stands, and facts whose quotations do not state them are quoted again; without
   one, the likeliest answer is read from the passages of the facts used, with the facts beside them.
 - A list goes on while a step brings new items; an answer may also be that the question's premise is false.
-- ``fall_back``: a model whose replies cannot be used, that repeats its queries, gives none, or notes facts that no
-  passage states, reads the search for the question once instead, and the ending says so.
+- ``fall_back``: a model whose replies cannot be used, that repeats its queries, gives none, or notes facts that
+  are in no passage, reads the search for the question once instead, and the ending says so.
 - ``stop_when_stuck``: the agent also stops, saying so, when a query repeats an earlier one, when a step brings neither
   a new fact nor a new passage, and when ``attempts`` steps in a row add nothing to the chain of facts. Small models
   repeat the question, whatever the prompt says: the first time, the question is searched for with the facts so far.

@@ -132,7 +132,7 @@ def answer_from_evidence(
 ) -> ReadAnswer:
     """Read from the passages of the facts used, filled up with the best others, and the facts beside them.
 
-    With the passages' ``texts``, others are read only as far as all fit into the token budget.
+    With the passages' ``texts``, others are read only while all fit into the token budget.
     """
     sources = passages_of_facts(loop.used)
     used = min(len(sources), 2 * passages)

@@ -1,4 +1,4 @@
-"""Blend: plain search, and graphs as far as the index has topics to walk between. The default.
+"""Blend: plain search, and graphs where the index has topics to walk between. The default.
 
 Ours, no paper's. Plain search scores every passage by terms, vectors, clauses and titles. Three walks start from it or
 beside it: messages over the graph of passages, PageRank from the nearest triples, PageRank from the names in the

@@ -80,7 +80,7 @@ class Rerank:
 
     @staticmethod
     def follow_over(terms: TermIndex, passages: PassageTable) -> RareTerms:
-        """Return what follows rare terms as far as the reader was trained to."""
+        """Return what follows rare terms, with the limits that the reader was trained with."""
         return RareTerms(terms=terms, passages=passages, max_passages=_MAX_SHARING, senders=1, min_distance=1)
 
     @property
@@ -196,7 +196,7 @@ def _share(scores: NDArray[np.float32]) -> NDArray[np.float64]:
 
 
 def _first_scores(found: Ranking, depth: int) -> list[float]:
-    """Return what the base adds: the rank, and the score as far as it is among the first."""
+    """Return what the base adds: the rank, and the score of the first ``depth``."""
     scores = np.zeros(len(found))
     scores[:depth] = min_max(np.array([hit.score for hit in found[:depth]], np.float32))
     ranked: list[float] = (1 / (_RANK_CONSTANT + 1 + np.arange(len(found))) + _SCORE_WEIGHT * scores).tolist()

@@ -121,7 +121,7 @@ function goTo(event, passageId) {
 
 export const anchor = (passageId) => `passage-${encodeURIComponent(passageId)}`;
 
-/** Time, calls, tokens and price, as far as they are known. */
+/** Time, calls, tokens and price, where they are known. */
 export function cost({ seconds: time, usage, price, ending, outcome }) {
   const parts = [seconds(time)];
   if (usage) {

@@ -29,7 +29,7 @@ export async function evidenceGraph(result, signal) {
   return graph;
 }
 
-/** The piece of the index's graph around `{entity}` or `{passage}`, as far as the result's filter shows it. */
+/** The piece of the index's graph around `{entity}` or `{passage}`, within the result's filter. */
 export function neighbourhood({ index, where }, centre, signal, limit = 60) {
   const words = new URLSearchParams({ ...centre, limit, ...(where ? { where } : {}) });
   return get(`${within(index, "graph")}?${words}`, signal);
