@@ -1,5 +1,6 @@
 """What an agent gives back: its steps as they happened, and an answer with evidence one can check."""
 
+import re
 from abc import ABC, abstractmethod
 from calendar import month_name
 from collections.abc import Generator, Sequence
@@ -23,7 +24,7 @@ Outcome: TypeAlias = Literal["answered", "guess", "not_in_documents", "false_pre
 #: Separates the parts of an answer, such as the items of a list.
 SEPARATOR = ";"
 #: Words of an answer from which several facts together may name it.
-_MIN_LONG_ANSWER_WORDS = 5
+_MIN_LONG_ANSWER_WORDS = 4
 #: A yes or no is supported if the facts have at least this share of the question's words.
 _MIN_SHARE_TOLD = 0.35
 #: Beginnings of words by which a question speaks of reports and their dates, which no fact has to repeat.
@@ -35,6 +36,8 @@ _OF_REPORTS = frozenset(
         *month_name[1:],
     )
 )
+#: The time behind a day, which a fact has in its passage's title at best.
+_CLOCK = re.compile(r"(?<=\d{4}-\d\d-\d\d)[ T,]+\d\d?:\d\d(?::\d\d)?")
 #: What the name of another place begins with: New York is never called York.
 _OTHER_PLACE = word_set("new north south east west northern southern eastern western central upper lower")
 
@@ -232,7 +235,7 @@ def _list_words(fact: Evidence) -> list[Word]:
 
 def _find_names(answer: str, facts: Sequence[Sequence[Word]]) -> tuple[int, ...]:
     """Find the facts, from 1, that name an answer; a long answer may need several of them together."""
-    named = content(strip_qualifier(answer))
+    named = content(_CLOCK.sub("", strip_qualifier(answer)))
     wanted = {word.folded if word.is_name or word.text[0].isdigit() else _cut(word) for word in named}
     if not wanted:  # nothing but punctuation
         return ()

@@ -6,7 +6,6 @@ from tables import read_table
 from triplebeam.passage import Passage
 from triplebeam.support import locate_fact
 from triplebeam.support.claim import split_statement
-from triplebeam.support.find import find_replacement
 from triplebeam.triple import Triple
 
 pytestmark = pytest.mark.slow
@@ -26,7 +25,6 @@ def test_a_sentence_that_does_not_assert_a_fact_is_no_support(kind: str, fact: s
     triple, passage = FACTS[fact], write_passage(sentence)
     assert locate_fact(triple, sentence, passage, f"{triple}.") is None, kind
     assert locate_fact(triple, sentence, passage) is None, kind
-    assert find_replacement(triple, sentence, passage, f"{triple}.") is None, kind
 
 
 @pytest.mark.parametrize(
@@ -129,28 +127,3 @@ def test_no_name_is_exchanged_for_another(statement: str, triple: Triple) -> Non
     passage = Passage("p", f"Fjord is a paper. {said}", "Papers of the north")
     assert locate_fact(triple, said, passage, statement) is None
     assert locate_fact(ARGUES, said, passage, said)
-
-
-TURNS = "Mira: I sold the red boat.\nTomHale: I sold the blue car last week."
-
-
-@pytest.mark.parametrize(
-    ("text", "statement", "replaced"),
-    [
-        ("The club meets in May. They eat on the quay.", "The members of the club eat on the quay.", True),
-        ("Lund said it. The mill was sold to Holm in 1931.", "Per Lund sold the mill to Holm in 1931.", True),
-        ("It was not Ilse Brandt who won the Kestrel Prize.", "Ilse Brandt won the Kestrel Prize.", False),
-        ("Holm Mills sold the quay in 1931.", "Holm Mills sold the quay in 1950.", False),
-        ("The bridge opened in 1931 and closed in 1950.", "The bridge opened in 1950.", False),
-        ("If Ilse Brandt wins, she owns the Lantern Mill.", "Ilse Brandt owns the Lantern Mill.", False),
-        ("The album was recorded by Ann Holm.", "The album was recorded by Per Lund.", False),
-        (TURNS, "Tom Hale sold the blue car.", True),
-        (TURNS, "Tom Hale sold the red boat.", False),
-        (TURNS, "Mira sold the blue car.", False),
-        (TURNS, "Tom Hale sold the blue car on 2024-05-03.", False),
-    ],
-)
-def test_sentences_stand_for_what_they_say_in_another_way(text: str, statement: str, replaced: bool) -> None:
-    passage = Passage("p", text, "Talk of 2024-05-03", document_id="Per Lund 1950")
-    triple = split_statement(statement)
-    assert bool(find_replacement(triple, text, passage, statement)) == replaced

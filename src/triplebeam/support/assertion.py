@@ -72,14 +72,14 @@ _ASKED = re.compile(
     r"\b(?:ask|wonder|want|invit|suggest|propos|offer|told|tell|inquir|enquir|request|check|question|recommend)",
     re.IGNORECASE,
 )
+NEGATION = _BETWEEN_ENDS["negation"]
 #: Whoever asks says these of himself.
-_OF_QUESTIONS = (_ANYWHERE_IN["condition"], _BETWEEN_ENDS["plan"], _BETWEEN_ENDS["negation"])
+_OF_QUESTIONS = (_ANYWHERE_IN["condition"], _BETWEEN_ENDS["plan"], NEGATION)
 
 
 def has_other_negation(statement: str, quotation: str) -> bool:
     """Decide whether one of a statement and a quotation denies something and the other does not."""
-    negation = _BETWEEN_ENDS["negation"]
-    return bool(negation.search(quotation)) != bool(negation.search(statement))
+    return bool(NEGATION.search(quotation)) != bool(NEGATION.search(statement))
 
 
 def _find_clause(stretch: str, statement: str) -> str:
@@ -126,5 +126,5 @@ def find_reservation(statement: str, sentence: str, start: int, end: int) -> str
     bounds, said = (set(_BOUND.findall(text.casefold())) for text in (sentence, statement))
     if said - bounds and bounds - said:
         return str(min(bounds - said))
-    denied = _BETWEEN_ENDS["negation"].search(statement)
-    return f"no {denied[0]!r}" if denied and not _BETWEEN_ENDS["negation"].search(sentence) else None
+    denied = NEGATION.search(statement)
+    return f"no {denied[0]!r}" if denied and not NEGATION.search(sentence) else None

@@ -2,25 +2,21 @@
 
 import re
 from collections.abc import Iterable
-from difflib import SequenceMatcher
-from itertools import pairwise, product
+from itertools import product
 
 from triplebeam.answer import Span
 from triplebeam.passage import Passage
-from triplebeam.support.assertion import find_reservation, has_other_negation
+from triplebeam.support.assertion import find_reservation
 from triplebeam.support.claim import Claim, claim_of, split_statement
-from triplebeam.support.entailment import MIN_SCORE_IN_ITS_WORDS, MIN_SCORE_REPLACED, reader, states
+from triplebeam.support.entailment import MIN_SCORE_IN_ITS_WORDS, reader, states
 from triplebeam.support.names import mentions, object_mentions
 from triplebeam.support.page import Page, page_of
+from triplebeam.support.quotation import locate, match_quotation, remove_brackets
 from triplebeam.support.reference import name_references
 from triplebeam.support.resolve import Resolved, resolve_passage
 from triplebeam.support.restatement import (
-    compute_word_overlap,
     find_addition,
-    has_names,
     is_by_its_speaker,
-    is_by_its_turn,
-    is_named,
     is_verbatim,
     restates,
     split_speaker_names,
@@ -29,29 +25,20 @@ from triplebeam.support.restatement import (
 )
 from triplebeam.support.subject import has_other_subject
 from triplebeam.text.stop_words import LIGHT_WORDS
-from triplebeam.text.words import Word, words_of
+from triplebeam.text.words import words_of
 from triplebeam.triple import Triple
 
-_ELLIPSIS = re.compile(r"\[?(?:…|\.\s?\.\s?\.)\]?")
-#: A quotation with an ellipsis leaves out at most this many characters in one place.
-_MAX_GAP_CHARACTERS = 300
-#: The share of a quotation's words that the passage has in the same order, if it counts as a near miss.
-_MIN_MATCHING_SHARE = 0.75
-_MIN_WORDS = 4
-#: What is wrong with quoted words that have those of a fact and say something else.
-_NOT_ASSERTED, _OF_ANOTHER = "the quoted words do not assert it: they say", "the quoted words say it of another than"
 _NO_SENTENCE = "the quoted words are no sentence"
-#: The least share of a fact's words in sentences that stand for it.
-_MIN_OVERLAP = 0.4
-#: What may stand between a sentence and its end, or its beginning.
-_MARKS = " \t*_`'’\"“”()"
 #: In words: a subject behind its object counts as this much farther away.
 _TURNED = 5
 
 
 def locate_fact(triple: Triple, quotation: str, passage: Passage, statement: str = "") -> Span | None:
-    """Find the passage's words that a reader quotes for a fact; None if they are not there or do not state it."""
-    span = find_quotation(quotation, passage)
+    """Find the passage's words that a reader quotes for a fact; None if they are not there or do not state it.
+
+    Without a quotation, the statement is one, with additions in brackets.
+    """
+    span = find_quotation(quotation or statement, passage)
     return span if span and fault_of(triple, span, passage, statement) is None else None
 
 
@@ -59,33 +46,6 @@ def find_quotation(quotation: str, passage: Passage) -> Span | None:
     """Find the words of the passage that a reader quotes, be it that they state a fact or not; None if it has none."""
     place = locate(quotation, passage.text)
     return _span(passage, *place) if place else None
-
-
-def find_replacement(triple: Triple, quotation: str, passage: Passage, statement: str = "") -> Span | None:
-    """Find sentences of a passage that may stand for a fact which they say in another way; None without any.
-
-    They have many of its words, and the passage all of its names and numbers. They assert what they say, do not say it
-    of another, and the model does not find that they state the reverse.
-    """
-    span, said = find_quotation(quotation, passage), statement or str(triple)
-    if span is None or compute_word_overlap(said, span.text) < _MIN_OVERLAP or not has_names(said, span.text, passage):
-        return None
-    if fault_of(triple, span, passage, span.text) or has_other_negation(said, span.text):
-        return None
-    fault = fault_of(triple, span, passage, statement) or ""
-    is_of_another = fault.startswith(_OF_ANOTHER) and not _has_turn_of(said, span, passage)
-    if is_of_another or fault.startswith(_NOT_ASSERTED) or not is_by_its_turn(said, span, passage):
-        return None
-    resolved = resolve_passage(passage)
-    page, place = page_of(resolved.text, passage.title), resolved.place(span.start, span.end)
-    claim = claim_of(Triple(*(split_speaker_names(part, passage) for part in triple)), page, *place)
-    return span if isinstance(claim, str) or states(claim, MIN_SCORE_REPLACED) else None
-
-
-def _has_turn_of(statement: str, span: Span, passage: Passage) -> bool:
-    """Decide whether somebody whom a statement names begins to speak within a span, which then shows who says what."""
-    turns = resolve_passage(passage).turns_within(span.start, span.end)
-    return any(is_named(speaker, statement) for speaker, _ in turns)
 
 
 def find_support(triple: Triple, passage: Passage) -> Span | None:
@@ -119,8 +79,13 @@ def fault_of(triple: Triple, span: Span, passage: Passage, statement: str = "") 
     """
     if not 0 <= span.start < span.end <= len(passage.text) or passage.text[span.start : span.end] != span.text:
         return "the passage's text is not what the answer quotes"
-    if statement == span.text and _is_whole(span, passage.text):  # whole sentences only have to be asserted
-        return _find_reservation(statement, page_of(passage.text, passage.title), span.start, span.end)
+    quotation = match_quotation(statement, passage, span.start, span.end) if statement else None
+    if quotation:
+        if not quotation.is_backed:
+            return f"the passage does not say what is in brackets, or a name is cut off: {statement!r}"
+        is_asked = quotation.is_spoken and statement.rstrip("\"”' ").endswith("?")
+        return None if is_asked else _find_reservation(statement, quotation.page, *quotation.span)
+    statement = remove_brackets(statement)
     *parts, statement = (
         strip_chat_day(split_speaker_names(text, passage), passage, span.text) for text in (*triple, statement)
     )
@@ -167,7 +132,7 @@ def _fault_in(triple: Triple, statement: str, page: Page, place: tuple[int, int]
     if held := _find_reservation(said, page, *_find_link(triple, page, sentence)):
         return held
     if has_other_subject(triple, page, sentence) or not is_by_its_speaker(said, page, sentence, passage):
-        return f"{_OF_ANOTHER} {triple.subject!r}"
+        return f"the quoted words say it of another than {triple.subject!r}"
     if statement and (other := find_addition(statement, triple, page, sentence, passage)):
         return f"the quoted words do not hold {other!r}"
     claim = claim_of(triple, page, *place)
@@ -180,12 +145,6 @@ def _fault_in(triple: Triple, statement: str, page: Page, place: tuple[int, int]
     return f"the quoted words do not say {triple.predicate!r} of {triple.subject!r} and {triple.object!r}"
 
 
-def _is_whole(span: Span, text: str) -> bool:
-    """Decide whether a span begins and ends where a sentence, a line, a cell or what is behind a colon does."""
-    before, behind = text[: span.start].rstrip(_MARKS), text[span.end :].lstrip(_MARKS)
-    return before[-1:] in ("", *"\n.!?:;|") and behind[:1] in ("", *"\n.!?;|")
-
-
 def _find_reservation(said: str, page: Page, first: int, last: int) -> str | None:
     """Say what keeps the sentences around a stretch of a page from asserting it; None if nothing does."""
     sentence = page.sentences_of(first, last)
@@ -194,7 +153,7 @@ def _find_reservation(said: str, page: Page, first: int, last: int) -> str | Non
     start = page.words[sentence.start].start
     end = page.words[sentence.stop].start if sentence.stop < len(page.words) else len(page.text)
     held = find_reservation(said, page.text[start:end], first - start, last - start)
-    return f"{_NOT_ASSERTED} {held!r}" if held else None
+    return f"the quoted words do not assert it: they say {held!r}" if held else None
 
 
 def _is_in_its_words(
@@ -215,45 +174,3 @@ def _is_in_its_words(
 
 def _span(passage: Passage, start: int, end: int) -> Span:
     return Span(passage_id=passage.id, start=start, end=end, text=passage.text[start:end])
-
-
-def locate(quotation: str, text: str) -> tuple[int, int] | None:
-    """Start and end of the words quoted, in the text; None if they are not there.
-
-    Only letters and digits are compared, so that line breaks, quotation marks, dashes, markup and case make no
-    difference. A quotation with an ellipsis, or with a few words that differ, gives the text's own words at that place.
-    """
-    words = words_of(text)
-    pieces = filter(None, [[word.folded for word in words_of(piece)] for piece in _ELLIPSIS.split(quotation)])
-    places: list[tuple[int, int]] = []
-    for piece in pieces:
-        found = _exactly(piece, words, places[-1][1] if places else 0) or _nearly(piece, words)
-        if found is None:
-            return None
-        places.append(found)
-    gaps = [words[after[0]].start - words[before[1] - 1].end for before, after in pairwise(places)]
-    if not places or not all(0 <= gap <= _MAX_GAP_CHARACTERS for gap in gaps):
-        return None
-    return words[places[0][0]].start, words[places[-1][1] - 1].end
-
-
-def _exactly(piece: list[str], words: list[Word], after: int) -> tuple[int, int] | None:
-    length = len(piece)
-    for first in range(after, len(words) - length + 1):
-        if words[first].folded == piece[0] and [word.folded for word in words[first : first + length]] == piece:
-            return first, first + length
-    return None
-
-
-def _nearly(piece: list[str], words: list[Word]) -> tuple[int, int] | None:
-    """Find the stretch that begins and ends with words of the quotation and has most of the others in their order."""
-    if len(piece) < _MIN_WORDS:
-        return None
-    keys = [word.folded for word in words]
-    anchor = SequenceMatcher(None, piece, keys, autojunk=False).find_longest_match()
-    start = max(0, anchor.b - anchor.a - 2)
-    window = keys[start : anchor.b - anchor.a + len(piece) + 2]
-    blocks = SequenceMatcher(None, piece, window, autojunk=False).get_matching_blocks()[:-1]  # the last is empty
-    if sum(block.size for block in blocks) < _MIN_MATCHING_SHARE * len(piece):
-        return None
-    return start + blocks[0].b, start + blocks[-1].b + blocks[-1].size

@@ -9,10 +9,9 @@ from bisect import bisect_right
 from calendar import day_name, month_name
 from collections.abc import Collection, Sequence
 from dataclasses import replace
-from itertools import groupby, pairwise
+from itertools import groupby
 from operator import itemgetter
 
-from triplebeam.answer import Span
 from triplebeam.passage import Passage
 from triplebeam.support.page import Page
 from triplebeam.support.resolve import DAYS, HUMP, resolve_passage
@@ -27,19 +26,19 @@ _MIN_SHARE_FOUND = 0.4
 #: Words of more letters than this are compared by their beginnings: "visits" and "visited".
 _STEM = 5
 #: What a statement may add to say what kind of thing a name is, or who says it.
-_KINDS = word_set(
+KINDS = word_set(
     "option parameter setting command variable directive flag keyword function method field value argument property"
     " file page manual section default called named set said say says told mentioned user person according chat article"
     " passage document message when while entry sample example"
 )
 #: What a statement may call what somebody says in a chat.
-_SPEECH = word_set(
+SPEECH = word_set(
     "asked asks suggested suggests proposed proposes invited invites offered offers shared shares wished wishes"
     " reminded reminds thanked thanks recommended recommends agreed agrees replied answered announced informed"
     " challenged wondered explained complained confirmed wants wanted requested sent praised told said says thinks"
     " believes hopes plans"
 )
-_PREPOSITIONS = word_set("and or of with by for from to in at on than about after before under over near like s")
+PREPOSITIONS = word_set("and or of with by for from to in at on than about after before under over near like s")
 _MIN_WORDS_FOUND = 2
 _PAIR = 2
 _MAX_TERM_WORDS = 3
@@ -47,7 +46,7 @@ _ISO_DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 _CLAUSE = re.compile(r"[,;:()—–.\n]")
 _SENTENCE_END = re.compile(r"[.!?\n]")
 #: Words that say when something is.
-_TIME = re.compile(
+TIME = re.compile(
     rf"{DAYS.pattern}|\b(?:{'|'.join(day_name)}|{'|'.join(month_name[1:])}|ago|last|next|week|month|year|\d{{4}})",
     re.IGNORECASE,
 )
@@ -74,12 +73,12 @@ def restates(
         return False
     inside, around = [page.words[place] for place in quote], _around(page, quote, passage)
     spoken = bool(speakers_of(passage))
-    words = [word for word in content(statement) if word.key not in (_KINDS | _SPEECH if spoken else _KINDS)]
+    words = [word for word in content(statement) if word.key not in (KINDS | SPEECH if spoken else KINDS)]
     places = _match_words(words, inside, _persons(passage))
     others = [n for n, place in enumerate(places) if place < 0 and words[n].folded not in around]
     found = [place for place in places if place >= 0]
     is_others = not words or (places[0] < 0 and words[0].folded in _persons(passage))
-    if is_others or any(exactly or _is_fixed(words, n) for n in others):
+    if is_others or any(exactly or is_fixed(words, n) for n in others):
         return False
     if len(others) > _OTHER_WORDS * len(words) or len(found) < _MIN_SHARE_FOUND * len(words):
         return False
@@ -96,41 +95,10 @@ def compute_word_overlap(statement: str, quotation: str) -> float:
     return len(said & quoted) / len(said) if said else 0.0
 
 
-def has_names(statement: str, quotation: str, passage: Passage) -> bool:
-    """Decide whether a passage has all names of a statement, and a quotation, or what is above a text, its numbers."""
-    texts = (quotation, f"{passage.title} {passage.origin}", passage.text)
-    quoted, above, own = (words_of(HUMP.sub(" ", text)) for text in texts)
-    words = words_of(HUMP.sub(" ", strip_chat_day(statement, passage, quotation)))
-    known = {word.folded for word in (*above, *own)}
-    known |= {word.folded for word in words_of(passage.document_id) if word.text.islower()}
-    numbers = {word.folded for word in (quoted if speakers_of(passage) else [*quoted, *above])}
-    # A first name may be missing.
-    full = {n for n, (word, last) in enumerate(pairwise(words)) if word.is_name and last.is_name and last.gap == " "}
-    fixed = [word for n, word in enumerate(words) if n and _is_fixed(words, n) and n not in full]
-    return all(word.folded in (numbers if word.text[0].isdigit() else known) for word in fixed)
-
-
 def is_named(speaker: str, statement: str) -> bool:
     """Decide whether a statement has all words of a speaker's name."""
     said = {word.folded for word in words_of(HUMP.sub(" ", statement))}
     return {word.folded for word in words_of(speaker)} <= said
-
-
-def is_by_its_turn(statement: str, span: Span, passage: Passage) -> bool:
-    """Decide whether the speaker with whom a statement begins says as much of it as any other in a quotation."""
-    resolved = resolve_passage(passage)
-    first = next((each for each in speakers_of(passage) if is_named(each, " ".join(statement.split()[:3]))), "")
-    before = resolved.speaker_at(span.start)
-    turns = [*([(before, span.start)] if before else []), *resolved.turns_within(span.start + 1, span.end)]
-    if not first or not turns:
-        return True
-    ends = [*(place for _, place in turns[1:]), span.end]
-    shares = [
-        (speaker, compute_word_overlap(statement, passage.text[place:end]))
-        for (speaker, place), end in zip(turns, ends, strict=True)
-    ]
-    own = max((share for speaker, share in shares if speaker == first), default=0.0)
-    return 2 * own >= max(share for _, share in shares)
 
 
 def split_speaker_names(text: str, passage: Passage) -> str:
@@ -142,7 +110,7 @@ def split_speaker_names(text: str, passage: Passage) -> str:
 
 def strip_chat_day(text: str, passage: Passage, quotation: str) -> str:
     """Leave out the day of a chat, on which somebody says something, unless the quotation speaks of another time."""
-    if not speakers_of(passage) or (_TIME.search(quotation) and not _names_an_act(text)):
+    if not speakers_of(passage) or (TIME.search(quotation) and not _names_an_act(text)):
         return text
     head = re.match(r".*?(?= (?:that|whether|if|about|to|for)\b)|.*", text, re.DOTALL)
     return _strip_day(head[0], passage) + text[head.end() :] if head and head[0] else text
@@ -173,14 +141,14 @@ def strip_source(statement: str, passage: Passage, quote_end: int) -> str:
         return dated[report.end() :]
     told, day, rest = statement.partition(f" on {passage.date} ") if passage.date else (statement, "", "")
     speakers = {word.folded for word in words_of(" ".join(speakers_of(passage)))}
-    is_told = day and all(word.key in _SPEECH or word.folded in speakers for word in content(told))
+    is_told = day and all(word.key in SPEECH or word.folded in speakers for word in content(told))
     return f"{told} {rest}" if is_told else statement
 
 
 def _is_its_source(text: str, passage: Passage) -> bool:
     """Decide whether a text names where a passage is from: its source, its title or its date."""
     words = [word for word in content(text) if word.key not in _MEDIA]
-    cited = {word.folded for word in words} - _date_words(passage)
+    cited = {word.folded for word in words} - date_words(passage)
     title, origin = ({word.folded for word in content(each)} for each in (passage.title, passage.origin))
     is_source = (cited - title <= origin and cited & origin) or (cited <= title and 2 * len(cited) >= len(title))
     return bool(is_source) and any(word.is_name for word in words)
@@ -191,8 +159,8 @@ def find_addition(statement: str, triple: Triple, page: Page, sentence: range, p
     known = _around(page, sentence, passage) | {page.words[place].folded for place in sentence}
     known |= {word.folded for word in words_of(f"{triple.subject} {triple.object}")}
     words = words_of(statement)
-    new = [word for n, word in enumerate(words) if _is_fixed(words, n)]
-    return next((word.text for word in new if word.folded not in known and word.key not in _KINDS), None)
+    new = [word for n, word in enumerate(words) if is_fixed(words, n)]
+    return next((word.text for word in new if word.folded not in known and word.key not in KINDS), None)
 
 
 def _around(page: Page, sentence: range, passage: Passage) -> set[str]:
@@ -201,7 +169,7 @@ def _around(page: Page, sentence: range, passage: Passage) -> set[str]:
     dated = bool(_ISO_DATE.search(said))
     named = words_of(_ISO_DATE.sub("", f"{page.title} {passage.title} {passage.origin}"))
     file = {word.folded for word in words_of(passage.document_id) if word.text.islower()}
-    return {word.folded for word in named} | file | _persons(passage) | (set() if dated else _date_words(passage))
+    return {word.folded for word in named} | file | _persons(passage) | (set() if dated else date_words(passage))
 
 
 def _persons(passage: Passage) -> set[str]:
@@ -230,7 +198,7 @@ def is_by_its_speaker(statement: str, page: Page, sentence: range, passage: Pass
 
 
 def _names_an_act(statement: str) -> bool:
-    return any(word.key in _SPEECH for word in words_of(statement))
+    return any(word.key in SPEECH for word in words_of(statement))
 
 
 def _match_words(words: Sequence[Word], inside: Sequence[Word], persons: Collection[str]) -> list[int]:
@@ -264,7 +232,7 @@ def _strip_ending(word: Word) -> str:
     return _ENDING.sub("", word.folded)
 
 
-def _is_fixed(words: Sequence[Word], n: int) -> bool:
+def is_fixed(words: Sequence[Word], n: int) -> bool:
     """Names, numbers and the words of code cannot be said otherwise."""
     word, next_gap = words[n], words[n + 1].gap if n + 1 < len(words) else " "
     is_code = (len(word.text) == 1 and word.key not in LIGHT_WORDS) or any(
@@ -277,7 +245,7 @@ def _is_clause(inside: Sequence[Word], found: Sequence[int], statement: str) -> 
     """Decide whether a statement begins as a clause does, and no other name comes between it and what is said of it."""
     first = found[0]
     before = inside[first - 1].key if first and not _CLAUSE.search(inside[first].gap) else ""
-    if before in _PREPOSITIONS and words_of(statement)[0].key != before:
+    if before in PREPOSITIONS and words_of(statement)[0].key != before:
         return False
     last = next((n for n in range(first, found[-1]) if n not in found or not inside[n].is_name), first + 1) - 1
     last = max(last, first)
@@ -308,10 +276,10 @@ def _cuts_a_name(inside: Sequence[Word], found: Sequence[int]) -> bool:
 
 def _is_other(word: Word) -> bool:
     """Is a word the name of somebody or something, not of a kind of things?"""
-    return word.is_name and word.key not in _KINDS
+    return word.is_name and word.key not in KINDS
 
 
-def _date_words(passage: Passage) -> set[str]:
+def date_words(passage: Passage) -> set[str]:
     """List the words of the passage's date in any of its forms."""
     if not passage.date:
         return set()

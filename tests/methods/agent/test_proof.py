@@ -51,8 +51,8 @@ def test_passages_and_facts_are_shown_with_section_source_date_and_speaker() -> 
     for shown in (reading, answering):
         assert "[2] Mill\n(source: The Age; published_at: 2023-10-22)\nThe mill was sold." in shown
     assert "[3] Mill\n(Trade; published_at: 2021-01-02)\n" in reading
-    assert "1. Mira went to the pottery class. [Chat of 2024-05-03; said by Mira]" in reasoning
-    assert "3. The mill was not for sale. [Mill; Trade; published_at: 2021-01-02]" in reasoning
+    assert "1. Mira went to the pottery class. (Chat of 2024-05-03; said by Mira)" in reasoning
+    assert "3. The mill was not for sale. (Mill; Trade; published_at: 2021-01-02)" in reasoning
 
 
 def test_each_part_of_an_answer_needs_a_fact() -> None:
@@ -103,9 +103,14 @@ def test_contradicting_facts_are_shown_with_their_dates() -> None:
 
 def test_a_fact_that_no_words_support_is_quoted_again() -> None:
     noted = note_facts(("Tom bought a kiln at the fair.", 1, "words that no passage has anywhere"))
-    quoted = {"Tom: I bought a kiln.": True, "I went to the pottery class.": False, "words that no passage has": False}
+    quoted = {
+        "[Tom] bought a kiln": True,
+        "[Mira] bought a kiln": False,
+        "I went to the pottery class.": False,
+        "words that no passage has": False,
+    }
     for words, supported in quoted.items():
-        again = reply(facts=[{"number": "1.", "passage": 1, "quotation": words}, {"number": 7}, "nonsense"])
+        again = reply(facts=[{"number": "1.", "passage": 1, "fact": words}, {"number": 7}, "nonsense"])
         answer, model = ask(noted, judge("a kiln", used=[1]), again, fall_back=False, answer_from="facts")
         assert model.prompts[2].user.endswith("Facts:\n1. Tom bought a kiln at the fair. (passage 1)")
         assert (answer.text, answer.supported, answer.usage.calls) == ("a kiln", supported, 3)

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Annotated, TypeAlias
 
 from pydantic import BaseModel, BeforeValidator, WithJsonSchema
+from pydantic.json_schema import SkipJsonSchema
 
 from triplebeam.answer import Evidence, Span
 from triplebeam.generate.accounting import note_warning
@@ -18,8 +19,9 @@ from triplebeam.methods.shared.replies import filter_triples
 from triplebeam.passage import Passage
 from triplebeam.ranking import Hit, Ranking
 from triplebeam.support import find_quotation, locate_fact, support_among
+from triplebeam.support.assertion import has_other_negation
 from triplebeam.support.claim import split_statement
-from triplebeam.support.find import find_replacement
+from triplebeam.support.quotation import remove_brackets
 from triplebeam.support.resolve import Resolved, resolve_passage
 from triplebeam.support.restatement import compute_word_overlap, is_named
 from triplebeam.text.names import entity_key
@@ -33,6 +35,8 @@ _NUMBER = re.compile(r"(?<![\d-])\d{1,4}\b")
 _MIN_UNQUOTED = 3
 #: The least share of a fact's words in the words that are quoted for it.
 _MIN_OVERLAP = 0.25
+#: The least share of its words in the quotation that takes its place.
+_MIN_OVERLAP_RESTATED = 0.4
 #: In characters: so much of its passage's title is shown with a fact.
 _MAX_TITLE_CHARACTERS = 60
 
@@ -54,7 +58,7 @@ class Fact:
     """The day that its passage is from."""
     speaker: str = ""
     source: str = ""
-    """The title, section and metadata of its passage, where it has more than a title."""
+    """The title, section and metadata of its passage, beyond what the statement says."""
     has_quotation: bool = False
     """Whether the quoted words are in its passage and share words with it."""
 
@@ -70,9 +74,9 @@ class Fact:
 
     @property
     def text(self) -> str:
-        """The fact in words, with where it is from in brackets: what a prompt shows."""
+        """The fact in words, with where it is from in parentheses: what a prompt shows."""
         source = "; ".join(filter(None, (self.source, self.speaker and f"said by {self.speaker}")))
-        return f"{self.statement or self.triple}{f' [{source}]' if source else ''}"
+        return f"{self.statement or self.triple}{f' ({source})' if source else ''}"
 
     def evidence(self, note: str = "") -> Evidence:
         """Return the evidence that an answer shows."""
@@ -121,25 +125,25 @@ def _with_source(value: object) -> object:
 
 def _with_number(value: object) -> object:
     """Accept a quotation without its number or passage, which then is none."""
-    return {"number": 0, "passage": 0, "quotation": "", **(value if isinstance(value, dict) else {})}
+    return {"number": 0, "passage": 0, "fact": "", **(value if isinstance(value, dict) else {})}
 
 
 class CitedFact(BaseModel):
-    """A fact as a model replies it, with the number of its passage and a quotation from it."""
+    """A fact as a model replies it, with the number of its passage: a quotation, unless one is given beside it."""
 
     fact: Text = ""
     triple: Annotated[TripleRow, BeforeValidator(coerce_list), WithJsonSchema(_UP_TO_THREE_TEXTS)] = []
     passage: Annotated[int, BeforeValidator(_parse_number)]
-    quotation: Text
+    quotation: SkipJsonSchema[Text] = ""
     also: Annotated[list[int], BeforeValidator(_numbers)] = []
 
 
 class RestatedFact(BaseModel):
-    """The number of a fact that a prompt shows, and a quotation that states it, with its passage's number."""
+    """The number of a fact that a prompt shows, the same fact as a quotation, and its passage's number."""
 
     number: Annotated[int, BeforeValidator(_parse_number)]
     passage: Annotated[int, BeforeValidator(_parse_number)]
-    quotation: Text
+    fact: Text
 
 
 #: The facts of a reply, each with the number of its passage and a quotation from it; null counts as none.
@@ -161,27 +165,29 @@ def make_cited_facts(rows: Sequence[CitedFact], passages: Sequence[Passage]) -> 
 
 
 def restate_fact(fact: Fact, row: RestatedFact, passages: Sequence[Passage]) -> Fact | None:
-    """Return a fact in quoted words; None if no passage has them, or if they say something else."""
-    named = passages[row.passage - 1 : row.passage] if row.passage else ()
-    spans = (find_replacement(fact.triple, row.quotation, each, fact.statement) for each in [*named, *passages])
-    if (span := next(filter(None, spans), None)) is None:
+    """Return a fact as the quotation of a reply; None if no passage states it, or if it is about something else."""
+    said, quoted = fact.statement or str(fact.triple), row.fact.strip()
+    if compute_word_overlap(said, quoted) < _MIN_OVERLAP_RESTATED or has_other_negation(said, quoted):
         return None
-    placed = _add_place(fact, span, None, passages)
-    return replace(placed, triple=split_statement(span.text), statement=span.text)
+    triple = split_statement(remove_brackets(quoted))
+    named = passages[row.passage - 1 : row.passage] if row.passage else ()
+    span = next(filter(None, (locate_fact(triple, "", each, quoted) for each in [*named, *passages])), None)
+    return replace(_add_place(fact, span, None, passages), triple=triple, statement=quoted) if span else None
 
 
 def _list_triples(row: CitedFact) -> Sequence[Triple]:
     """Return the triple of a fact; where a sentence is given without one, the sentence in three pieces."""
     is_whole = len(row.triple) == len(PARTS) and all(row.triple)
-    return filter_triples([row.triple]) if is_whole or not row.fact else [split_statement(row.fact)]
+    return filter_triples([row.triple]) if is_whole or not row.fact else [split_statement(remove_brackets(row.fact))]
 
 
 def _find_source(triple: Triple, row: CitedFact, passages: Sequence[Passage]) -> Fact:
     """Find the quoted words, wherever they are; failing that, words of the named passage."""
     named = passages[row.passage - 1 : row.passage] if row.passage else ()
-    spans = (locate_fact(triple, row.quotation, passage, row.fact) for passage in [*named, *passages] if row.quotation)
+    quotation = row.quotation or row.fact
+    spans = (locate_fact(triple, quotation, passage, row.fact) for passage in [*named, *passages] if quotation)
     span = next(filter(None, spans), None) or support_among(triple, named or passages)
-    words = span or next(filter(None, (find_quotation(row.quotation, passage) for passage in named)), None)
+    words = span or next(filter(None, (find_quotation(quotation, passage) for passage in named)), None)
     same = [passages[number - 1].id for number in row.also if 1 <= number <= len(passages)]
     fact = _add_place(Fact(triple, statement=row.fact.strip()), words, named[0] if named else None, passages)
     also_in = tuple(id_ for id_ in dict.fromkeys(same) if id_ != fact.passage_id)
@@ -195,7 +201,10 @@ def _add_place(fact: Fact, span: Span | None, named: Passage | None, passages: S
     if passage is None:
         return fact
     speaker = _choose_speaker(fact.statement, resolve_passage(passage), span) if span else ""
-    told = passage.title[:_MAX_TITLE_CHARACTERS] if passage.date or speaker or passage.origin else ""
+    has_title = passage.title.casefold() in remove_brackets(fact.statement).casefold()
+    told = (
+        "" if has_title and not (passage.date or speaker or passage.origin) else passage.title[:_MAX_TITLE_CHARACTERS]
+    )
     source = "; ".join(filter(None, (told, passage.origin)))
     return replace(fact, passage_id=passage.id, span=span, date=passage.date, speaker=speaker, source=source)
 

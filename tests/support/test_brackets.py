@@ -1,0 +1,109 @@
+"""Facts that are quotations with additions in brackets: which additions a passage backs."""
+
+import pytest
+
+from triplebeam.passage import Passage
+from triplebeam.support import locate_fact
+from triplebeam.support.claim import split_statement
+from triplebeam.support.quotation import Piece, parse_quotation, remove_brackets
+
+PASSAGES = {
+    "chat": (
+        "Mira: I finally went to the pottery class yesterday! Did you like the concert?\n"
+        "TomHale: I loved it. Your bike is still here. I was in Oslo last week.\n"
+        "Mira: Sure, I'll bring the cake.\n",
+        "Chat of 2024-05-03",
+    ),
+    "story": (
+        "Ann Holm met Per Lund in 1920. She founded the mill in Oslo. The company grew. It was sold to Fjord in 1931, "
+        "which closed it. It is a myth that she lived in Bergen. He did not buy the quay. Kari, who knew Per Lund, "
+        "died in Paris. Per Lund's sister left Tromsø. The album of Ann Holm sold well. After the war, Ann Holm moved "
+        "to New York City. If asked, she would return.",
+        "Ann Holm",
+    ),
+    "manual": (
+        "max_delay\n\nThe longest pause between two tries. This parameter can only be set at start. Defaults to 30s.\n"
+        "\n[limits]\nburst = 5\n\n| Name | Unit |\n| --- | --- |\n| burst | requests |\n",
+        "limits(5)",
+    ),
+}
+
+
+def read(name: str) -> Passage:
+    text, title = PASSAGES[name]
+    return Passage(name, text, title, section="OPTIONS" if name == "manual" else "")
+
+
+@pytest.mark.parametrize(
+    ("passage", "quotation"),
+    [
+        ("chat", "[Mira] finally went to the pottery class"),
+        ("chat", "[Mira] finally went to the pottery class yesterday [2024-05-02]"),
+        ("chat", "[Mira:] I finally went to the pottery class yesterday"),
+        ("chat", "[TomHale] loved it"),
+        ("chat", "[Mira's] bike is still here"),
+        ("chat", "[Tom Hale said on 2024-05-03:] I was in Oslo last week"),
+        ("chat", "[Mira will] bring the cake"),
+        ("story", "[Ann Holm] founded the mill in Oslo"),
+        ("story", "She [Ann Holm] founded the mill in Oslo"),
+        ("story", "[The mill] was sold to Fjord in 1931"),
+        ("story", "[The mill] was sold … in 1931"),
+        ("story", "Ann Holm met Per Lund in 1920. … The company [the mill] grew"),
+        ("story", "Ann Holm moved to New York City"),
+        ("manual", "[max_delay] The longest pause between two tries"),
+        ("manual", "[max_delay] can only be set at start"),
+        ("manual", "[limits(5), max_delay:] Defaults to 30s"),
+        ("manual", "[limits] burst = 5"),
+        ("manual", "[Name] burst [Unit] requests"),
+    ],
+)
+def test_a_passage_backs_what_its_context_says(passage: str, quotation: str) -> None:
+    triple = split_statement(remove_brackets(quotation))
+    assert locate_fact(triple, "", read(passage), quotation)
+
+
+@pytest.mark.parametrize(
+    ("passage", "quotation"),
+    [
+        # another speaker, the one who is spoken to, another day
+        ("chat", "[Tom Hale] finally went to the pottery class"),
+        ("chat", "[Tom Hale's] bike is still here"),
+        ("chat", "[Tom Hale] was in Oslo last week [2024-05-03]"),
+        ("chat", "[Tom Hale will] bring the cake"),
+        # another name for one that is there, or for a pronoun far from it
+        ("story", "[Per Lund] met Per Lund in 1920"),
+        ("story", "[Kari] founded the mill in Oslo"),
+        ("story", "[Per Lund] died in Paris"),
+        ("story", "[Fjord] moved to New York City"),
+        ("story", "[Ann Holm] knew Per Lund"),
+        # words that the passage does not have, denials, verbs
+        ("story", "[Ann Holm] founded the mill in Oslo [Norway]"),
+        ("story", "[Ann Holm] [never] founded the mill in Oslo"),
+        ("story", "[Ann Holm sold] the mill in Oslo"),
+        ("story", "Ann Holm met [sold] Per Lund in 1920"),
+        ("story", "Ann Holm [left] Per Lund in 1920"),
+        # what is left out, or cut off, changes what is said
+        ("story", "[Per Lund] did … buy the quay"),
+        ("story", "Per Lund, died in Paris"),
+        ("story", "Ann Holm … founded the mill in Oslo … Fjord in 1931"),
+        ("story", "Kari … Per Lund, died in Paris"),
+        ("story", "Ann Holm sold well"),
+        ("story", "Ann Holm moved to New York"),
+        ("story", "[Ann Holm] lived in Bergen"),
+        ("story", "[Ann Holm] would return"),
+        # too little is copied
+        ("story", "[Ann Holm met Per Lund and founded the] mill"),
+        ("manual", "[min_delay] Defaults to 30s"),
+    ],
+)
+def test_a_passage_does_not_back_anything_else(passage: str, quotation: str) -> None:
+    triple = split_statement(remove_brackets(quotation))
+    assert locate_fact(triple, "", read(passage), quotation) is None
+
+
+def test_a_quotation_is_split_at_brackets_and_ellipses() -> None:
+    assert parse_quotation("[Mira] went … home [today]") == [
+        Piece("Mira", False, ("went",)),
+        Piece("", True, ("home",)),
+        Piece("today", False, ()),
+    ]
