@@ -23,8 +23,6 @@ ADAPTER = Path(__file__).with_name("adapter.safetensors")
 _MAX_TOKENS = 224
 #: The least score of a claim that holds: chosen on facts that no figure of the documentation is about.
 MIN_SCORE = -0.36
-#: The least score of a claim that nearly has the words of its sentence (`restatement`).
-MIN_SCORE_IN_ITS_WORDS = -2.0
 #: Relations that hold both ways, or nearly so ("wife"): they have no direction that could be wrong.
 _MUTUAL = re.compile(
     r"(?i)\b(?:marri|wed\b|wife|husband|spouse|divorc|brother|sister|sibling|twin|cousin|friend|partner|colleague|rival"

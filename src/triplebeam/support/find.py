@@ -1,6 +1,5 @@
 """The words of a passage that support a fact, and what is wrong with words that do not."""
 
-import re
 from collections.abc import Iterable
 from itertools import product
 
@@ -8,21 +7,12 @@ from triplebeam.answer import Span
 from triplebeam.passage import Passage
 from triplebeam.support.assertion import find_reservation
 from triplebeam.support.claim import Claim, claim_of, split_statement
-from triplebeam.support.entailment import MIN_SCORE_IN_ITS_WORDS, reader, states
+from triplebeam.support.context import find_addition, is_by_its_speaker, split_speaker_names
+from triplebeam.support.entailment import states
 from triplebeam.support.names import mentions, object_mentions
 from triplebeam.support.page import Page, page_of
 from triplebeam.support.quotation import locate, match_quotation, remove_brackets
-from triplebeam.support.reference import name_references
-from triplebeam.support.resolve import Resolved, resolve_passage
-from triplebeam.support.restatement import (
-    find_addition,
-    is_by_its_speaker,
-    is_verbatim,
-    restates,
-    split_speaker_names,
-    strip_chat_day,
-    strip_source,
-)
+from triplebeam.support.resolve import resolve_passage
 from triplebeam.support.subject import has_other_subject
 from triplebeam.text.stop_words import LIGHT_WORDS
 from triplebeam.text.words import words_of
@@ -85,13 +75,8 @@ def fault_of(triple: Triple, span: Span, passage: Passage, statement: str = "") 
             return f"the passage does not say what is in brackets, or a name is cut off: {statement!r}"
         is_asked = quotation.is_spoken and statement.rstrip("\"”' ").endswith("?")
         return None if is_asked else _find_reservation(statement, quotation.page, *quotation.span)
-    statement = remove_brackets(statement)
-    *parts, statement = (
-        strip_chat_day(split_speaker_names(text, passage), passage, span.text) for text in (*triple, statement)
-    )
-    triple = Triple(*parts)
-    if statement and (said := strip_source(statement, passage, _end_of_speech(span, passage))) != statement:
-        triple, statement = triple if triple.subject in said else split_statement(said), said
+    triple = Triple(*(split_speaker_names(part, passage) for part in triple))
+    statement = split_speaker_names(remove_brackets(statement), passage)
     if statement and not _holds_ends(statement, triple):
         triple = split_statement(statement)
     resolved = resolve_passage(passage)
@@ -99,15 +84,7 @@ def fault_of(triple: Triple, span: Span, passage: Passage, statement: str = "") 
     titles = dict.fromkeys([passage.title, *passage.section.split(" › ")[-1:]])
     pages = [page_of(resolved.text, title) for title in titles if title] or [page_of(resolved.text, "")]
     faults = [_fault_in(triple, statement, page, place, passage) for page in pages]
-    if None in faults:
-        return None
-    for page in pages if statement else ():
-        named = Resolved(page.text, name_references(statement, page, page.sentences_of(*place)))
-        if named.changes and not _fault_in(
-            triple, statement, page_of(named.text, page.title), named.place(*place), passage
-        ):
-            return None
-    return faults[0]
+    return None if None in faults else faults[0]
 
 
 def _holds_ends(statement: str, triple: Triple) -> bool:
@@ -115,12 +92,6 @@ def _holds_ends(statement: str, triple: Triple) -> bool:
     said = {word.folded for word in words_of(statement)}
     ends = words_of(f"{triple.subject} . {triple.object}")
     return all(word.folded in said for word in ends if word.key not in LIGHT_WORDS)
-
-
-def _end_of_speech(span: Span, passage: Passage) -> int:
-    """Where a speech in quotation marks ends that a span begins in; the span's end without any."""
-    end = re.search(r"[”\"]", span.text[1:])
-    return span.start + 1 + end.start() if end else span.end
 
 
 def _fault_in(triple: Triple, statement: str, page: Page, place: tuple[int, int], passage: Passage) -> str | None:
@@ -138,8 +109,6 @@ def _fault_in(triple: Triple, statement: str, page: Page, place: tuple[int, int]
     claim = claim_of(triple, page, *place)
     if isinstance(claim, Claim) and states(claim):
         return None
-    if statement and _is_in_its_words(statement, claim, page, sentence, place, passage):
-        return None
     if isinstance(claim, str):
         return f"the quoted words do not hold {claim!r}"
     return f"the quoted words do not say {triple.predicate!r} of {triple.subject!r} and {triple.object!r}"
@@ -154,22 +123,6 @@ def _find_reservation(said: str, page: Page, first: int, last: int) -> str | Non
     end = page.words[sentence.stop].start if sentence.stop < len(page.words) else len(page.text)
     held = find_reservation(said, page.text[start:end], first - start, last - start)
     return f"the quoted words do not assert it: they say {held!r}" if held else None
-
-
-def _is_in_its_words(
-    statement: str, claim: Claim | str, page: Page, sentence: range, place: tuple[int, int], passage: Passage
-) -> bool:
-    """Decide whether a statement repeats the quoted words, and the model does not contradict it.
-
-    The model has read no text that was resolved, and no triple in another order than its sentence: it is not asked
-    """
-    is_resolved = bool(resolve_passage(passage).changes)
-    quote = sentence if is_resolved else page.words_within(sentence, *place)
-    is_new_to_model = is_resolved or is_verbatim(statement, page, quote)
-    if restates(statement, page, quote, passage, exactly=not is_new_to_model):
-        return is_new_to_model or isinstance(claim, str) or reader().score(claim) > MIN_SCORE_IN_ITS_WORDS
-    has_all_words = restates(statement, page, quote, passage, exactly=True, in_order=False)
-    return has_all_words and isinstance(claim, Claim) and states(claim, MIN_SCORE_IN_ITS_WORDS)
 
 
 def _span(passage: Passage, start: int, end: int) -> Span:

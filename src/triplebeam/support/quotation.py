@@ -18,9 +18,9 @@ from typing import NamedTuple
 
 from triplebeam.passage import Passage
 from triplebeam.support.assertion import NEGATION
+from triplebeam.support.context import KINDS, PREPOSITIONS, SPEECH, TIME, date_words, is_fixed, speakers_of
 from triplebeam.support.page import Page, page_of
 from triplebeam.support.resolve import HUMP, resolve_passage
-from triplebeam.support.restatement import KINDS, PREPOSITIONS, SPEECH, TIME, date_words, is_fixed, speakers_of
 from triplebeam.text.stop_words import LIGHT_WORDS, PRONOUNS, word_set
 from triplebeam.text.words import Word, content, words_of
 

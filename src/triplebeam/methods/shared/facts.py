@@ -21,9 +21,9 @@ from triplebeam.ranking import Hit, Ranking
 from triplebeam.support import find_quotation, locate_fact, support_among
 from triplebeam.support.assertion import has_other_negation
 from triplebeam.support.claim import split_statement
+from triplebeam.support.context import compute_word_overlap, is_named
 from triplebeam.support.quotation import remove_brackets
 from triplebeam.support.resolve import Resolved, resolve_passage
-from triplebeam.support.restatement import compute_word_overlap, is_named
 from triplebeam.text.names import entity_key
 from triplebeam.triple import Triple
 
