@@ -18,11 +18,11 @@ from triplebeam.generate.parse import PARTS, Text, TripleRow, coerce_list
 from triplebeam.methods.shared.replies import filter_triples
 from triplebeam.passage import Passage
 from triplebeam.ranking import Hit, Ranking
-from triplebeam.support import find_quotation, locate_fact, support_among
+from triplebeam.support import fault_of, find_quotation, locate_fact, support_among
 from triplebeam.support.assertion import has_other_negation
 from triplebeam.support.claim import split_statement
 from triplebeam.support.context import compute_word_overlap, is_named
-from triplebeam.support.quotation import remove_brackets
+from triplebeam.support.quotation import match_quotation, remove_brackets
 from triplebeam.support.resolve import Resolved, resolve_passage
 from triplebeam.text.names import entity_key
 from triplebeam.triple import Triple
@@ -182,17 +182,29 @@ def _list_triples(row: CitedFact) -> Sequence[Triple]:
 
 
 def _find_source(triple: Triple, row: CitedFact, passages: Sequence[Passage]) -> Fact:
-    """Find the quoted words, wherever they are; failing that, words of the named passage."""
+    """Find the words that state a fact, wherever they are; failing that, words of the named passage."""
     named = passages[row.passage - 1 : row.passage] if row.passage else ()
-    quotation = row.quotation or row.fact
-    spans = (locate_fact(triple, quotation, passage, row.fact) for passage in [*named, *passages] if quotation)
-    span = next(filter(None, spans), None) or support_among(triple, named or passages)
-    words = span or next(filter(None, (find_quotation(quotation, passage) for passage in named)), None)
+    fact = next(filter(None, (_cite(triple, row, passage) for passage in [*named, *passages])), None)
+    if fact is None and (span := support_among(triple, named or passages)):
+        fact = Fact(triple, span=span)  # the words state the triple, whatever the sentence says
+    fact = fact or Fact(triple, statement=row.fact.strip())
+    quoted = (find_quotation(row.quotation or row.fact, passage) for passage in named)
+    words = fact.span or next(filter(None, quoted), None)
     same = [passages[number - 1].id for number in row.also if 1 <= number <= len(passages)]
-    fact = _add_place(Fact(triple, statement=row.fact.strip()), words, named[0] if named else None, passages)
-    also_in = tuple(id_ for id_ in dict.fromkeys(same) if id_ != fact.passage_id)
+    placed = _add_place(fact, words, named[0] if named else None, passages)
+    also_in = tuple(id_ for id_ in dict.fromkeys(same) if id_ != placed.passage_id)
     has_quotation = words is not None and compute_word_overlap(row.fact or str(triple), words.text) >= _MIN_OVERLAP
-    return replace(fact, span=span, has_quotation=has_quotation, also_in=also_in)
+    return replace(placed, span=fact.span, has_quotation=has_quotation, also_in=also_in)
+
+
+def _cite(triple: Triple, row: CitedFact, passage: Passage) -> Fact | None:
+    """Return a fact with the words of a passage that state it; None if there are none."""
+    statement = row.fact.strip()
+    words = find_quotation(row.quotation or statement, passage)
+    if words and not row.quotation and not match_quotation(statement, passage, words.start, words.end):
+        triple, statement = split_statement(words.text), words.text  # a few words differ: those of the passage count
+    is_stated = words and fault_of(triple, words, passage, statement) is None
+    return Fact(triple, span=words, statement=statement) if is_stated else None
 
 
 def _add_place(fact: Fact, span: Span | None, named: Passage | None, passages: Sequence[Passage]) -> Fact:
