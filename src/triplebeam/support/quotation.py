@@ -250,7 +250,8 @@ class Quotation:
     def _may_omit(self, start: int, stop: int) -> bool:
         """Decide whether the words that are left out do not change what is said of whom."""
         words, omitted = self.page.words, self.page.words[start:stop]
-        if any(each.start == stop for each in self.page.sentences) or "\n" in words[stop].gap:
+        item = stop - 1 if words[stop - 1].text.isdigit() else stop  # behind the number of a list's item
+        if any(each.start == stop for each in self.page.sentences) or "\n" in words[item].gap:
             is_same = self._speaker_words(start - 1) == self._speaker_words(stop)
             return is_same or words[stop].folded in self._speaker_words(stop)
         if not omitted:
@@ -322,7 +323,7 @@ class Quotation:
         nouns = {
             keys[n]
             for n, word in enumerate(words)
-            if (n and words[n - 1].key in _BEFORE_NOUNS) or "`" in word.gap or "\n" in word.gap
+            if not n or words[n - 1].key in _BEFORE_NOUNS or "`" in word.gap or "\n" in word.gap
         }
         return not plain or is_row or stems[plain[0]] in nouns | above
 
