@@ -26,6 +26,13 @@ PASSAGES = {
         "\n[limits]\nburst = 5\n\n| Name | Unit |\n| --- | --- |\n| burst | requests |\n",
         "limits(5)",
     ),
+    "options": (
+        "--retries N\n\nHow often it tries again. The default is 3.\n\n--timeout SECONDS\n\nHow long to wait."
+        " The default is 30.\n\nSupported formats:\n- CSV files\n- Parquet files\n\nUnsupported formats:\n1. Excel"
+        " files\n2. ORC files\n",
+        "fetch(1)",
+    ),
+    "settings": ("[server]\nport = 8080\n\n[database]\nport = 5432\nuser = admin\n", "app.ini"),
 }
 
 
@@ -41,6 +48,7 @@ def read(name: str) -> Passage:
         ("chat", "[Mira] finally went to the pottery class yesterday [2024-05-02]"),
         ("chat", "[Mira:] I finally went to the pottery class yesterday"),
         ("chat", "[TomHale] loved it"),
+        ("chat", "[Tom Hale said:] I loved it"),
         ("chat", "[Mira's] bike is still here"),
         ("chat", "[Tom Hale said on 2024-05-03:] I was in Oslo last week"),
         ("chat", "[Mira will] bring the cake"),
@@ -55,6 +63,13 @@ def read(name: str) -> Passage:
         ("manual", "[limits(5), max_delay:] Defaults to 30s"),
         ("manual", "[limits] burst = 5"),
         ("manual", "[Name] burst [Unit] requests"),
+        ("options", "[--retries] The default is 3"),
+        ("options", "[fetch --timeout:] The default is 30"),
+        ("options", "--retries N … The default is 3"),
+        ("options", "[Unsupported formats:] ORC files"),
+        ("options", "Supported formats: … Parquet files"),
+        ("settings", "[server] port = 8080"),
+        ("settings", "[[database]] user = admin"),
     ],
 )
 def test_a_passage_backs_what_its_context_says(passage: str, quotation: str) -> None:
@@ -70,9 +85,11 @@ def test_a_passage_backs_what_its_context_says(passage: str, quotation: str) -> 
         ("chat", "[Tom Hale's] bike is still here"),
         ("chat", "[Tom Hale] was in Oslo last week [2024-05-03]"),
         ("chat", "[Tom Hale will] bring the cake"),
+        ("chat", "Your [Tom Hale's] bike is still here"),
         # another name for one that is there, or for a pronoun far from it
         ("story", "[Per Lund] met Per Lund in 1920"),
         ("story", "[Kari] founded the mill in Oslo"),
+        ("story", "She [the quay] founded the mill in Oslo"),
         ("story", "[Per Lund] died in Paris"),
         ("story", "[Fjord] moved to New York City"),
         ("story", "[Ann Holm] knew Per Lund"),
@@ -91,6 +108,13 @@ def test_a_passage_backs_what_its_context_says(passage: str, quotation: str) -> 
         ("story", "Ann Holm moved to New York"),
         ("story", "[Ann Holm] lived in Bergen"),
         ("story", "[Ann Holm] would return"),
+        # another entry, section or list
+        ("options", "[--timeout] The default is 3"),
+        ("options", "[--retries] How often … The default is 30"),
+        ("options", "[Supported formats:] ORC files"),
+        ("options", "Supported formats: … Excel files"),
+        ("settings", "[server] port = 5432"),
+        ("settings", "[database] port = 8080"),
         # too little is copied
         ("story", "[Ann Holm met Per Lund and founded the] mill"),
         ("manual", "[min_delay] Defaults to 30s"),

@@ -224,16 +224,27 @@ class Quotation:
 
     @cached_property
     def _sentence_start(self) -> int:
-        words, first = self.page.words, self.places[0]
-        sentence = self.page.sentences_of(words[first.start].start, words[first.stop - 1].end)
-        start = min(sentence.start, first.start) if sentence else first.start
-        return next((n for n in range(first.start, start, -1) if self._begins_line(n)), start)
+        return self._find_start(self.places[0])
+
+    def _find_start(self, place: range) -> int:
+        """Find where the sentence, the row or the item of a list begins that words are in."""
+        words = self.page.words
+        sentence = self.page.sentences_of(words[place.start].start, words[place.stop - 1].end)
+        start = min(sentence.start, place.start) if sentence else place.start
+        return next((n for n in range(place.start, start, -1) if self._begins_line(n)), start)
 
     def _begins_line(self, place: int) -> bool:
         """Decide whether a line, and not the rest of a wrapped one, begins at a place."""
         word = self.page.words[place]
         is_own = self._persons or _SETTING.match(self.page.text, word.start)
-        return bool(_LINE.search(word.gap)) or ("\n" in word.gap and bool(is_own))
+        return bool(
+            _LINE.search(word.gap) or ("\n" in word.gap and is_own) or (not self._persons and self._head(place))
+        )
+
+    def _head(self, place: int) -> str:
+        """Return what is written before a sentence that begins at a place."""
+        word = self.page.words[place]
+        return resolve_passage(self.passage).head_at(word.start - len(word.gap), word.start)
 
     def _begins_clause(self, first: int) -> bool:
         """Decide whether a name at the beginning is what the words behind it speak of, and is whole."""
@@ -251,8 +262,8 @@ class Quotation:
         """Decide whether the words that are left out do not change what is said of whom."""
         words, omitted = self.page.words, self.page.words[start:stop]
         if any(each.start == stop for each in self.page.sentences) or "\n" in words[stop].gap:
-            is_same = self._speaker_words(start - 1) == self._speaker_words(stop)
-            return is_same or words[stop].folded in self._speaker_words(stop)
+            head, copied = self._head_words(stop), {words[n].folded for place in self.places for n in place}
+            return head == self._head_words(start - 1) or bool(head and head <= copied)
         if not omitted:
             return True
         if any(_SENTENCE_END.search(word.gap) for word in (*omitted[1:], words[stop])) or any(
@@ -274,7 +285,9 @@ class Quotation:
         is_said = all(word.key in KINDS | SPEECH | LIGHT_WORDS for word in new)
         if not is_said or len(own) > _MAX_NOTE_WORDS or NEGATION.search(note):
             return False
-        is_apposition = not replaced and self.page.words[stop - 1].key in _REFERENCES
+        is_apposition = not replaced and stop > 0 and self.page.words[stop - 1].key in _REFERENCES
+        if is_apposition:
+            replaced = self.page.words[stop - 1 : stop]
         is_noun = is_apposition or self._are_nouns(own)
         return is_noun and self._is_of_its_day(own) and self._may_replace(own, replaced, stop)
 
@@ -286,7 +299,7 @@ class Quotation:
         if is_first and own & self._speaker_words(stop):
             rest = [word for word in rest if word.folded not in self._persons]
         if not rest:
-            return not is_first or self._names_speaker(own, stop)
+            return not is_first or (self._names_speaker(own, stop) and not own & self._other_heads(stop))
         last = rest[-1].key
         if last in _FIRST_PERSON:
             return not self._persons or bool(own & self._speaker_words(stop))
@@ -318,18 +331,18 @@ class Quotation:
         stems, words = [_stem(note, n) for n in range(len(note))], self.page.words
         keys = [_stem(words, n) for n in range(len(words))]
         is_row = len(stems) > 1 and any(keys[n : n + len(stems)] == stems for n in range(len(keys)))
-        above = {word.folded[:_STEM] for word in words_of(f"{self.passage.title} {self.passage.origin}")}
+        above = {word.folded[:_STEM] for word in words_of(self._above)}
         nouns = {
             keys[n]
             for n, word in enumerate(words)
-            if (n and words[n - 1].key in _BEFORE_NOUNS) or "`" in word.gap or "\n" in word.gap
+            if not n or words[n - 1].key in _BEFORE_NOUNS or "`" in word.gap or "\n" in word.gap
         }
         return not plain or is_row or stems[plain[0]] in nouns | above
 
     def _is_named_before(self, own: set[str], place: int) -> bool:
         """Decide whether a name that replaces a pronoun is in the title, or before the pronoun."""
-        above = words_of(f"{self.passage.title} {self.passage.origin}")
-        return bool(own & {word.folded for word in (*above, *self.page.words[:place])})
+        before = self.passage.text[: self.page.words[place - 1].end]
+        return bool((own - LIGHT_WORDS) & _content_words(f"{self._above} {before}"))
 
     def _is_of_its_day(self, note: Sequence[Word]) -> bool:
         """Decide whether an addition does not give the day of a chat to what is said of another time."""
@@ -339,17 +352,34 @@ class Quotation:
         said = self.passage.text[self.page.words[self._sentence_start].start : self.span[1]]
         return not TIME.search(said) or not numbers <= date_words(self.passage)
 
+    def _other_heads(self, place: int) -> set[str]:
+        """List the words of the terms, sections and list heads of a passage, but for those above a place."""
+        if self._persons:
+            return set()
+        heads = {each.text for each in resolve_passage(self.passage).changes if each.text.endswith(": ")}
+        return _content_words(" ".join(heads)) - self._head_words(place) - _content_words(self._above)
+
+    def _head_words(self, place: int) -> set[str]:
+        """List the words of who speaks at a place, or of what is above its sentence in a manual or a list."""
+        if self._persons:
+            return self._speaker_words(place)
+        return _content_words(self._head(self._find_start(range(place, place + 1))))
+
+    @property
+    def _above(self) -> str:
+        return f"{self.passage.title} {self.passage.origin}"
+
     def _names_speaker(self, own: set[str], place: int) -> bool:
         """Decide whether an addition that names some of those who talk names the speaker among them."""
         return not own & self._persons or bool(own & self._speaker_words(place))
 
     def _speaker_words(self, place: int) -> set[str]:
         speaker = resolve_passage(self.passage).speaker_at(self.page.words[min(place, len(self.page.words) - 1)].start)
-        return {word.folded for word in words_of(speaker)}
+        return _name_words(speaker)
 
     @cached_property
     def _persons(self) -> set[str]:
-        return {word.folded for word in words_of(" ".join(speakers_of(self.passage)))}
+        return {word for speaker in speakers_of(self.passage) for word in _name_words(speaker)}
 
     @cached_property
     def _known(self) -> set[str]:
@@ -365,3 +395,12 @@ class Quotation:
 def _stem(words: Sequence[Word], place: int) -> str:
     """Return the beginning of a word, which "play" and "playing" share; of names and numbers the whole."""
     return words[place].folded if is_fixed(words, place) else words[place].folded[:_STEM]
+
+
+def _content_words(text: str) -> set[str]:
+    return {word.folded for word in content(HUMP.sub(" ", text)) if word.key not in LIGHT_WORDS}
+
+
+def _name_words(speaker: str) -> set[str]:
+    """List the words of a speaker's name, which a chat may write as one: "LiHua"."""
+    return {word.folded for word in words_of(f"{speaker} {speaker.replace(' ', '')}")}

@@ -120,6 +120,10 @@ class Resolved:
         """Name who speaks at a place of the passage's own text; empty where nobody does."""
         return next((speaker for start, speaker in reversed(self.speakers) if start <= place), "")
 
+    def head_at(self, start: int, end: int) -> str:
+        """Return what is written before a sentence: its speaker, its term, its section or what leads to its list."""
+        return next((each.text for each in self.changes if start <= each.end <= end and each.text.endswith(": ")), "")
+
     def turns_within(self, start: int, end: int) -> list[tuple[str, int]]:
         """List who begins to speak within a stretch of the passage's own text, and where."""
         return [(speaker, place) for place, speaker in self.speakers if start <= place < end]
