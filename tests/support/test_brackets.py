@@ -32,6 +32,12 @@ PASSAGES = {
         " files\n2. ORC files\n",
         "fetch(1)",
     ),
+    "film": (
+        "Night Tram was directed by Pavel Hora and written by Jana Malá. Hora sold the rights to Kral. His mother was"
+        " Czech, his father Slovak. He lived in Paris from 1970 to 1980 and in Rome until his death. Only two of his"
+        " friends came. Unlike Kral, Rose never sang. Kral, who won the Golden Palm, married Rose.",
+        "Night Tram",
+    ),
     "settings": ("[server]\nport = 8080\n\n[database]\nport = 5432\nuser = admin\n", "app.ini"),
 }
 
@@ -63,6 +69,9 @@ def read(name: str) -> Passage:
         ("manual", "[limits(5), max_delay:] Defaults to 30s"),
         ("manual", "[limits] burst = 5"),
         ("manual", "[Name] burst [Unit] requests"),
+        ("film", "Night Tram was … written by Jana Malá"),
+        ("film", "Kral … married Rose"),
+        ("film", "Rose never sang"),
         ("options", "[--retries] The default is 3"),
         ("options", "[fetch --timeout:] The default is 30"),
         ("options", "--retries N … The default is 3"),
@@ -108,6 +117,12 @@ def test_a_passage_backs_what_its_context_says(passage: str, quotation: str) -> 
         ("story", "Ann Holm moved to New York"),
         ("story", "[Ann Holm] lived in Bergen"),
         ("story", "[Ann Holm] would return"),
+        ("film", "Hora sold … Kral"),
+        ("film", "His mother was Czech … Slovak"),
+        ("film", "He lived in Paris … until his death"),
+        ("film", "two of his friends came"),
+        ("film", "Kral, Rose never sang"),
+        ("film", "[the Golden Palm] married Rose"),
         # another entry, section or list
         ("options", "[--timeout] The default is 3"),
         ("options", "[--retries] How often … The default is 30"),

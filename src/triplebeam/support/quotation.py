@@ -55,6 +55,9 @@ _CONJUNCTIONS = SPEECH | word_set(
 _BEFORE_NOUNS = word_set(
     "the a an this that these those of in on at for with from by its his her their our my your no each"
 )
+_JOINING = word_set("and or but")
+#: What makes a noun behind it another one.
+_LIMITS = word_set("only former alleged")
 _RELATIVES = word_set("who which that whose whom")
 _DETERMINERS = word_set("the this that these those a an both such each one her his its their our my your")
 _REFERENCES = PRONOUNS | _FIRST_PERSON | _SECOND_PERSON | _DETERMINERS | word_set("himself herself itself themselves")
@@ -248,10 +251,14 @@ class Quotation:
 
     def _begins_clause(self, first: int) -> bool:
         """Decide whether a name at the beginning is what the words behind it speak of, and is whole."""
-        words = self.page.words
-        if first == self._sentence_start or not words[first].is_name or _CLAUSE.search(words[first].gap):
-            return True
-        before = words[first - 1]
+        words, start = self.page.words, self._sentence_start
+        ends = (n for n in range(first, start, -1) if _CLAUSE.search(words[n].gap))
+        skipped = words[next(ends, start) : first]
+        if any(NEGATION.search(word.key) or word.key in _LIMITS for word in skipped):
+            return False
+        if not skipped or not words[first].is_name or words[first].key in _REFERENCES:
+            return not any(word.key in _RELATIVES for word in skipped[:-1])
+        before = skipped[-1]
         return before.key in _CONJUNCTIONS or before.text[0].isdigit() or first - 1 == self._sentence_start
 
     def _cuts_name(self, stop: int) -> bool:
@@ -270,10 +277,17 @@ class Quotation:
             NEGATION.search(word.text) for word in omitted
         ):
             return False
-        if _OPENS.search(omitted[0].gap) and _CLOSES.search(words[stop].gap):
+        is_enclosed, last = bool(_CLOSES.search(words[stop].gap)), omitted[-1].key
+        if _OPENS.search(omitted[0].gap):
+            return is_enclosed or last in _JOINING
+        if last in PREPOSITIONS - _JOINING and not is_enclosed:
+            return False  # what follows is said with it: "sold … Ann" of "sold the mill to Ann"
+        if not any(word.is_name or word.key in _RELATIVES for word in omitted):
             return True
-        has_other = any(word.is_name or word.key in _RELATIVES for word in omitted)
-        return not has_other or (omitted[0].key in PREPOSITIONS and not any("," in word.gap for word in omitted))
+        if last in _JOINING:  # another verb of the same subject
+            return not words[stop].is_name and not any(word.key in _CONJUNCTIONS | _RELATIVES for word in omitted[:-1])
+        is_joined = any(word.key in _JOINING or "," in word.gap for word in omitted)
+        return omitted[0].key in PREPOSITIONS and not is_joined
 
     def _backs(self, note: str, start: int, stop: int) -> bool:
         """Decide whether the passage says what an addition says, and the addition may replace its words."""
@@ -305,11 +319,11 @@ class Quotation:
             return not self._persons or bool(own & self._speaker_words(stop))
         if last in _SECOND_PERSON:
             return not self._persons or (bool(own & self._persons) and not own & self._speaker_words(stop))
+        if last in PRONOUNS:
+            return self._is_named_before(own, stop)
         if not self._names_speaker(own, stop):
             return False
         names = [word.folded for word in replaced if word.is_name and word.key not in _REFERENCES]
-        if last in PRONOUNS:
-            return self._is_named_before(own, stop)
         if last in _RELATIVES:
             return bool(names) and names[-1] in own
         if is_first and replaced[0].folded in own and "," in self.page.words[stop].gap:
