@@ -38,6 +38,15 @@ PASSAGES = {
         " friends came. Unlike Kral, Rose never sang. Kral, who won the Golden Palm, married Rose.",
         "Night Tram",
     ),
+    "towns": (
+        "| Town | People | Mayor |\n| --- | --- | --- |\n| Gotha | 45000 | Knut Kreuch |\n| Suhl | 36000 | Eva Ott |\n",
+        "Towns",
+    ),
+    "wrapped": (
+        "The Elm Mill was never\nused for paper. It closed in 1990. The\nowner sold the wheel to\nDr. Ken Ito and kept"
+        " the sluice. It is open if it rains.",
+        "Elm Mill",
+    ),
     "settings": ("[server]\nport = 8080\n\n[database]\nport = 5432\nuser = admin\n", "app.ini"),
 }
 
@@ -72,6 +81,10 @@ def read(name: str) -> Passage:
         ("film", "Night Tram was … written by Jana Malá"),
         ("film", "Kral … married Rose"),
         ("film", "Rose never sang"),
+        ("wrapped", "The owner sold […] to Dr. Ken Ito"),
+        ("wrapped", "[The owner] … kept the sluice"),
+        ("towns", "[Town] Gotha [People] 45000 [Mayor] Knut Kreuch"),
+        ("towns", "[Towns:] Gotha … Knut Kreuch [Mayor]"),
         ("options", "[--retries] The default is 3"),
         ("options", "[fetch --timeout:] The default is 30"),
         ("options", "--retries N … The default is 3"),
@@ -123,6 +136,16 @@ def test_a_passage_backs_what_its_context_says(passage: str, quotation: str) -> 
         ("film", "two of his friends came"),
         ("film", "Kral, Rose never sang"),
         ("film", "[the Golden Palm] married Rose"),
+        ("wrapped", "The Elm Mill was … used for paper"),
+        ("wrapped", "It closed in 1990 … owner sold the wheel"),
+        ("wrapped", "[The mill] is open"),
+        ("wrapped", "It [the Elm Mill] is open"),
+        # when, where and who of another sentence, another column
+        ("film", "[In 1970,] Hora sold the rights to Kral"),
+        ("film", "Hora sold the rights to Kral [in Paris]"),
+        ("film", "Hora sold the rights to Kral [Rose]"),
+        ("towns", "Gotha [Mayor] 45000"),
+        ("towns", "Gotha | 45000 [Mayor]"),
         # another entry, section or list
         ("options", "[--timeout] The default is 3"),
         ("options", "[--retries] How often … The default is 30"),

@@ -83,7 +83,7 @@ def fault_of(triple: Triple, span: Span, passage: Passage, statement: str = "") 
     if quotation:
         if not quotation.is_backed:
             return f"the passage does not say what is in brackets, or a name is cut off: {statement!r}"
-        is_asked = quotation.is_spoken and statement.rstrip("\"”' ").endswith("?")
+        is_asked = quotation.is_asked and statement.rstrip("\"”' ").endswith("?")
         return None if is_asked else _find_reservation(statement, quotation.page, *quotation.span)
     statement = remove_brackets(statement)
     *parts, statement = (

@@ -25,15 +25,14 @@ from triplebeam.text.stop_words import LIGHT_WORDS, PRONOUNS, word_set
 from triplebeam.text.words import Word, content, words_of
 
 _BRACKETS = re.compile(r"\[((?:[^\[\]]|\[[^\[\]]*\])*)\]")  # with brackets of the passage inside
-_ELLIPSIS = re.compile(r"…|\.\s?\.\s?\.")
+_ELLIPSIS = re.compile(r"\[(?:…|\.\s?\.\s?\.)\]|…|\.\s?\.\s?\.")
 _CLAUSE = re.compile(r"[,;:()—–.\n]")
-_SENTENCE_END = re.compile(r"[.!?\n]")
 #: What encloses a clause or a remark inside a sentence.
 _OPENS, _CLOSES = re.compile(r"[,(—–]"), re.compile(r"[,)—–]")
 #: Ends a row, a paragraph, or the line before an item of a list; other lines are wrapped.
 _LINE = re.compile(r"\|\s*\n|\n\s*\n|\n\s*(?:[-*•|]|\d+[.)])|:\s*\n")
 _SETTING = re.compile(r"[\w.]+ ?=")
-_MARKS = re.compile(rf"(?P<note>{_BRACKETS.pattern})|(?P<ellipsis>{_ELLIPSIS.pattern})")
+_MARKS = re.compile(rf"(?P<ellipsis>{_ELLIPSIS.pattern})|(?P<note>{_BRACKETS.pattern})")
 #: An ellipsis leaves out at most this many characters, an addition replaces at most this many words.
 _MAX_GAP_CHARACTERS = 300
 _MAX_REPLACED_WORDS = 8
@@ -58,6 +57,8 @@ _BEFORE_NOUNS = word_set(
 _JOINING = word_set("and or but")
 #: What makes a noun behind it another one.
 _LIMITS = word_set("only former alleged")
+_CONDITIONAL = word_set("if unless except")
+_CIRCUMSTANTIAL = PREPOSITIONS - _JOINING - {"of", "s"}
 _RELATIVES = word_set("who which that whose whom")
 _DETERMINERS = word_set("the this that these those a an both such each one her his its their our my your")
 _REFERENCES = PRONOUNS | _FIRST_PERSON | _SECOND_PERSON | _DETERMINERS | word_set("himself herself itself themselves")
@@ -84,7 +85,7 @@ def parse_quotation(text: str) -> list[Piece]:
             pieces.append(Piece(" ".join(notes), is_behind_gap, words))
             notes, is_behind_gap = [], False
         if mark:
-            notes += [mark[2]] if mark["note"] else []
+            notes += [mark[3]] if mark["note"] else []
             is_behind_gap |= bool(mark["ellipsis"])
             end = mark.end()
     return [*pieces, Piece(" ".join(notes), is_behind_gap, ())] if notes else pieces
@@ -197,9 +198,9 @@ class Quotation:
         return self.page.words[self.places[0].start].start, self.page.words[self.places[-1].stop - 1].end
 
     @property
-    def is_spoken(self) -> bool:
-        """Whether it is from a chat or a transcript, where a question is what its speaker asks or proposes."""
-        return bool(self._persons)
+    def is_asked(self) -> bool:
+        """Whether it is a question in a chat or a transcript: what its speaker asks or proposes."""
+        return bool(self._persons) and self.page.text[self.span[1] :].lstrip().startswith("?")
 
     @property
     def is_backed(self) -> bool:
@@ -207,23 +208,27 @@ class Quotation:
         return (
             (bool(self.pieces[0].note) or self._begins_clause(self.places[0].start))
             and not self._cuts_name(self.places[-1].stop)
+            and not self._cuts_condition(self.places[-1].stop)
             and all(self._may_omit(*gap) for gap in self._gaps())
             and all(self._backs(*addition) for addition in self._additions())
         )
 
     def _gaps(self) -> Iterator[tuple[int, int]]:
         """Yield where the words begin and end that an ellipsis leaves out."""
-        for piece, (before, after) in zip(self.pieces[1:], pairwise(self.places), strict=False):
-            if piece.is_behind_gap:
-                yield before.stop, after.start
+        ends = [self._sentence_start + 1, *(place.stop for place in self.places)]
+        for piece, end, place in zip(self.pieces, ends, self.places, strict=False):
+            if piece.is_behind_gap and end <= place.start:
+                yield end, place.start
 
     def _additions(self) -> Iterator[tuple[str, int, int]]:
         """Yield each addition, and where the words begin and end that it replaces."""
         ends = [self._sentence_start, *(place.stop for place in self.places)]
         starts = [*(place.start for place in self.places), self.places[-1].stop]
         for number, (piece, end, start) in enumerate(zip(self.pieces, ends, starts, strict=False)):
-            if piece.note:
-                yield piece.note, start if piece.is_behind_gap and number else end, start
+            if piece.note and piece.is_behind_gap and not number:  # for the first word of the sentence
+                yield piece.note, end, min(end + 1, start)
+            elif piece.note:
+                yield piece.note, start if piece.is_behind_gap else end, start
 
     @cached_property
     def _sentence_start(self) -> int:
@@ -243,6 +248,9 @@ class Quotation:
         return bool(
             _LINE.search(word.gap) or ("\n" in word.gap and is_own) or (not self._persons and self._head(place))
         )
+
+    def _begins_sentence(self, place: int) -> bool:
+        return any(each.start == place for each in self.page.sentences) or self._begins_line(place)
 
     def _head(self, place: int) -> str:
         """Return what is written before a sentence that begins at a place."""
@@ -265,17 +273,21 @@ class Quotation:
         words = self.page.words
         return stop < len(words) and words[stop - 1].is_name and words[stop].is_name and words[stop].gap == " "
 
+    def _cuts_condition(self, stop: int) -> bool:
+        """Decide whether the clause goes on behind the copied words with what they depend on."""
+        words = self.page.words
+        ends = (n for n in range(stop, len(words)) if self._begins_sentence(n) or (n > stop and "," in words[n].gap))
+        return any(word.key in _CONDITIONAL for word in words[stop : next(ends, len(words))])
+
     def _may_omit(self, start: int, stop: int) -> bool:
         """Decide whether the words that are left out do not change what is said of whom."""
         words, omitted = self.page.words, self.page.words[start:stop]
-        if any(each.start == stop for each in self.page.sentences) or "\n" in words[stop].gap:
+        if self._begins_sentence(stop):
             head, copied = self._head_words(stop), {words[n].folded for place in self.places for n in place}
             return head == self._head_words(start - 1) or bool(head and head <= copied)
         if not omitted:
             return True
-        if any(_SENTENCE_END.search(word.gap) for word in (*omitted[1:], words[stop])) or any(
-            NEGATION.search(word.text) for word in omitted
-        ):
+        if any(map(self._begins_sentence, range(start, stop))) or any(NEGATION.search(word.key) for word in omitted):
             return False
         is_enclosed, last = bool(_CLOSES.search(words[stop].gap)), omitted[-1].key
         if _OPENS.search(omitted[0].gap):
@@ -299,11 +311,55 @@ class Quotation:
         is_said = all(word.key in KINDS | SPEECH | LIGHT_WORDS for word in new)
         if not is_said or len(own) > _MAX_NOTE_WORDS or NEGATION.search(note):
             return False
+        if self._is_in_other_column(own, stop) or self._is_others_circumstance(own, stop):
+            return False
         is_apposition = not replaced and stop > 0 and self.page.words[stop - 1].key in _REFERENCES
         if is_apposition:
             replaced = self.page.words[stop - 1 : stop]
+        elif not replaced and not self._is_row and self._is_other_name(own, stop):
+            return False
         is_noun = is_apposition or self._are_nouns(own)
         return is_noun and self._is_of_its_day(own) and self._may_replace(own, replaced, stop)
+
+    def _is_others_circumstance(self, note: Sequence[Word], place: int) -> bool:
+        """Decide whether an addition says when, where or how much, and only another sentence says so."""
+        is_circumstance = any(word.key in _CIRCUMSTANTIAL or word.text[0].isdigit() for word in note[:1])
+        said = {word.folded for word in note if word.key not in KINDS | SPEECH | LIGHT_WORDS}
+        return is_circumstance and not said <= self._context(place)
+
+    def _is_other_name(self, note: Sequence[Word], place: int) -> bool:
+        """Decide whether an addition is the name of another than the one before it, with which it shares no word."""
+        words, own = self.page.words, [word.folded for word in note]
+        if place == self.places[0].start or not words[place - 1].is_name or not all(word.is_name for word in note):
+            return False
+        before, pairs = words[place - 1].folded, self._pairs
+        is_same = before in own or (before, own[0]) in pairs or (own[-1], before) in pairs
+        return not is_same and not set(own) <= self._context(place)
+
+    def _is_in_other_column(self, note: Sequence[Word], place: int) -> bool:
+        """Decide whether an addition to a row of a table is not the head of the cell behind or before it."""
+        words, known = self.page.words, self._context(place) | LIGHT_WORDS
+        own, is_last = [word.folded for word in note if word.folded not in known], place == self.places[-1].stop
+        cells = [n for n in range(place - is_last, -1, -1) if "|" in words[n].gap][: 1 if is_last else 2]
+        return (
+            self._is_row and bool(own and cells) and not any((own[-1], words[n].folded) in self._pairs for n in cells)
+        )
+
+    def _context(self, place: int) -> set[str]:
+        """List the words of what is above a sentence, and of the days that a chat speaks of."""
+        days = [each.text for each in resolve_passage(self.passage).changes if self._persons]
+        above = _content_words(" ".join((self._above, self.passage.document_id, *days)))
+        return above | date_words(self.passage) | self._head_words(min(place, len(self.page.words) - 1))
+
+    @property
+    def _is_row(self) -> bool:
+        return resolve_passage(self.passage).is_rewritten(self.span[0])
+
+    @cached_property
+    def _pairs(self) -> set[tuple[str, str]]:
+        """The words that follow one another, where the heads of a table stand before its cells."""
+        words = words_of(resolve_passage(self.passage).text)
+        return {(word.folded, after.folded) for word, after in pairwise(words) if after.gap.strip() in ("", "(")}
 
     def _may_replace(self, note: Sequence[Word], replaced: Sequence[Word], stop: int) -> bool:
         """Decide whether an addition may stand in the place of words before a place, or between words."""

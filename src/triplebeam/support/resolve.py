@@ -124,6 +124,10 @@ class Resolved:
         """Return what is written before a sentence: its speaker, its term, its section or what leads to its list."""
         return next((each.text for each in self.changes if start <= each.end <= end and each.text.endswith(": ")), "")
 
+    def is_rewritten(self, place: int) -> bool:
+        """Decide whether something else stands at a place, such as a row of a table with the heads of its columns."""
+        return any(each.start <= place < each.end for each in self.changes)
+
     def turns_within(self, start: int, end: int) -> list[tuple[str, int]]:
         """List who begins to speak within a stretch of the passage's own text, and where."""
         return [(speaker, place) for place, speaker in self.speakers if start <= place < end]
