@@ -14,6 +14,7 @@ PASSAGES = {
         "Mira: Sure, I'll bring the cake.\n",
         "Chat of 2024-05-03",
     ),
+    "plan": ("Mira: If it rains, Tom sells the bike.\nTom: Do I sell the bike?\nMira: Sure.\n", "Chat"),
     "story": (
         "Ann Holm met Per Lund in 1920. She founded the mill in Oslo. The company grew. It was sold to Fjord in 1931, "
         "which closed it. It is a myth that she lived in Bergen. He did not buy the quay. Kari, who knew Per Lund, "
@@ -47,6 +48,11 @@ PASSAGES = {
         " the sluice. It is open if it rains.",
         "Elm Mill",
     ),
+    "sources": (
+        "The words of [2] are used here. In 1970 Kral met Jana Malá, who wrote the play."
+        " It holds salt, tea and rice.\n\nhost = alpha\nport = 8080\n",
+        "notes.txt",
+    ),
     "settings": ("[server]\nport = 8080\n\n[database]\nport = 5432\nuser = admin\n", "app.ini"),
 }
 
@@ -67,6 +73,7 @@ def read(name: str) -> Passage:
         ("chat", "[Mira's] bike is still here"),
         ("chat", "[Tom Hale said on 2024-05-03:] I was in Oslo last week"),
         ("chat", "[Mira will] bring the cake"),
+        ("plan", "Do I [Tom] sell the bike?"),
         ("story", "[Ann Holm] founded the mill in Oslo"),
         ("story", "She [Ann Holm] founded the mill in Oslo"),
         ("story", "[The mill] was sold to Fjord in 1931"),
@@ -85,6 +92,11 @@ def read(name: str) -> Passage:
         ("wrapped", "[The owner] … kept the sluice"),
         ("towns", "[Town] Gotha [People] 45000 [Mayor] Knut Kreuch"),
         ("towns", "[Towns:] Gotha … Knut Kreuch [Mayor]"),
+        ("sources", "The words of [2] are used here"),
+        ("sources", "Kral met Jana Malá"),
+        ("sources", "It holds salt … rice"),
+        ("sources", "[Jana Malá] wrote the play"),
+        ("sources", "[notes.txt] port = 8080"),
         ("options", "[--retries] The default is 3"),
         ("options", "[fetch --timeout:] The default is 30"),
         ("options", "--retries N … The default is 3"),
@@ -108,6 +120,8 @@ def test_a_passage_backs_what_its_context_says(passage: str, quotation: str) -> 
         ("chat", "[Tom Hale] was in Oslo last week [2024-05-03]"),
         ("chat", "[Tom Hale will] bring the cake"),
         ("chat", "Your [Tom Hale's] bike is still here"),
+        # a condition as a question
+        ("plan", "Tom sells the bike?"),
         # another name for one that is there, or for a pronoun far from it
         ("story", "[Per Lund] met Per Lund in 1920"),
         ("story", "[Kari] founded the mill in Oslo"),

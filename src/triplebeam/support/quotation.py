@@ -20,13 +20,12 @@ from triplebeam.passage import Passage
 from triplebeam.support.assertion import NEGATION
 from triplebeam.support.page import Page, page_of
 from triplebeam.support.resolve import HUMP, resolve_passage
-from triplebeam.support.restatement import KINDS, PREPOSITIONS, SPEECH, TIME, date_words, is_fixed, speakers_of
+from triplebeam.support.restatement import CLAUSE, KINDS, PREPOSITIONS, SPEECH, TIME, date_words, is_fixed, speakers_of
 from triplebeam.text.stop_words import LIGHT_WORDS, PRONOUNS, word_set
 from triplebeam.text.words import Word, content, words_of
 
 _BRACKETS = re.compile(r"\[((?:[^\[\]]|\[[^\[\]]*\])*)\]")  # with brackets of the passage inside
 _ELLIPSIS = re.compile(r"\[(?:…|\.\s?\.\s?\.)\]|…|\.\s?\.\s?\.")
-_CLAUSE = re.compile(r"[,;:()—–.\n]")
 #: What encloses a clause or a remark inside a sentence.
 _OPENS, _CLOSES = re.compile(r"[,(—–]"), re.compile(r"[,)—–]")
 #: Ends a row, a paragraph, or the line before an item of a list; other lines are wrapped.
@@ -260,7 +259,7 @@ class Quotation:
     def _begins_clause(self, first: int) -> bool:
         """Decide whether a name at the beginning is what the words behind it speak of, and is whole."""
         words, start = self.page.words, self._sentence_start
-        ends = (n for n in range(first, start, -1) if _CLAUSE.search(words[n].gap))
+        ends = (n for n in range(first, start, -1) if CLAUSE.search(words[n].gap))
         skipped = words[next(ends, start) : first]
         if any(NEGATION.search(word.key) or word.key in _LIMITS for word in skipped):
             return False

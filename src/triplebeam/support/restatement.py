@@ -43,7 +43,7 @@ _MIN_WORDS_FOUND = 2
 _PAIR = 2
 _MAX_TERM_WORDS = 3
 _ISO_DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
-_CLAUSE = re.compile(r"[,;:()—–.\n]")
+CLAUSE = re.compile(r"[,;:()—–.\n]")
 _SENTENCE_END = re.compile(r"[.!?\n]")
 #: Words that say when something is.
 TIME = re.compile(
@@ -244,7 +244,7 @@ def is_fixed(words: Sequence[Word], n: int) -> bool:
 def _is_clause(inside: Sequence[Word], found: Sequence[int], statement: str) -> bool:
     """Decide whether a statement begins as a clause does, and no other name comes between it and what is said of it."""
     first = found[0]
-    before = inside[first - 1].key if first and not _CLAUSE.search(inside[first].gap) else ""
+    before = inside[first - 1].key if first and not CLAUSE.search(inside[first].gap) else ""
     if before in PREPOSITIONS and words_of(statement)[0].key != before:
         return False
     last = next((n for n in range(first, found[-1]) if n not in found or not inside[n].is_name), first + 1) - 1
