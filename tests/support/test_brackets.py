@@ -14,7 +14,7 @@ PASSAGES = {
         "Mira: Sure, I'll bring the cake.\n",
         "Chat of 2024-05-03",
     ),
-    "plan": ("Mira: If it rains, Tom sells the bike.\nTom: Do I sell the bike?\nMira: Sure.\n", "Chat"),
+    "plan": ("Mira: If it rains, Tom sells the bike.\nTom: Do I sell the bike?\nMira: We need that.\n", "Chat"),
     "story": (
         "Ann Holm met Per Lund in 1920. She founded the mill in Oslo. The company grew. It was sold to Fjord in 1931, "
         "which closed it. It is a myth that she lived in Bergen. He did not buy the quay. Kari, who knew Per Lund, "
@@ -74,6 +74,7 @@ def read(name: str) -> Passage:
         ("chat", "[Tom Hale said on 2024-05-03:] I was in Oslo last week"),
         ("chat", "[Mira will] bring the cake"),
         ("plan", "Do I [Tom] sell the bike?"),
+        ("plan", "We need that [Tom's bike]"),
         ("story", "[Ann Holm] founded the mill in Oslo"),
         ("story", "She [Ann Holm] founded the mill in Oslo"),
         ("story", "[The mill] was sold to Fjord in 1931"),

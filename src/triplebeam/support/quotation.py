@@ -313,7 +313,7 @@ class Quotation:
         if self._is_in_other_column(own, stop) or self._is_others_circumstance(own, stop):
             return False
         is_apposition = not replaced and stop > 0 and self.page.words[stop - 1].key in _REFERENCES
-        if is_apposition:
+        if is_apposition and self.page.words[stop - 1].key not in _RELATIVES:
             replaced = self.page.words[stop - 1 : stop]
         elif not replaced and not self._is_row and self._is_other_name(own, stop):
             return False
