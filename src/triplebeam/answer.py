@@ -1,6 +1,5 @@
 """What an agent gives back: its steps as they happened, and an answer with evidence one can check."""
 
-import re
 from abc import ABC, abstractmethod
 from calendar import month_name
 from collections.abc import Generator, Sequence
@@ -36,8 +35,6 @@ _OF_REPORTS = frozenset(
         *month_name[1:],
     )
 )
-#: The time behind a day, which a fact has in its passage's title at best.
-_CLOCK = re.compile(r"(?<=\d{4}-\d\d-\d\d)[ T,]+\d\d?:\d\d(?::\d\d)?")
 #: What the name of another place begins with: New York is never called York.
 _OTHER_PLACE = word_set("new north south east west northern southern eastern western central upper lower")
 
@@ -68,6 +65,8 @@ class Evidence:
     """The day that its passage is from, as ``2024-05-03``."""
     speaker: str = ""
     """Who says it, in a chat or a transcript."""
+    source: str = ""
+    """The title, section and metadata of its passage, where the method shows them with the fact."""
 
     @property
     def text(self) -> str:
@@ -171,8 +170,8 @@ class Answer:
     @property
     def parts(self) -> tuple[AnswerPart, ...]:
         """What the answer consists of: one part as a rule, or the items of a list, or one for each thing asked for."""
-        words = list(map(_list_words, self.evidence))
-        named = [(text, _find_names(text, words)) for text in split_parts(self.text)]
+        words = map(_list_words, self.evidence)
+        named = [(text, _find_names(text, self.evidence)) for text in split_parts(self.text)]
         about = {_cut(word) for word in content(self.question) if not word.text[0].isdigit()} - _OF_REPORTS
         told = len(about & {_cut(word) for word in chain.from_iterable(words)}) >= _MIN_SHARE_TOLD * len(about)
         is_told = told or len(named) > 1
@@ -228,22 +227,27 @@ def _cut(word: Word) -> str:
 
 
 def _list_words(fact: Evidence) -> list[Word]:
-    """List the words of a fact, of what supports it, and of its speaker and date."""
-    said = [fact.text, str(fact.triple), fact.span.text if fact.span else "", fact.speaker, fact.date]
+    """List the words of a fact, of what supports it, and of its speaker, date and source."""
+    said = [fact.text, str(fact.triple), fact.span.text if fact.span else "", fact.speaker, fact.date, fact.source]
     return words_of(" . ".join(said))
 
 
-def _find_names(answer: str, facts: Sequence[Sequence[Word]]) -> tuple[int, ...]:
-    """Find the facts, from 1, that name an answer; a long answer may need several of them together."""
-    named = content(_CLOCK.sub("", strip_qualifier(answer)))
+def _find_names(answer: str, evidence: Sequence[Evidence]) -> tuple[int, ...]:
+    """Find the facts, from 1, that name an answer: one, those of one passage together, or all for a long answer."""
+    named = content(strip_qualifier(answer))
     wanted = {word.folded if word.is_name or word.text[0].isdigit() else _cut(word) for word in named}
     if not wanted:  # nothing but punctuation
         return ()
-    known = [{key for word in words for key in (word.folded, _cut(word))} for words in facts]
-    found = tuple(n for n, words in enumerate(facts, 1) if wanted <= known[n - 1] or _has_surname(answer, words))
-    if found or len(wanted) < _MIN_LONG_ANSWER_WORDS or not wanted <= set().union(*known):
-        return found
-    return tuple(n for n, words in enumerate(known, 1) if len(wanted & words) > 1)
+    words = list(map(_list_words, evidence))
+    known = [{key for word in each for key in (word.folded, _cut(word))} for each in words]
+    found = tuple(n for n, each in enumerate(known) if wanted <= each or _has_surname(answer, words[n]))
+    passages = [fact.span.passage_id if fact.span else "" for fact in evidence]
+    groups = [[n for n, each in enumerate(passages) if each == id_] for id_ in dict.fromkeys(filter(None, passages))]
+    if len(wanted) >= _MIN_LONG_ANSWER_WORDS:
+        groups.append(list(range(len(evidence))))
+    together = (group for group in groups if wanted <= set().union(*(known[n] for n in group)))
+    first = found or tuple(n for n in next(together, ()) if wanted & known[n])
+    return tuple(n + 1 for n in first)
 
 
 def _has_surname(answer: str, words: Sequence[Word]) -> bool:

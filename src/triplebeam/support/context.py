@@ -27,6 +27,8 @@ SPEECH = word_set(
 PREPOSITIONS = word_set("and or of with by for from to in at on than about after before under over near like s")
 _PAIR = 2
 _ISO_DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
+#: What is between two clauses.
+CLAUSE = re.compile(r"[,;:()—–.\n]")
 #: Words that say when something is.
 TIME = re.compile(
     rf"{DAYS.pattern}|\b(?:{'|'.join(day_name)}|{'|'.join(month_name[1:])}|ago|last|next|week|month|year|\d{{4}})",

@@ -9,9 +9,10 @@ from triplebeam.support.assertion import find_reservation
 from triplebeam.support.claim import Claim, claim_of, split_statement
 from triplebeam.support.context import find_addition, is_by_its_speaker, split_speaker_names
 from triplebeam.support.entailment import states
+from triplebeam.support.locate import locate, remove_brackets
 from triplebeam.support.names import mentions, object_mentions
 from triplebeam.support.page import Page, page_of
-from triplebeam.support.quotation import locate, match_quotation, remove_brackets
+from triplebeam.support.quotation import match_quotation
 from triplebeam.support.resolve import resolve_passage
 from triplebeam.support.subject import has_other_subject
 from triplebeam.text.stop_words import LIGHT_WORDS
@@ -73,7 +74,7 @@ def fault_of(triple: Triple, span: Span, passage: Passage, statement: str = "") 
     if quotation:
         if not quotation.is_backed:
             return f"the passage does not say what is in brackets, or a name is cut off: {statement!r}"
-        is_asked = quotation.is_spoken and statement.rstrip("\"”' ").endswith("?")
+        is_asked = quotation.is_asked and statement.rstrip("\"”' ").endswith("?")
         return None if is_asked else _find_reservation(statement, quotation.page, *quotation.span)
     triple = Triple(*(split_speaker_names(part, passage) for part in triple))
     statement = split_speaker_names(remove_brackets(statement), passage)

@@ -11,38 +11,25 @@ model's reading, which the brackets show; the name must be in the title or befor
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from difflib import SequenceMatcher
 from functools import cached_property
-from itertools import pairwise
-from typing import NamedTuple
 
 from triplebeam.passage import Passage
 from triplebeam.support.assertion import NEGATION
-from triplebeam.support.context import KINDS, PREPOSITIONS, SPEECH, TIME, date_words, is_fixed, speakers_of
+from triplebeam.support.context import CLAUSE, KINDS, PREPOSITIONS, SPEECH, TIME, date_words, is_fixed, speakers_of
+from triplebeam.support.locate import BRACKETS, Piece, parse_quotation, place_exactly
 from triplebeam.support.page import Page, page_of
 from triplebeam.support.resolve import HUMP, resolve_passage
 from triplebeam.text.stop_words import LIGHT_WORDS, PRONOUNS, word_set
 from triplebeam.text.words import Word, content, words_of
 
-_BRACKETS = re.compile(r"\[((?:[^\[\]]|\[[^\[\]]*\])*)\]")  # with brackets of the passage inside
-_ELLIPSIS = re.compile(r"…|\.\s?\.\s?\.")
-_CLAUSE = re.compile(r"[,;:()—–.\n]")
-_SENTENCE_END = re.compile(r"[.!?\n]")
 #: What encloses a clause or a remark inside a sentence.
 _OPENS, _CLOSES = re.compile(r"[,(—–]"), re.compile(r"[,)—–]")
 #: Ends a row, a paragraph, or the line before an item of a list; other lines are wrapped.
 _LINE = re.compile(r"\|\s*\n|\n\s*\n|\n\s*(?:[-*•|]|\d+[.)])|:\s*\n")
 _SETTING = re.compile(r"[\w.]+ ?=")
-_MARKS = re.compile(rf"(?P<note>{_BRACKETS.pattern})|(?P<ellipsis>{_ELLIPSIS.pattern})")
-#: An ellipsis leaves out at most this many characters, an addition replaces at most this many words.
-_MAX_GAP_CHARACTERS = 300
-_MAX_REPLACED_WORDS = 8
 _MAX_NOTE_WORDS = 14
 _MAX_DESCRIPTION_WORDS = 4
 _MIN_COPIED_WORDS = 2
-#: The share of a quotation's words that the passage has in the same order, if it counts as a near miss.
-_MIN_MATCHING_SHARE = 0.75
-_MIN_NEAR_WORDS = 4
 #: In letters: so much of a word is compared.
 _STEM = 4
 _FIRST_PERSON = word_set("i me my mine myself we us our ours")
@@ -55,109 +42,13 @@ _CONJUNCTIONS = SPEECH | word_set(
 _BEFORE_NOUNS = word_set(
     "the a an this that these those of in on at for with from by its his her their our my your no each"
 )
+_JOINING = word_set("and or but")
+#: What makes a noun behind it another one.
+_LIMITS = word_set("only former alleged")
+_CONDITIONAL = word_set("if unless except")
 _RELATIVES = word_set("who which that whose whom")
 _DETERMINERS = word_set("the this that these those a an both such each one her his its their our my your")
 _REFERENCES = PRONOUNS | _FIRST_PERSON | _SECOND_PERSON | _DETERMINERS | word_set("himself herself itself themselves")
-
-
-class Piece(NamedTuple):
-    """A stretch of copied words, and what is between it and the one before."""
-
-    note: str
-    """What the brackets before it say; empty without any."""
-    is_behind_gap: bool
-    """Whether an ellipsis is before it."""
-    words: tuple[str, ...]
-    """The folded words; none behind the last brackets."""
-
-
-def parse_quotation(text: str) -> list[Piece]:
-    """Split a quotation at its brackets and ellipses."""
-    pieces: list[Piece] = []
-    notes, is_behind_gap, end = list[str](), False, 0
-    for mark in [*_MARKS.finditer(text), None]:
-        words = tuple(word.folded for word in words_of(text[end : mark.start() if mark else None]))
-        if words:
-            pieces.append(Piece(" ".join(notes), is_behind_gap, words))
-            notes, is_behind_gap = [], False
-        if mark:
-            notes += [mark[2]] if mark["note"] else []
-            is_behind_gap |= bool(mark["ellipsis"])
-            end = mark.end()
-    return [*pieces, Piece(" ".join(notes), is_behind_gap, ())] if notes else pieces
-
-
-def remove_brackets(text: str) -> str:
-    """Return a quotation as a plain sentence, with its additions."""
-    return _BRACKETS.sub(r"\1", text)
-
-
-def locate(quotation: str, text: str) -> tuple[int, int] | None:
-    """Find the start and the end of copied words in a text; None if it does not have them.
-
-    Only letters and digits are compared, so that line breaks, quotation marks, dashes, markup and case make no
-    difference. If a few words differ, the place of the text's own words is found.
-    """
-    words, pieces = words_of(text), [piece for piece in parse_quotation(quotation) if piece.words]
-    places = _place_exactly(pieces, words) or _place_nearly(pieces, words)
-    return (words[places[0].start].start, words[places[-1].stop - 1].end) if places else None
-
-
-def _place_exactly(pieces: Sequence[Piece], words: Sequence[Word]) -> list[range]:
-    """Find all pieces in their order, each near the one before, as close together as possible; none if one is not."""
-    keys = [word.folded for word in words]
-    found = [[*_find_all(piece.words, keys)] for piece in pieces]
-    placed = ([first, *_follow(first, pieces[1:], found[1:], words)] for first in (found[0] if found else ()))
-    whole = [places for places in placed if len(places) == len(pieces)]
-    return min(whole, key=lambda places: places[-1].stop - places[0].start, default=[])
-
-
-def _follow(
-    last: range, pieces: Sequence[Piece], found: Sequence[Sequence[range]], words: Sequence[Word]
-) -> Iterator[range]:
-    """Take for each piece its next place behind the one before, as long as it is near enough."""
-    for piece, places in zip(pieces, found, strict=True):
-        behind = next((place for place in places if place.start >= last.stop), None)
-        if behind is None or not _is_near(piece, last, behind, words):
-            return
-        yield behind
-        last = behind
-
-
-def _is_near(piece: Piece, last: range, place: range, words: Sequence[Word]) -> bool:
-    if piece.is_behind_gap:
-        return words[place.start].start - words[last.stop - 1].end <= _MAX_GAP_CHARACTERS
-    return place.start - last.stop <= _MAX_REPLACED_WORDS
-
-
-def _find_all(piece: Sequence[str], keys: Sequence[str]) -> Iterator[range]:
-    length = len(piece)
-    for first in range(len(keys) - length + 1):
-        if keys[first] == piece[0] and tuple(keys[first : first + length]) == piece:
-            yield range(first, first + length)
-
-
-def _place_nearly(pieces: Sequence[Piece], words: Sequence[Word]) -> list[range]:
-    """Find pieces of which a few words are others than the text's."""
-    keys = [word.folded for word in words]
-    places = [next(_find_all(piece.words, keys), None) or _find_nearly(piece.words, keys) for piece in pieces]
-    found = [place for place in places if place]
-    gaps = [words[after.start].start - words[before.stop - 1].end for before, after in pairwise(found)]
-    is_whole = len(found) == len(places) and all(0 <= gap <= _MAX_GAP_CHARACTERS for gap in gaps)
-    return found if is_whole else []
-
-
-def _find_nearly(piece: Sequence[str], keys: Sequence[str]) -> range | None:
-    """Find the stretch that begins and ends with words of the quotation and has most of the others in their order."""
-    if len(piece) < _MIN_NEAR_WORDS:
-        return None
-    anchor = SequenceMatcher(None, piece, keys, autojunk=False).find_longest_match()
-    start = max(0, anchor.b - anchor.a - 2)
-    window = keys[start : anchor.b - anchor.a + len(piece) + 2]
-    blocks = SequenceMatcher(None, piece, window, autojunk=False).get_matching_blocks()[:-1]  # the last is empty
-    if sum(block.size for block in blocks) < _MIN_MATCHING_SHARE * len(piece):
-        return None
-    return range(start + blocks[0].b, start + blocks[-1].b + blocks[-1].size)
 
 
 def match_quotation(statement: str, passage: Passage, start: int, end: int) -> "Quotation | None":
@@ -165,7 +56,7 @@ def match_quotation(statement: str, passage: Passage, start: int, end: int) -> "
     pieces = parse_quotation(statement)
     page = page_of(passage.text, passage.title)
     stretch = page.words_within(range(len(page.words)), start, end)
-    inside = _place_exactly([piece for piece in pieces if piece.words], page.words[stretch.start : stretch.stop])
+    inside = place_exactly([piece for piece in pieces if piece.words], page.words[stretch.start : stretch.stop])
     if not inside or not _has_enough_words(statement):
         return None
     places = [range(stretch.start + place.start, stretch.start + place.stop) for place in inside]
@@ -174,8 +65,8 @@ def match_quotation(statement: str, passage: Passage, start: int, end: int) -> "
 
 def _has_enough_words(statement: str) -> bool:
     """Decide whether enough of a statement is copied, and not added."""
-    copied = len(content(_BRACKETS.sub(" ", statement)))
-    return copied >= _MIN_COPIED_WORDS and 2 * copied >= len(content(" ".join(_BRACKETS.findall(statement))))
+    copied = len(content(BRACKETS.sub(" ", statement)))
+    return copied >= _MIN_COPIED_WORDS and 2 * copied >= len(content(" ".join(BRACKETS.findall(statement))))
 
 
 @dataclass(frozen=True)
@@ -194,9 +85,9 @@ class Quotation:
         return self.page.words[self.places[0].start].start, self.page.words[self.places[-1].stop - 1].end
 
     @property
-    def is_spoken(self) -> bool:
-        """Whether it is from a chat or a transcript, where a question is what its speaker asks or proposes."""
-        return bool(self._persons)
+    def is_asked(self) -> bool:
+        """Whether it is a question in a chat or a transcript: what its speaker asks or proposes."""
+        return bool(self._persons) and self.page.text[self.span[1] :].lstrip().startswith("?")
 
     @property
     def is_backed(self) -> bool:
@@ -204,80 +95,127 @@ class Quotation:
         return (
             (bool(self.pieces[0].note) or self._begins_clause(self.places[0].start))
             and not self._cuts_name(self.places[-1].stop)
+            and not self._cuts_condition(self.places[-1].stop)
             and all(self._may_omit(*gap) for gap in self._gaps())
             and all(self._backs(*addition) for addition in self._additions())
         )
 
     def _gaps(self) -> Iterator[tuple[int, int]]:
         """Yield where the words begin and end that an ellipsis leaves out."""
-        for piece, (before, after) in zip(self.pieces[1:], pairwise(self.places), strict=False):
-            if piece.is_behind_gap:
-                yield before.stop, after.start
+        ends = [self._sentence_start + 1, *(place.stop for place in self.places)]
+        for piece, end, place in zip(self.pieces, ends, self.places, strict=False):
+            if piece.is_behind_gap and end <= place.start:
+                yield end, place.start
 
     def _additions(self) -> Iterator[tuple[str, int, int]]:
         """Yield each addition, and where the words begin and end that it replaces."""
         ends = [self._sentence_start, *(place.stop for place in self.places)]
         starts = [*(place.start for place in self.places), self.places[-1].stop]
         for number, (piece, end, start) in enumerate(zip(self.pieces, ends, starts, strict=False)):
-            if piece.note:
-                yield piece.note, start if piece.is_behind_gap and number else end, start
+            if piece.note and piece.is_behind_gap and not number:  # for the first word of the sentence
+                yield piece.note, end, min(end + 1, start)
+            elif piece.note:
+                yield piece.note, start if piece.is_behind_gap else end, start
 
     @cached_property
     def _sentence_start(self) -> int:
-        words, first = self.page.words, self.places[0]
-        sentence = self.page.sentences_of(words[first.start].start, words[first.stop - 1].end)
-        start = min(sentence.start, first.start) if sentence else first.start
-        return next((n for n in range(first.start, start, -1) if self._begins_line(n)), start)
+        return self._find_start(self.places[0])
+
+    def _find_start(self, place: range) -> int:
+        """Find where the sentence, the row or the item of a list begins that words are in."""
+        words = self.page.words
+        sentence = self.page.sentences_of(words[place.start].start, words[place.stop - 1].end)
+        start = min(sentence.start, place.start) if sentence else place.start
+        return next((n for n in range(place.start, start, -1) if self._begins_line(n)), start)
 
     def _begins_line(self, place: int) -> bool:
         """Decide whether a line, and not the rest of a wrapped one, begins at a place."""
         word = self.page.words[place]
         is_own = self._persons or _SETTING.match(self.page.text, word.start)
-        return bool(_LINE.search(word.gap)) or ("\n" in word.gap and bool(is_own))
+        return bool(
+            _LINE.search(word.gap) or ("\n" in word.gap and is_own) or (not self._persons and self._head(place))
+        )
+
+    def _begins_sentence(self, place: int) -> bool:
+        return any(each.start == place for each in self.page.sentences) or self._begins_line(place)
+
+    def _head(self, place: int) -> str:
+        """Return what is written before a sentence that begins at a place."""
+        word = self.page.words[place]
+        return resolve_passage(self.passage).head_at(word.start - len(word.gap), word.start)
 
     def _begins_clause(self, first: int) -> bool:
         """Decide whether a name at the beginning is what the words behind it speak of, and is whole."""
-        words = self.page.words
-        if first == self._sentence_start or not words[first].is_name or _CLAUSE.search(words[first].gap):
-            return True
-        before = words[first - 1]
+        words, start = self.page.words, self._sentence_start
+        ends = (n for n in range(first, start, -1) if CLAUSE.search(words[n].gap))
+        skipped = words[next(ends, start) : first]
+        if any(NEGATION.search(word.key) or word.key in _LIMITS for word in skipped):
+            return False
+        if not skipped or not words[first].is_name or words[first].key in _REFERENCES:
+            return not any(word.key in _RELATIVES for word in skipped[:-1])
+        before = skipped[-1]
         return before.key in _CONJUNCTIONS or before.text[0].isdigit() or first - 1 == self._sentence_start
 
     def _cuts_name(self, stop: int) -> bool:
         words = self.page.words
         return stop < len(words) and words[stop - 1].is_name and words[stop].is_name and words[stop].gap == " "
 
+    def _cuts_condition(self, stop: int) -> bool:
+        """Decide whether the clause goes on behind the copied words with what they depend on."""
+        words = self.page.words
+        ends = (n for n in range(stop, len(words)) if self._begins_sentence(n) or (n > stop and "," in words[n].gap))
+        return any(word.key in _CONDITIONAL for word in words[stop : next(ends, len(words))])
+
     def _may_omit(self, start: int, stop: int) -> bool:
         """Decide whether the words that are left out do not change what is said of whom."""
         words, omitted = self.page.words, self.page.words[start:stop]
-        item = stop - 1 if words[stop - 1].text.isdigit() else stop  # behind the number of a list's item
-        if any(each.start == stop for each in self.page.sentences) or "\n" in words[item].gap:
-            is_same = self._speaker_words(start - 1) == self._speaker_words(stop)
-            return is_same or words[stop].folded in self._speaker_words(stop)
+        if self._begins_sentence(stop):
+            head, copied = self._head_words(stop), {words[n].folded for place in self.places for n in place}
+            return head == self._head_words(start - 1) or bool(head and 3 * len(head & copied) >= 2 * len(head))
         if not omitted:
             return True
-        if any(_SENTENCE_END.search(word.gap) for word in (*omitted[1:], words[stop])) or any(
-            NEGATION.search(word.text) for word in omitted
-        ):
+        if any(map(self._begins_sentence, range(start, stop))) or any(NEGATION.search(word.key) for word in omitted):
             return False
-        if _OPENS.search(omitted[0].gap) and _CLOSES.search(words[stop].gap):
+        is_enclosed, last = bool(_CLOSES.search(words[stop].gap)), omitted[-1].key
+        if _OPENS.search(omitted[0].gap):
+            return is_enclosed or last in _JOINING
+        if last in PREPOSITIONS - _JOINING and not is_enclosed:
+            return False  # what follows is said with it: "sold … Ann" of "sold the mill to Ann"
+        if not any(word.is_name or word.key in _RELATIVES for word in omitted):
             return True
-        has_other = any(word.is_name or word.key in _RELATIVES for word in omitted)
-        return not has_other or (omitted[0].key in PREPOSITIONS and not any("," in word.gap for word in omitted))
+        if last in _JOINING:  # another verb of the same subject
+            return not words[stop].is_name and not any(word.key in _CONJUNCTIONS | _RELATIVES for word in omitted[:-1])
+        is_joined = any(word.key in _JOINING or "," in word.gap for word in omitted)
+        return omitted[0].key in PREPOSITIONS and not is_joined
 
     def _backs(self, note: str, start: int, stop: int) -> bool:
         """Decide whether the passage says what an addition says, and the addition may replace its words."""
-        replaced, own = self.page.words[start:stop], words_of(HUMP.sub(" ", note))
-        copied = [word.folded for word in words_of(note)]
+        replaced, own = self.page.words[start:stop], words_of(note)
+        copied = [word.folded for word in own]
         if copied == [word.folded for word in replaced[-len(copied) :]]:  # brackets of the passage's own
             return stop != self.places[0].start or self._begins_clause(stop - len(copied))
+        own = own if set(copied) <= self._known else words_of(HUMP.sub(" ", note))
         new = [word for n, word in enumerate(own) if _stem(own, n) not in self._known]
         is_said = all(word.key in KINDS | SPEECH | LIGHT_WORDS for word in new)
         if not is_said or len(own) > _MAX_NOTE_WORDS or NEGATION.search(note):
             return False
-        is_apposition = not replaced and self.page.words[stop - 1].key in _REFERENCES
+        is_apposition = not replaced and stop > 0 and self.page.words[stop - 1].key in _REFERENCES - _RELATIVES
+        replaced = self.page.words[stop - 1 : stop] if is_apposition else replaced
         is_noun = is_apposition or self._are_nouns(own)
-        return is_noun and self._is_of_its_day(own) and self._may_replace(own, replaced, stop)
+        return is_noun and self._has_number_above(own) and self._may_replace(own, replaced, stop)
+
+    def _has_number_above(self, note: Sequence[Word]) -> bool:
+        """Decide whether the numbers of an addition are of the title, section, metadata or day, not of other sentences.
+
+        The day of a chat is the one on which something is said, and not that of "last week".
+        """
+        numbers = {word.folded for word in note if word.text[0].isdigit()}
+        days = " ".join(each.text for each in resolve_passage(self.passage).changes if self._persons)
+        is_said = not self._persons or any(word.key in SPEECH for word in note)
+        said = self.passage.text[self.page.words[self._sentence_start].start : self.span[1]]
+        above = _content_words(f"{self._above} {self.passage.document_id}") | date_words(self.passage)
+        own = above - date_words(self.passage) if TIME.search(said) and not is_said else above
+        return numbers <= own | _content_words(days)
 
     def _may_replace(self, note: Sequence[Word], replaced: Sequence[Word], stop: int) -> bool:
         """Decide whether an addition may stand in the place of words before a place, or between words."""
@@ -286,18 +224,19 @@ class Quotation:
         rest = [word for word in replaced if word.folded not in own and word.key not in _CONTRACTED]
         if is_first and own & self._speaker_words(stop):
             rest = [word for word in rest if word.folded not in self._persons]
+            rest = rest if len(rest) > 1 or "," not in self.page.words[stop].gap else []  # "Hey Tom, …"
         if not rest:
-            return not is_first or self._names_speaker(own, stop)
+            return not is_first or (self._names_speaker(own, stop) and not own & self._other_heads(stop))
         last = rest[-1].key
         if last in _FIRST_PERSON:
             return not self._persons or bool(own & self._speaker_words(stop))
         if last in _SECOND_PERSON:
             return not self._persons or (bool(own & self._persons) and not own & self._speaker_words(stop))
+        if last in PRONOUNS:
+            return self._is_named_before(own, stop)
         if not self._names_speaker(own, stop):
             return False
         names = [word.folded for word in replaced if word.is_name and word.key not in _REFERENCES]
-        if last in PRONOUNS:
-            return self._is_named_before(own, stop)
         if last in _RELATIVES:
             return bool(names) and names[-1] in own
         if is_first and replaced[0].folded in own and "," in self.page.words[stop].gap:
@@ -319,7 +258,7 @@ class Quotation:
         stems, words = [_stem(note, n) for n in range(len(note))], self.page.words
         keys = [_stem(words, n) for n in range(len(words))]
         is_row = len(stems) > 1 and any(keys[n : n + len(stems)] == stems for n in range(len(keys)))
-        above = {word.folded[:_STEM] for word in words_of(f"{self.passage.title} {self.passage.origin}")}
+        above = {word.folded[:_STEM] for word in words_of(self._above)}
         nouns = {
             keys[n]
             for n, word in enumerate(words)
@@ -329,16 +268,25 @@ class Quotation:
 
     def _is_named_before(self, own: set[str], place: int) -> bool:
         """Decide whether a name that replaces a pronoun is in the title, or before the pronoun."""
-        above = words_of(f"{self.passage.title} {self.passage.origin}")
-        return bool(own & {word.folded for word in (*above, *self.page.words[:place])})
+        before = self.passage.text[: self.page.words[place - 1].end]
+        return bool((own - LIGHT_WORDS) & _content_words(f"{self._above} {before}"))
 
-    def _is_of_its_day(self, note: Sequence[Word]) -> bool:
-        """Decide whether an addition does not give the day of a chat to what is said of another time."""
-        numbers = {word.folded for word in note if word.text[0].isdigit()}
-        if not self._persons or not numbers or any(word.key in SPEECH for word in note):
-            return True
-        said = self.passage.text[self.page.words[self._sentence_start].start : self.span[1]]
-        return not TIME.search(said) or not numbers <= date_words(self.passage)
+    def _other_heads(self, place: int) -> set[str]:
+        """List the words of the terms, sections and list heads of a passage, but for those above a place."""
+        if self._persons:
+            return set()
+        heads = {each.text for each in resolve_passage(self.passage).changes if each.text.endswith(": ")}
+        return _content_words(" ".join(heads)) - self._head_words(place) - _content_words(self._above)
+
+    def _head_words(self, place: int) -> set[str]:
+        """List the words of who speaks at a place, or of what is above its sentence in a manual or a list."""
+        if self._persons:
+            return self._speaker_words(place)
+        return _content_words(self._head(self._find_start(range(place, place + 1))))
+
+    @property
+    def _above(self) -> str:
+        return f"{self.passage.title} {self.passage.origin}"
 
     def _names_speaker(self, own: set[str], place: int) -> bool:
         """Decide whether an addition that names some of those who talk names the speaker among them."""
@@ -346,18 +294,18 @@ class Quotation:
 
     def _speaker_words(self, place: int) -> set[str]:
         speaker = resolve_passage(self.passage).speaker_at(self.page.words[min(place, len(self.page.words) - 1)].start)
-        return {word.folded for word in words_of(speaker)}
+        return _name_words(speaker)
 
     @cached_property
     def _persons(self) -> set[str]:
-        return {word.folded for word in words_of(" ".join(speakers_of(self.passage)))}
+        return {word for speaker in speakers_of(self.passage) for word in _name_words(speaker)}
 
     @cached_property
     def _known(self) -> set[str]:
         """The words of the passage, of what is above it, and of its date."""
         passage = self.passage
         texts = (passage.title, passage.origin, passage.document_id, resolve_passage(passage).text, passage.text)
-        words = [words_of(HUMP.sub(" ", text)) for text in texts]
+        words = [words_of(form) for text in texts for form in (text, HUMP.sub(" ", text))]
         return {key for each in words for n, word in enumerate(each) for key in (word.folded, _stem(each, n))} | (
             date_words(passage)
         )
@@ -366,3 +314,12 @@ class Quotation:
 def _stem(words: Sequence[Word], place: int) -> str:
     """Return the beginning of a word, which "play" and "playing" share; of names and numbers the whole."""
     return words[place].folded if is_fixed(words, place) else words[place].folded[:_STEM]
+
+
+def _content_words(text: str) -> set[str]:
+    return {word.folded for word in content(HUMP.sub(" ", text)) if word.key not in LIGHT_WORDS}
+
+
+def _name_words(speaker: str) -> set[str]:
+    """List the words of a speaker's name, which a chat may write as one: "LiHua"."""
+    return {word.folded for word in words_of(f"{speaker} {speaker.replace(' ', '')}")}

@@ -1,9 +1,11 @@
-"""A chat or transcript with its speakers and days written out, so that each sentence can stand alone.
+"""A passage with its speakers, defined terms, list heads and days written out, so that each sentence can stand alone.
 
-    Mira: I went there yesterday.   ->  Mira: Mira went there yesterday (2024-05-02).
+    Mira: I went there yesterday.           ->  Mira: Mira went there yesterday (2024-05-02).
+    max_delay / This parameter is fixed.    ->  max_delay: max_delay is fixed.
+    Formats: / - CSV                        ->  Formats: CSV
 
-What the check reads is made here, once for each passage. A place in the passage's own text is found in the new one by
-`Resolved.place`.
+What the check reads is made here, once for each passage; the check itself knows nothing of chats or manuals. A place in
+the passage's own text is found in the new one by `Resolved.place`.
 """
 
 import re
@@ -11,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 from functools import cached_property, lru_cache
+from itertools import pairwise
 from typing import NamedTuple
 
 from triplebeam.passage import Passage
@@ -33,6 +36,32 @@ _LABELS = word_set(
 #: In lines, on average, where several talk.
 _MAX_SPEAKER_WORDS = 6
 HUMP = re.compile(r"(?<=[a-z])(?<!\bMc)(?<!\bMac)(?=[A-Z])")
+#: A line that is a defined term: an option, a setting, or a name in the spelling of code, alone on its line.
+_TERM = re.compile(
+    r"^[ \t]*(?P<term>(?:-{1,2}\w|/\w|\w+[_.]\w*|\w+=(?=\W*$)|[A-Z]\w*[a-z][A-Z]\w*|[A-Z]{3,}|`)[^\n]{0,80}?"
+    r"|(?:(?<=\n\n)|\A)[a-z][\w-]+(?=\n\n))[ \t]*+(?::[ \t]*+)?$",
+    re.MULTILINE,
+)
+_THIS = re.compile(
+    r"\b(?:This|The|this) (?:option|parameter|setting|command|variable|directive|flag|keyword|function|method|field"
+    r"|value|argument|property|attribute|switch|key)\b(?! (?:of|for|in|named|called|that|which)\b)"
+)
+_ITEM = re.compile(r"^[ \t]*(?:[-*•+]|\d{1,2}[.)])[ \t]+(?=\S)", re.MULTILINE)
+#: What leads to a list: a line that ends with a colon, or a sentence that says "the following".
+_LEAD = re.compile(
+    r"^(?P<lead>[^\n]{3,200}):[ \t]*$|^=== \"(?P<tab>[^\"\n]+)\""
+    r"|(?=[^\n]*[.:]\s)(?P<following>[^\n]{0,300}\bthe following\b[^\n]*?)[.:](?=\s)",
+    re.MULTILINE,
+)
+#: The condition that a list stands under is not repeated with each item.
+_CONDITION = re.compile(r"(?:.*[.!?] )?(?:(?:If|When)\b[^,\n]*, )?", re.DOTALL)
+#: A file of settings: the name of a section, and its lines.
+_SECTION = re.compile(
+    r"^(?P<section>\[[^\]\n]+\])[ \t]*\n(?P<lines>(?:[ \t]*(?:[\w.]+ ?=|[;#])[^\n]*\n?)+)", re.MULTILINE
+)
+_LINE = re.compile(r"^(?=[ \t]*(?:[\w.]+ ?=|[;#]))", re.MULTILINE)
+_ROW = re.compile(r"^[ \t]*(?P<edge>\|?)(?P<cells>[^\n|]+\|[^\n]*?)\|?[ \t]*$", re.MULTILINE)
+_RULE = re.compile(r"[\s|:-]*")
 #: What a speaker calls himself and, in a talk of two, the other.
 _PERSONS = re.compile(
     r"(?<![\w'’])(?:(?P<i_am>I(?:['’]m| am))|(?P<i_have>I(?:['’]ve| have))|(?P<i_will>I['’]ll)|(?P<i>I|me|myself)"
@@ -91,6 +120,14 @@ class Resolved:
         """Name who speaks at a place of the passage's own text; empty where nobody does."""
         return next((speaker for start, speaker in reversed(self.speakers) if start <= place), "")
 
+    def head_at(self, start: int, end: int) -> str:
+        """Return what is written before a sentence: its speaker, its term, its section or what leads to its list."""
+        return next((each.text for each in self.changes if start <= each.end <= end and each.text.endswith(": ")), "")
+
+    def is_rewritten(self, place: int) -> bool:
+        """Decide whether something else stands at a place, such as a row of a table with the heads of its columns."""
+        return any(each.start <= place < each.end for each in self.changes)
+
     def turns_within(self, start: int, end: int) -> list[tuple[str, int]]:
         """List who begins to speak within a stretch of the passage's own text, and where."""
         return [(speaker, place) for place, speaker in self.speakers if start <= place < end]
@@ -98,7 +135,7 @@ class Resolved:
 
 @lru_cache(maxsize=128)
 def resolve(text: str, day: str = "") -> Resolved:
-    """Write out who speaks and of which days, if several talk; the day is the one that the text is from."""
+    """Write out what the sentences of a text leave to its layout; the day is the one that the text is from."""
     turns = [each for each in _TURN.finditer(text) if each["speaker"].casefold() not in _LABELS]
     lines = sum(map(bool, map(str.strip, text.splitlines())))
     spoken = len(turns) > 1 or any(str(each.lastgroup)[:2] in ("i_", "my") for each in _PERSONS.finditer(text))
@@ -107,7 +144,10 @@ def resolve(text: str, day: str = "") -> Resolved:
         changes = [*_name_speakers(text, turns), *_days(text, day)]
         speakers = [(each.start(), _name(each)) for each in turns]
     else:
-        changes, speakers = [], []
+        changes, speakers = (
+            [*_settings(text), *_define_terms(text), *_complete_list_items(text), *_write_out_tables(text)],
+            [],
+        )
     kept: list[Change] = []
     for change in sorted(changes):
         if not kept or change.start >= kept[-1].end:
@@ -116,7 +156,7 @@ def resolve(text: str, day: str = "") -> Resolved:
 
 
 def resolve_passage(passage: Passage) -> Resolved:
-    """Write out who speaks in a passage, and of which days."""
+    """Write out the layout of a passage."""
     return resolve(passage.text, passage.date)
 
 
@@ -154,3 +194,48 @@ def _days(text: str, day: str) -> Iterator[Change]:
         for each in DAYS.finditer(text):
             meant = date.fromisoformat(day) + timedelta(_DAYS_LATER.get(each[0].casefold(), 0))
             yield Change(each.end(), each.end(), f" ({meant.isoformat()})")
+
+
+def _define_terms(text: str) -> Iterator[Change]:
+    """Put the term before each sentence of its entry, which begins anew."""
+    terms = list(_TERM.finditer(text))
+    for term, end in zip(terms, [*(each.start() for each in terms[1:]), len(text)], strict=False):
+        paragraphs = PARAGRAPH.finditer(text, term.end(), end)
+        spans = [span for each in paragraphs for span in sentence_spans(text, *each.span())]
+        if spans:
+            yield Change(term.start(), spans[0][0], f"{chr(10) if term.start() else ''}{term['term']}: ")
+        for number, (start, stop) in enumerate(spans):
+            if number:
+                yield Change(start, start, f"{term['term']}: ")
+            for this in _THIS.finditer(text, start, stop):
+                yield Change(*this.span(), term["term"])
+
+
+def _settings(text: str) -> Iterator[Change]:
+    """Put the name of its section before each line of settings."""
+    for section in _SECTION.finditer(text):
+        for line in _LINE.finditer(text, section.start("lines"), section.end("lines")):
+            yield Change(line.start(), line.start(), f"\n{section['section']}: ")
+
+
+def _complete_list_items(text: str) -> Iterator[Change]:
+    """Put the line that leads to a list before each of its items."""
+    leads = list(_LEAD.finditer(text))
+    for item in _ITEM.finditer(text):
+        found = next((each for each in reversed(leads) if each.end() < item.start()), None)
+        lead = _CONDITION.sub("", found[str(found.lastgroup)], count=1).strip() if found else ""
+        yield Change(*item.span(), f"\n{lead}: " if lead else "\n")
+
+
+def _write_out_tables(text: str) -> Iterator[Change]:
+    """Put each cell of a table behind the head of its column; in Markdown a rule follows the heads."""
+    heads: list[str] = []
+    for before, row in pairwise([None, *_ROW.finditer(text)]):
+        cells = [cell.strip() for cell in row["cells"].split("|")] if row else []
+        if before and row and _RULE.fullmatch(row["cells"]):
+            heads = [cell.strip() for cell in before["cells"].split("|")]
+        elif row and heads:
+            said = ", ".join(f"{head} {cell}".strip() for head, cell in zip(heads, cells, strict=False) if cell)
+            yield Change(*row.span(), f"\n{said}.")
+        elif row and not row["edge"]:
+            heads = cells

@@ -22,7 +22,8 @@ from triplebeam.support import fault_of, find_quotation, locate_fact, support_am
 from triplebeam.support.assertion import has_other_negation
 from triplebeam.support.claim import split_statement
 from triplebeam.support.context import compute_word_overlap, is_named
-from triplebeam.support.quotation import match_quotation, remove_brackets
+from triplebeam.support.locate import remove_brackets
+from triplebeam.support.quotation import match_quotation
 from triplebeam.support.resolve import Resolved, resolve_passage
 from triplebeam.text.names import entity_key
 from triplebeam.triple import Triple
@@ -88,6 +89,7 @@ class Fact:
             statement=self.statement,
             date=self.date,
             speaker=self.speaker,
+            source=self.source,
         )
 
 
