@@ -186,7 +186,7 @@ def test_the_best_by_words_and_meaning_are_those_of_all_passages(
             scores, rows = np.where(cosines < 0, 1 / (1 - cosines), cosines + 1), np.arange(count - 1)
         best = sorted(rows.tolist(), key=lambda row: -scores[row])
         ends = hits(*({"_source": {"code": encode(stored[row])}} for row in best[-1:]))
-        found = ({"_score": float(scores[row]), "sort": [float(scores[row]), row]} for row in best[: body["size"]])
+        found = ({"sort": [float(scores[row]), row]} for row in best[: body["size"]])
         return hits(*found, farthest=ends)
 
     monkeypatch.setattr(hybrid, "_LISTED_PER_RESULT", listed)

@@ -79,10 +79,9 @@ class ClusterTerms(_ClusterSearch):
 
 
 def parse_scores(reply: Json) -> Found:
-    """Parse the numbers and the scores in the reply to a search for words."""
-    hits = reply["hits"]["hits"]
-    numbers = np.array([hit["sort"][1] for hit in hits], np.int64)
-    return numbers, np.array([hit["_score"] for hit in hits], np.float32)
+    """Parse the numbers and the scores in a reply whose hits are sorted by both: none need be computed again."""
+    found = [hit["sort"] for hit in reply["hits"]["hits"]]
+    return np.array([each[1] for each in found], np.int64), np.array([each[0] for each in found], np.float32)
 
 
 class ClusterVectors(_ClusterSearch):
@@ -161,7 +160,7 @@ def _build_words_query(words: Sequence[Mapping[str, str]]) -> Json:
 
 def sort_best_first(query: Json, size: int) -> Json:
     """Sort what a query finds by score, ties by number, so that two searches agree."""
-    return {"query": query, "size": size, "sort": [{"_score": "desc"}, {"number": "asc"}], "track_scores": True}
+    return {"query": query, "size": size, "sort": [{"_score": "desc"}, {"number": "asc"}]}
 
 
 def make_empty() -> Found:
