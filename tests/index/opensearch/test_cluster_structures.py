@@ -193,12 +193,15 @@ def test_the_best_by_words_and_meaning_are_those_of_all_passages(
     published = publish(answer)
     counts = {**published.manifest.counts, "passages": count}
     published = replace(published, manifest=published.manifest.model_copy(update={"counts": counts}))
-    scores = (min_max(bm25) + min_max(cosines)) / np.float32(2)
+    scores, source = (min_max(bm25) + min_max(cosines)) / np.float32(2), ClusterSource(published)
     for k in (1, 10, 50):
-        numbers, found = ClusterSource(published).search_hybrid(Query("Which lake?", vector), k, 1000)
+        numbers, found = source.search_hybrid(Query("Which lake?", vector), k, 1000)
         assert numbers.tolist() == np.argsort(-scores, kind="stable")[:k].tolist()
         np.testing.assert_allclose(found, scores[numbers], rtol=1e-5)
-    assert ClusterSource(published).search_hybrid(Query("Which lake?", vector), 0, 1000)[0].tolist() == []
+    assert source.search_hybrid(Query("Which lake?", vector), 0, 1000)[0].tolist() == []
+    asked = [body["query"].get("terms", {}) for body in published.client.asked]  # type: ignore[attr-defined]
+    fetched = [number for terms in asked for number in terms.get("number", ())]
+    assert len(fetched) == len(set(fetched)), "what is in memory is not fetched again"
 
 
 def test_a_view_is_kept_with_its_neighbourhoods(words: Embedder) -> None:
