@@ -45,6 +45,14 @@ class CachedDocuments:
         self.remember(sources)
         return found | {source["number"]: source for source in sources}
 
+    def fetch_all(self, numbers: Iterable[int] | NDArray[np.int64]) -> list[Json]:
+        """Return the documents of these numbers, which this generation had when it was searched."""
+        wanted = [int(number) for number in numbers]
+        known = self.fetch(wanted)
+        if not known.keys() >= set(wanted):
+            raise self.published.make_changed_error()
+        return [known[number] for number in wanted]
+
 
 class ClusterPassages(CachedDocuments):
     """`PassageLookup` over a cluster. The row of a passage is its number; there are more numbers than passages."""
@@ -75,11 +83,7 @@ class ClusterPassages(CachedDocuments):
 
     def ids(self, rows: Iterable[int] | NDArray[np.int64]) -> list[str]:
         """Return the ids of these numbers."""
-        numbers = [int(row) for row in rows]
-        known = self.fetch(numbers)
-        if not known.keys() >= set(numbers):
-            raise self.published.make_changed_error()
-        return [known[number]["id"] for number in numbers]
+        return [source["id"] for source in self.fetch_all(rows)]
 
     # -- all of them, which takes as long as there are many
 

@@ -59,12 +59,7 @@ class ClusterTerms(_ClusterSearch):
 
     def stemmers_of(self, rows: Sequence[int]) -> list[str]:
         """Return the stemmers of the documents of these numbers."""
-        body = {"query": {"terms": {"number": list(rows)}}, "size": len(rows), "_source": ["number", "stemmer"]}
-        hits = self._published.search(self._kind, body)["hits"]["hits"] if rows else []
-        found = {hit["_source"]["number"]: hit["_source"]["stemmer"] for hit in hits}
-        if not found.keys() >= set(rows):
-            raise self._published.make_changed_error()
-        return [found[row] for row in rows]
+        return [source["stemmer"] for source in self._documents.fetch_all(rows)]
 
     def build_body(self, query: str, k: int, among: Json | None = None) -> Json:
         """Build the search for the words of a query among what another query finds, or among all."""
