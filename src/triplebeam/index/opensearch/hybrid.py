@@ -25,7 +25,7 @@ from triplebeam.index.opensearch.search import (
 from triplebeam.index.source import Found, Query
 
 #: Nearest passages that are listed for each that is wanted: then few more are fetched than are wanted.
-_LISTED_PER_RESULT = 16
+_LISTED_PER_RESULT = 8
 #: Of the sum of two scaled scores: the cluster compares vectors of six digits.
 _MAX_ROUNDING = 1e-5
 
