@@ -14,27 +14,51 @@ from triplebeam.index.opensearch.documents import MAX_RESULTS, entity, fields_of
 from triplebeam.index.opensearch.generation import Published, Search
 from triplebeam.passage import Passage
 
-#: Passages that are kept in memory.
-_MAX_CACHED = 20_000
+#: Documents that are kept by number: so many passages are some 50 MB, and a walk of a few steps meets some thousand
+#: triples.
+_MAX_CACHED = {"passages": 10_000, "triples": 50_000}
 #: Passages, those with triples, and entities that are kept, some 50 MB: neighbourhoods of related questions overlap.
 _MAX_KEPT = {"passages": 5_000, "triples": 5_000, "entities": 20_000}
 
 
-class ClusterPassages:
+class CachedDocuments:
+    """Documents of one kind, by number. Safe to use from many threads."""
+
+    def __init__(self, published: Published, kind: str) -> None:
+        self.published, self.kind = published, kind
+        self._known: dict[int, Json] = {}
+
+    def __len__(self) -> int:
+        return self.published.manifest.counts[self.kind]
+
+    def remember(self, sources: Iterable[Json]) -> None:
+        """Keep what a search showed."""
+        if len(self._known) > _MAX_CACHED[self.kind]:
+            self._known = {}
+        self._known |= {source["number"]: source for source in sources}
+
+    def fetch(self, numbers: Iterable[int]) -> dict[int, Json]:
+        """Return the documents of these numbers that are there; what is not in memory is fetched together."""
+        wanted, known = list(numbers), self._known
+        found = {number: known[number] for number in wanted if number in known}
+        sources = self.published.fetch(self.kind, (number for number in wanted if number not in found))
+        self.remember(sources)
+        return found | {source["number"]: source for source in sources}
+
+    def fetch_all(self, numbers: Iterable[int] | NDArray[np.int64]) -> list[Json]:
+        """Return the documents of these numbers, which this generation had when it was searched."""
+        wanted = [int(number) for number in numbers]
+        known = self.fetch(wanted)
+        if not known.keys() >= set(wanted):
+            raise self.published.make_changed_error()
+        return [known[number] for number in wanted]
+
+
+class ClusterPassages(CachedDocuments):
     """`PassageLookup` over a cluster. The row of a passage is its number; there are more numbers than passages."""
 
     def __init__(self, published: Published) -> None:
-        self._published = published
-        self._known: dict[int, Passage] = {}
-
-    def __len__(self) -> int:
-        return self._published.manifest.counts["passages"]
-
-    def remember(self, sources: Sequence[Json]) -> None:
-        """Keep what a search showed."""
-        if len(self._known) > _MAX_CACHED:
-            self._known.clear()
-        self._known |= {source["number"]: passage_of(source) for source in sources}
+        super().__init__(published, "passages")
 
     def rows(self, passage_ids: Iterable[str]) -> list[int]:
         """Return the numbers of these passages, which must be there: one request."""
@@ -44,32 +68,22 @@ class ClusterPassages:
         return self.of([passage_id])[0]
 
     def __contains__(self, passage_id: object) -> bool:
-        return isinstance(passage_id, str) and number_of(passage_id) in self._fetch([number_of(passage_id)])
+        return isinstance(passage_id, str) and bool(self.fetch([number_of(passage_id)]))
 
     def of(self, passage_ids: Sequence[str]) -> list[Passage]:
         """Return the passages of these ids, which must be there."""
-        known = self._fetch(map(number_of, passage_ids))
-        for passage_id in passage_ids:
-            if number_of(passage_id) not in known:
+        numbers = list(map(number_of, passage_ids))
+        known = self.fetch(numbers)
+        for passage_id, number in zip(passage_ids, numbers, strict=True):
+            if number not in known:
                 raise BadInputError(
                     f"there is no passage {passage_id!r} in this index: ids must be those that were indexed."
                 )
-        return [known[number_of(id_)] for id_ in passage_ids]
+        return [passage_of(known[number]) for number in numbers]
 
     def ids(self, rows: Iterable[int] | NDArray[np.int64]) -> list[str]:
         """Return the ids of these numbers."""
-        numbers = [int(row) for row in rows]
-        known = self._fetch(numbers)
-        if not known.keys() >= set(numbers):
-            raise self._published.make_changed_error()
-        return [known[number].id for number in numbers]
-
-    def _fetch(self, numbers: Iterable[int]) -> dict[int, Passage]:
-        """Return what is known, with the passages of these numbers that are there."""
-        known = dict(self._known)  # a copy: another thread may make room meanwhile
-        sources = self._published.fetch("passages", (number for number in numbers if number not in known))
-        self.remember(sources)
-        return known | {source["number"]: passage_of(source) for source in sources}
+        return [source["id"] for source in self.fetch_all(rows)]
 
     # -- all of them, which takes as long as there are many
 
@@ -77,7 +91,7 @@ class ClusterPassages:
         return (passage_of(hit["_source"]) for hit in self._scan_in_order(_source=True))
 
     def _scan_in_order(self, **body: object) -> Iterator[Json]:
-        return self._published.scan("passages", sort=[{"document": "asc"}, {"position": "asc"}], **body)
+        return self.published.scan("passages", sort=[{"document": "asc"}, {"position": "asc"}], **body)
 
     @cached_property
     def _sources_in_order(self) -> list[Json]:
@@ -102,7 +116,7 @@ class ClusterPassages:
     def of_document(self, document_id: str) -> list[Passage]:
         """Return the passages of a document, in their order."""
         body = {"query": {"term": {"document": document_id}}, "size": 10_000, "sort": [{"position": "asc"}]}
-        return [passage_of(hit["_source"]) for hit in self._published.search("passages", body)["hits"]["hits"]]
+        return [passage_of(hit["_source"]) for hit in self.published.search("passages", body)["hits"]["hits"]]
 
     def fields(self) -> Iterator[dict[str, str]]:
         """Return what filters compare, of every passage, in their order."""
@@ -124,9 +138,9 @@ class Documents:
 class FetchedDocuments:
     """Fetches what is not here yet, in one request together with searches. Safe to use from many threads."""
 
-    def __init__(self, published: Published, shown: ClusterPassages) -> None:
+    def __init__(self, shown: ClusterPassages) -> None:
         """``shown`` shows the texts of hits, which need not be fetched again."""
-        self.published, self._shown = published, shown
+        self.published, self._shown = shown.published, shown
         self._kept: dict[str, dict[str, Any]] = {kind: {} for kind in _MAX_KEPT}
 
     def fetch(
@@ -140,7 +154,7 @@ class FetchedDocuments:
         found: dict[str, dict[str, Any]] = {}
         missing: dict[str, list[str]] = {}
         for kind, asked in zip(_MAX_KEPT, (passage_ids, triples_of, entity_keys), strict=True):
-            wanted, known = dict.fromkeys(asked), dict(self._kept[kind])  # a copy: another thread may make room
+            wanted, known = dict.fromkeys(asked), self._kept[kind]
             found[kind] = {each: known[each] for each in wanted if each in known}
             missing[kind] = [each for each in wanted if each not in known]
         fetches = [_build_search(kind, ids) for kind, ids in missing.items() if ids]
@@ -149,7 +163,7 @@ class FetchedDocuments:
             found[search.kind] |= self._read(search.kind, missing[search.kind], reply)
         for kind, used in found.items():
             if len(self._kept[kind]) + len(used) > _MAX_KEPT[kind]:
-                self._kept[kind].clear()
+                self._kept[kind] = {}  # another thread may read the old one
             self._kept[kind].update(used)
         return Documents(**found), replies[len(fetches) :]
 

@@ -11,8 +11,13 @@ from triplebeam.index.source import Manifest, check_format
 
 #: What every document has.
 _FIELDS: Mapping[str, Mapping[str, type]] = {
-    "passages": {"id": str, "number": int, "document": str, "position": int, "content": dict},
-    "triples": {"number": int, "passage": str, "triple": list, "ends": list, "code": str},
+    "passages": {
+        **dict.fromkeys(("id", "document", "stemmer", "code"), str),
+        "number": int,
+        "position": int,
+        "content": dict,
+    },
+    "triples": {"number": int, "passage": str, "triple": list, "ends": list, "stemmer": str, "code": str},
     "entities": {"name": str, "passages": int, "code": str},
 }
 _PAGE_DOCUMENTS = 2000
@@ -124,15 +129,13 @@ class Published:
 
 
 def _are_whole(search: Search, hits: Sequence[Any]) -> bool:
-    """Return whether hits have what their search asks for: columns, numbers alone, some fields, or all."""
+    """Return whether hits have what their search asks for: columns, numbers alone, or all."""
     fields: Mapping[Any, type] = _FIELDS[search.kind]
     match search.body:
         case {"docvalue_fields": _}:
             part, fields = "fields", {"id": list}
         case {"_source": False}:
             part, fields = "sort", {1: int} if "sort" in search.body else {}
-        case {"_source": list(names)}:
-            part, fields = "_source", dict.fromkeys(names, object)
         case _:
             part = "_source"
     try:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from triplebeam.index.opensearch.documents import MAX_RESULTS
 from triplebeam.index.opensearch.fetched import ClusterPassages
-from triplebeam.index.opensearch.generation import Published, Search
+from triplebeam.index.opensearch.generation import Search
 from triplebeam.index.opensearch.search import (
     NUMBERS_ALONE,
     ClusterTerms,
@@ -25,7 +25,7 @@ from triplebeam.index.opensearch.search import (
 from triplebeam.index.source import Found, Query
 
 #: Nearest passages that are listed for each that is wanted: then few more are fetched than are wanted.
-_LISTED_PER_RESULT = 16
+_LISTED_PER_RESULT = 8
 #: Of the sum of two scaled scores: the cluster compares vectors of six digits.
 _MAX_ROUNDING = 1e-5
 
@@ -49,7 +49,6 @@ class _Lists(NamedTuple):
 class ClusterHybrid:
     """Searches passages by words and vectors at once."""
 
-    published: Published
     passages: ClusterPassages = field(repr=False)
     terms: ClusterTerms = field(repr=False)
     vectors: ClusterVectors = field(repr=False)
@@ -71,7 +70,7 @@ class ClusterHybrid:
         words_body = self.terms.build_body(query.text, matches)
         farthest = {"top_hits": {"size": 1, "sort": [{"_score": "asc"}], "_source": ["code"]}}
         near_body = self.vectors.build_body(query.vector, size, {"exists": {"field": "vector"}})
-        by_words, by_vectors = self.published.search_all(
+        by_words, by_vectors = self.passages.published.search_all(
             [
                 Search("passages", {**words_body, **NUMBERS_ALONE}, by_words=True),
                 Search("passages", {**near_body, **NUMBERS_ALONE, "aggs": {"farthest": farthest}}),
@@ -95,10 +94,9 @@ class ClusterHybrid:
     def _rank(self, query: Query, lists: _Lists, limit: float, k: int) -> Found:
         """Fetch the passages that may be among the best, and the nearest of all, and rank them by exact scores."""
         wanted = np.union1d(lists.numbers[lists.upper >= limit], lists.nearest[:1])
-        sources = self.published.fetch("passages", wanted.tolist())
-        self.passages.remember(sources)
-        numbers = np.array([source["number"] for source in sources], np.int64)
-        cosines = compute_cosines("passages", query.vector, sources)
+        sources = self.passages.fetch(wanted.tolist())
+        numbers = np.array(list(sources), np.int64)
+        cosines = compute_cosines("passages", query.vector, list(sources.values()))
         words = lists.words[np.searchsorted(lists.numbers, numbers)]
         scores = (words + _scale(cosines, lists.low, cosines.max(initial=lists.low))) / np.float32(2)
         best = np.lexsort((numbers, -scores))[:k]

@@ -4,8 +4,7 @@ Documents are known by their numbers, which are the same in every generation. Ea
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TypeAlias
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,8 +13,8 @@ from triplebeam.errors import BadInputError
 from triplebeam.index.arrays.rows import dequantize
 from triplebeam.index.opensearch.client import Json
 from triplebeam.index.opensearch.documents import MAX_RESULTS, decode, round_vector, triple_of
-from triplebeam.index.opensearch.fetched import ClusterPassages
-from triplebeam.index.opensearch.generation import Published, Search
+from triplebeam.index.opensearch.fetched import CachedDocuments, ClusterPassages
+from triplebeam.index.opensearch.generation import Search
 from triplebeam.index.source import Found, Numbers
 from triplebeam.text.terms import ENGLISH, query_stems
 from triplebeam.triple import Triple
@@ -27,20 +26,15 @@ NUMBERS_ALONE: Json = {"_source": False, "stored_fields": "_none_"}
 #: Words of a query that are searched for: a cluster takes 1,024 clauses, and a word may be two.
 _MAX_WORDS = 500
 
-#: Called with the documents of a reply, which may be asked for soon.
-Remember: TypeAlias = Callable[[Sequence[Json]], None]
-#: Triples that are kept in memory: a walk of a few steps meets some thousands.
-_MAX_CACHED = 50_000
-
 
 class _ClusterSearch:
     """Documents of one kind."""
 
-    def __init__(self, published: Published, kind: str, remember: Remember) -> None:
-        self._published, self._kind, self._remember = published, kind, remember
+    def __init__(self, documents: CachedDocuments) -> None:
+        self._documents, self._published, self._kind = documents, documents.published, documents.kind
 
     def __len__(self) -> int:
-        return self._published.manifest.counts[self._kind]
+        return len(self._documents)
 
 
 class ClusterTerms(_ClusterSearch):
@@ -51,7 +45,7 @@ class ClusterTerms(_ClusterSearch):
         if k <= 0:
             return make_empty()
         [reply] = self._published.search_all([Search(self._kind, self.build_body(query, k), by_words=True)])
-        self._remember([hit["_source"] for hit in reply["hits"]["hits"]])
+        self._documents.remember([hit["_source"] for hit in reply["hits"]["hits"]])
         return parse_scores(reply)
 
     def search_among(self, query: str, numbers: Sequence[int]) -> Found:
@@ -65,12 +59,7 @@ class ClusterTerms(_ClusterSearch):
 
     def stemmers_of(self, rows: Sequence[int]) -> list[str]:
         """Return the stemmers of the documents of these numbers."""
-        body = {"query": {"terms": {"number": list(rows)}}, "size": len(rows), "_source": ["number", "stemmer"]}
-        hits = self._published.search(self._kind, body)["hits"]["hits"] if rows else []
-        found = {hit["_source"]["number"]: hit["_source"]["stemmer"] for hit in hits}
-        if not found.keys() >= set(rows):
-            raise self._published.make_changed_error()
-        return [found[row] for row in rows]
+        return [source["stemmer"] for source in self._documents.fetch_all(rows)]
 
     def build_body(self, query: str, k: int, among: Json | None = None) -> Json:
         """Build the search for the words of a query among what another query finds, or among all."""
@@ -79,10 +68,9 @@ class ClusterTerms(_ClusterSearch):
 
 
 def parse_scores(reply: Json) -> Found:
-    """Parse the numbers and the scores in the reply to a search for words."""
-    hits = reply["hits"]["hits"]
-    numbers = np.array([hit["sort"][1] for hit in hits], np.int64)
-    return numbers, np.array([hit["_score"] for hit in hits], np.float32)
+    """Parse the numbers and the scores in a reply whose hits are sorted by both: none need be computed again."""
+    found = [hit["sort"] for hit in reply["hits"]["hits"]]
+    return np.array([each[1] for each in found], np.int64), np.array([each[0] for each in found], np.float32)
 
 
 class ClusterVectors(_ClusterSearch):
@@ -104,7 +92,7 @@ class ClusterVectors(_ClusterSearch):
     def rank_reply(self, vector: NDArray[np.float32], reply: Json, k: int) -> Found:
         """Rank the best k of a reply by their exact cosines."""
         sources = [hit["_source"] for hit in reply["hits"]["hits"]]
-        self._remember(sources)
+        self._documents.remember(sources)
         scores = compute_cosines(self._kind, vector, sources)
         best = sorted(range(len(sources)), key=lambda place: (-scores[place], sources[place]["number"]))[:k]
         return np.array([sources[place]["number"] for place in best], np.int64), scores[best]
@@ -161,38 +149,25 @@ def _build_words_query(words: Sequence[Mapping[str, str]]) -> Json:
 
 def sort_best_first(query: Json, size: int) -> Json:
     """Sort what a query finds by score, ties by number, so that two searches agree."""
-    return {"query": query, "size": size, "sort": [{"_score": "desc"}, {"number": "asc"}], "track_scores": True}
+    return {"query": query, "size": size, "sort": [{"_score": "desc"}, {"number": "asc"}]}
 
 
 def make_empty() -> Found:
     return np.zeros(0, np.int64), np.zeros(0, np.float32)
 
 
-class ClusterTriples:
+class ClusterTriples(CachedDocuments):
     """`SourceTriples` over a cluster."""
 
-    def __init__(self, published: Published, passages: ClusterPassages) -> None:
-        self._published = published
+    def __init__(self, passages: ClusterPassages) -> None:
+        super().__init__(passages.published, "triples")
         self._passages = passages
-        self._known: dict[int, Json] = {}
-        self.vector_search = ClusterVectors(published, "triples", self.remember)
-
-    def __len__(self) -> int:
-        return self._published.manifest.counts["triples"]
-
-    def remember(self, sources: Iterable[Json]) -> None:
-        """Keep what a search showed."""
-        if len(self._known) > _MAX_CACHED:
-            self._known = {}
-        self._known |= {source["number"]: source for source in sources}
+        self.vector_search = ClusterVectors(self)
 
     def fetch_triples(self, triple_ids: Iterable[int] | NDArray[np.int64]) -> list[Json]:
-        """Return the documents of these triples; what is not in memory is fetched together."""
+        """Return the documents of these triples."""
         numbers = [int(each) for each in triple_ids]
-        found = {number: known for number in numbers if (known := self._known.get(number))}
-        sources = self._published.fetch("triples", (number for number in numbers if number not in found))
-        self.remember(sources)
-        found |= {source["number"]: source for source in sources}  # other threads may have evicted them
+        found = self.fetch(numbers)
         if len(found) < len(set(numbers)):
             raise BadInputError("a triple is not in this index: ids must be those that it returned.")
         return [found[number] for number in numbers]
@@ -213,7 +188,7 @@ class ClusterTriples:
     def fetch_in_order(self, query: Json) -> list[Json]:
         """Fetch what a query finds, in the order of passages and of extraction."""
         body = {"query": query, "size": MAX_RESULTS, "sort": [{"passage": "asc"}, {"place": "asc"}]}
-        sources = [hit["_source"] for hit in self._published.search("triples", body)["hits"]["hits"]]
+        sources = [hit["_source"] for hit in self.published.search("triples", body)["hits"]["hits"]]
         self.remember(sources)
         return sources
 
@@ -224,7 +199,7 @@ class ClusterTriples:
     def vectors(self, triple_ids: Numbers) -> NDArray[np.float32]:
         """Return the stored unit vector of each triple."""
         codes = [each["code"] for each in self.fetch_triples(triple_ids)]
-        return dequantize(decode("triples", codes, self._published.manifest.embedder.dimension))
+        return dequantize(decode("triples", codes, self.published.manifest.embedder.dimension))
 
     def search(self, vector: NDArray[np.float32], k: int) -> Found:
         """Find the k triples nearest to one vector, with their cosines."""
@@ -243,7 +218,7 @@ class ClusterTriples:
         k, ends = min(limit + 1, MAX_RESULTS), [each["ends"] for each in self.fetch_triples(triple_ids)]
         entities = list(dict.fromkeys(end for of_one in ends for end in of_one))
         bodies = (self.vector_search.build_body(query, k, {"term": {"ends": each}}) for each in entities)
-        replies = self._published.search_all([Search("triples", body) for body in bodies])
+        replies = self.published.search_all([Search("triples", body) for body in bodies])
         ranked = (self.vector_search.rank_reply(query, reply, k) for reply in replies)
         around = {each: dict(zip(*found, strict=True)) for each, found in zip(entities, ranked, strict=True)}
         return [

@@ -62,26 +62,26 @@ class ClusterSource:
     @cached_property
     def triples(self) -> ClusterTriples:
         """Its triples."""
-        return ClusterTriples(self.published, self.passages)
+        return ClusterTriples(self.passages)
 
     @cached_property
     def passage_terms(self) -> ClusterTerms:
         """BM25 over passages."""
-        return ClusterTerms(self.published, "passages", self.passages.remember)
+        return ClusterTerms(self.passages)
 
     @cached_property
     def triple_terms(self) -> ClusterTerms:
         """BM25 over triples."""
-        return ClusterTerms(self.published, "triples", self.triples.remember)
+        return ClusterTerms(self.triples)
 
     @cached_property
     def passage_vectors(self) -> ClusterVectors:
         """The vectors of passages."""
-        return ClusterVectors(self.published, "passages", self.passages.remember)
+        return ClusterVectors(self.passages)
 
     @cached_property
     def _neighbourhoods(self) -> Neighbourhoods:
-        fetched = FetchedDocuments(self.published, self.passages)
+        fetched = FetchedDocuments(self.passages)
         return Neighbourhoods(fetched, self.passage_terms, self.triple_terms, self.passage_vectors, self.triples)
 
     def filter(self, where: Where) -> "ClusterSource":
@@ -105,8 +105,7 @@ class ClusterSource:
 
     def search_hybrid(self, query: Query, k: int, matches: int) -> Found:
         """Return the best k passages by the mean of scaled BM25 and scaled cosines."""
-        hybrid = ClusterHybrid(self.published, self.passages, self.passage_terms, self.passage_vectors)
-        return hybrid.search(query, k, matches)
+        return ClusterHybrid(self.passages, self.passage_terms, self.passage_vectors).search(query, k, matches)
 
     def triples_about(self, name: str) -> NDArray[np.int64]:
         """Return the triples with an entity, by its name, as subject or object, in the order of their passages."""
