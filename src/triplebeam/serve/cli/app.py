@@ -43,7 +43,7 @@ _INSTEAD = {
 _DEBUG = "--debug"
 _MAX_HELP_COLUMNS = 110
 #: SciPy names every part of NumPy while it is imported; these take a tenth of a search, and nothing here uses them.
-_UNUSED_PARTS_OF_NUMPY = ("f2py", "polynomial", "testing")
+_UNUSED_PARTS_OF_NUMPY = ("char", "ctypeslib", "f2py", "ma", "polynomial", "rec", "strings", "testing")
 
 
 class _Commands(TyperGroup):
