@@ -9,8 +9,8 @@ from triplebeam.extract.local.prepare.tables import is_csv
 from triplebeam.extract.local.prepare.terms import Terms
 from triplebeam.extract.local.prepare.tidy import PlainText, join_texts, make_plain, tidy
 from triplebeam.passage import Passage
-from triplebeam.text.language import detect_foreign_language
 from triplebeam.text.names import entity_key, split_name
+from triplebeam.text.terms import detect_foreign_language
 
 _NUMBERING = re.compile(
     r"^(?:(?:chapter|section|appendix|part) [\dA-Z]+(?:\.\d+)*[.:]? |\d+(?:\.\d+)*[.)] |[A-Z]\.\d+\.? )+", re.I
