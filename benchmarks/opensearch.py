@@ -27,13 +27,13 @@ from scale.hashed import HashedDimensions
 
 import triplebeam
 from triplebeam import Index, Settings
+from triplebeam.assemble.models import publisher_of
 from triplebeam.index.build.writing import open_store_copy
 from triplebeam.index.content.content import Content
 from triplebeam.index.content.encoding import VectorCache
 from triplebeam.index.folder.manifest import PreviousGeneration, read_manifest
 from triplebeam.index.location import Cluster
 from triplebeam.index.opensearch.client import Client
-from triplebeam.index.stores import publisher_of
 
 METHODS = (
     *("bm25", "dense", "hybrid", "scaled_hybrid", "hybrid+naive_ge[scorer=pooled]"),

@@ -23,6 +23,7 @@ from triplebeam.errors import TriplebeamError
 from triplebeam.extract.extractor import Extraction
 from triplebeam.index.build.build import IndexBuilder
 from triplebeam.index.content import encoding
+from triplebeam.index.location import Folder
 from triplebeam.passage import Document, Passage
 from triplebeam.settings import read_settings
 from triplebeam.triple import Triple
@@ -158,7 +159,7 @@ def test_the_setting_parses_and_encodes_on_the_cluster(home: Path, tmp_path: Pat
     manifests = []
     for compute in ("fp32", "fp32@ray"):
         settings = read_settings(home=home, embedder="minilm", compute=compute)
-        manifests.append(index_builder(tmp_path / compute, settings).build(DOCUMENTS).manifest)
+        manifests.append(index_builder(Folder(tmp_path / compute), settings).build(DOCUMENTS).manifest)
     here, there = manifests
     assert here
     assert there

@@ -176,4 +176,4 @@ def test_only_variables_that_look_like_settings_and_are_none_are_noticed() -> No
 def test_how_and_where_texts_are_encoded(compute: str) -> None:
     settings = read_settings(compute=compute)
     precision, _, place = compute.partition("@")
-    assert (settings.precision, settings.on_gpu, settings.on_cluster) == (precision, place == "gpu", place == "ray")
+    assert (settings.precision, settings.on_gpu) == (precision, place == "gpu")

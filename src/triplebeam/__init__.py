@@ -14,7 +14,7 @@ from importlib import import_module
 
 from triplebeam.exports import read_exports
 
-_load, __dir__, __all__ = read_exports(__file__)
+_load, __dir__, __all__ = read_exports(globals())
 
 
 def __getattr__(name: str) -> object:

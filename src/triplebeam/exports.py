@@ -9,12 +9,13 @@ import ast
 from collections.abc import Callable
 from pathlib import Path
 from pkgutil import resolve_name
+from typing import Any
 
 
-def read_exports(init: str) -> tuple[Callable[[str], object], Callable[[], list[str]], list[str]]:
-    """Return ``__getattr__``, ``__dir__`` and ``__all__`` of the package whose ``__file__`` is given."""
+def read_exports(package: dict[str, Any]) -> tuple[Callable[[str], object], Callable[[], list[str]], list[str]]:
+    """Return ``__getattr__``, ``__dir__`` and ``__all__`` of the package whose ``globals()`` are given."""
     places: dict[str, str] = {}
-    for line in ast.parse(Path(init).with_name("__init__.pyi").read_text(encoding="utf-8")).body:
+    for line in ast.parse(Path(package["__file__"]).with_name("__init__.pyi").read_text(encoding="utf-8")).body:
         match line:
             case ast.ImportFrom(module=module, names=imported):
                 places |= {each.name: f"{module}:{each.name}" for each in imported}
@@ -24,7 +25,7 @@ def read_exports(init: str) -> tuple[Callable[[str], object], Callable[[], list[
 
     def load(name: str) -> object:
         if name not in places:
-            raise AttributeError(f"package {Path(init).parent.name!r} has no attribute {name!r}")
-        return resolve_name(places[name])
+            raise AttributeError(f"package {package['__name__'].rpartition('.')[2]!r} has no attribute {name!r}")
+        return package.setdefault(name, resolve_name(places[name]))  # the next time Python finds it by itself
 
     return load, lambda: names, names

@@ -32,6 +32,10 @@ SHARED_TITLE = 5
 #: Of the metadata of a file, what comes from the file system; it may change while the document does not.
 FILE_FIELDS = frozenset(("path", "type", "modified"))
 _DATE = re.compile(r"(\d{4}-\d{2}-\d{2})(?:[T ].*)?")
+_NUMBER_OF_HEADING = re.compile(
+    r"(?:(?:chapter|appendix|section|part)\s+)?(?:(?:\d+|[a-z](?=\.\d))(?:\.\d+)*|[a-z](?=[.:)]))[.:)]?\s+(?:[-–—]\s+)?",
+    re.IGNORECASE,
+)
 _MAX_NAME_CHARACTERS = 100
 _LETTER = re.compile(r"[^\W\d_]")
 #: In English, whatever the system's language is.
@@ -110,6 +114,11 @@ class Passages(Protocol):
     def __getitem__(self, passage_id: str, /) -> Passage:
         """Return the passage of that id."""
         ...
+
+
+def strip_number(heading: str) -> str:
+    """Return the heading without its number: ``Main configuration`` of ``Chapter 14 - Main configuration``."""
+    return heading[numbered.end() :] if (numbered := _NUMBER_OF_HEADING.match(heading)) else heading
 
 
 def metadata_terms(metadata: Mapping[str, str]) -> Iterator[str]:

@@ -135,11 +135,6 @@ class Settings(BaseModel):
         """Whether texts are encoded on a GPU."""
         return self.compute.endswith("@gpu")
 
-    @property
-    def on_cluster(self) -> bool:
-        """Whether passages are parsed and texts encoded on a cluster."""
-        return self.compute.endswith("@ray")
-
     def endpoint(self, role: str) -> "Endpoint":
         """Where a role's model is. What a role does not set is the main one's; a key goes to its own endpoint only."""
         own = Endpoint(

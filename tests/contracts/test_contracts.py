@@ -11,8 +11,7 @@ import pytest
 from embed.tiny_model import write_model
 from generate.loopback_endpoint import chat_completion, serve
 from triplebeam.embed import load_embedder
-from triplebeam.embed.cached import CachedEmbedder
-from triplebeam.embed.embedder import Embedder
+from triplebeam.embed.embedder import CachedEmbedder, Embedder
 from triplebeam.embed.openai_compatible import OpenAICompatibleEmbedder
 from triplebeam.extract.extractor import Extractor
 from triplebeam.extract.llm import LLMExtractor

@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from generate.loopback_endpoint import Endpoint, serve
-from triplebeam.embed.cached import CachedEmbedder
-from triplebeam.embed.embedder import Kind
+from triplebeam.embed.embedder import CachedEmbedder, Kind
 from triplebeam.embed.openai_compatible import OpenAICompatibleEmbedder
 from triplebeam.errors import BadInputError, EndpointError
 

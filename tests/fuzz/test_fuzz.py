@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from triplebeam.assemble.table import list_agents, list_retrievers
 from triplebeam.errors import EndpointError, SourceError, TriplebeamError
-from triplebeam.extract.local.prepare.reading import read_passage
+from triplebeam.extract.local.facts import read_passage
 from triplebeam.generate.parse import drop_cut_item, read_object
 from triplebeam.ingest.content import Content
 from triplebeam.ingest.sources import BINARY_READERS, TEXT_READERS, read_content

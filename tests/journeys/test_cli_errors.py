@@ -202,10 +202,10 @@ import sys
 from triplebeam.serve.cli.app import load_command
 load_command("search")
 import scipy.sparse, numpy
-print("numpy.f2py.crackfortran" in sys.modules, "unittest" in sys.modules)
-print(numpy.f2py.get_include(), numpy.testing.assert_allclose(1, 1))
+print(*(name in sys.modules for name in ("numpy.f2py.crackfortran", "unittest", "numpy.ma.core")))
+print(numpy.f2py.get_include(), numpy.unique([2, 1, 2]), numpy.testing.assert_allclose(1, 1))
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=SECONDS)
     first, second = done.stdout.splitlines()
-    assert first == "False False"
-    assert second.endswith("None")
+    assert first == "False False False"
+    assert second.endswith("[1 2] None")

@@ -8,8 +8,7 @@ import pytest
 from numpy.typing import NDArray
 
 from small_world import WordEmbedder
-from triplebeam.embed.cached import CachedEmbedder
-from triplebeam.embed.embedder import Embedder
+from triplebeam.embed.embedder import CachedEmbedder, Embedder
 from triplebeam.index.build.build import IndexBuilder
 from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.passage import Document

@@ -19,8 +19,7 @@ from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.passage import Document, Passage
 from triplebeam.ranking import Hit, Hop, Ranking
 from triplebeam.retrieve.bases import BM25
-from triplebeam.retrieve.bridge.excerpt import TokenizedPassage, cut_excerpt, place_terms
-from triplebeam.retrieve.bridge.reader import BridgeReader, Reading
+from triplebeam.retrieve.bridge.reader import BridgeReader, Reading, TokenizedPassage, cut_excerpt, place_terms
 from triplebeam.retrieve.bridge.rerank import BRIDGE, Rerank, keep_tenth
 from triplebeam.retrieve.retriever import Retriever
 from triplebeam.serve.cli import search

@@ -73,6 +73,13 @@ def test_commands_to_the_terminal_in_a_text_are_shown_and_not_obeyed(console: st
     assert "a\ufffd[2J" in screen.file.getvalue()
 
 
+def test_the_name_of_a_picture_in_a_text_stays_a_name() -> None:
+    screen = Output().console
+    screen.file = StringIO()
+    screen.print("[bold]press :key:[/bold]")
+    assert screen.file.getvalue() == "press :key:\n"
+
+
 def test_styles_of_our_own_are_commands_still() -> None:
     file = StringIO()
     type(Output().console)(file=file, force_terminal=True, color_system="standard").print("[bold]a\x1bb[/bold]")

@@ -5,11 +5,11 @@ from dataclasses import replace
 
 import pytest
 
-from triplebeam.evaluate import numbers
 from triplebeam.evaluate.compare import Difference
 from triplebeam.evaluate.questions import Question
 from triplebeam.evaluate.run import Evaluation, QuestionResult, Run, StepResult
 from triplebeam.generate.language_model import Usage
+from triplebeam.text import phrases
 from triplebeam_research.report import write_report
 from triplebeam_research.report.breakdown import (
     group_by_gold_passages,
@@ -114,12 +114,12 @@ def test_a_difference_in_words() -> None:
 
 
 def test_numbers_are_written_one_way() -> None:
-    assert [numbers.percent(share) for share in (0.5234, 1, float("nan"))] == ["52.3", "100.0", "–"]
-    assert [numbers.points(value) for value in (0.0411, -0.0411, -0.0001, 0)] == ["+4.1", "−4.1", "0.0", "0.0"]
-    assert [numbers.probability(value) for value in (0.0002, 0.0314, 1)] == ["p < 0.001", "p = 0.031", "p = 1.000"]
-    assert [numbers.count(value) for value in (0, 1.5, 12.3, 12345)] == ["0", "1.5", "12", "12,345"]
-    assert [numbers.milliseconds(value) for value in (0.0034, 0.0499, 12.3)] == ["3.4", "50", "12,300"]
-    assert [numbers.dollars(value) for value in (0, 0.00124, 0.5, 12.345)] == ["0", "0.0012", "0.50", "12.35"]
+    assert [phrases.percent(share) for share in (0.5234, 1, float("nan"))] == ["52.3", "100.0", "–"]
+    assert [phrases.points(value) for value in (0.0411, -0.0411, -0.0001, 0)] == ["+4.1", "−4.1", "0.0", "0.0"]
+    assert [phrases.probability(value) for value in (0.0002, 0.0314, 1)] == ["p < 0.001", "p = 0.031", "p = 1.000"]
+    assert [phrases.count(value) for value in (0, 1.5, 12.3, 12345)] == ["0", "1.5", "12", "12,345"]
+    assert [phrases.milliseconds(value) for value in (0.0034, 0.0499, 12.3)] == ["3.4", "50", "12,300"]
+    assert [phrases.dollars(value) for value in (0, 0.00124, 0.5, 12.345)] == ["0", "0.0012", "0.50", "12.35"]
 
 
 QUESTIONS = [

@@ -5,4 +5,4 @@ Its names are listed in ``__init__.pyi`` and loaded when they are first used.
 
 from triplebeam.exports import read_exports
 
-__getattr__, __dir__, __all__ = read_exports(__file__)
+__getattr__, __dir__, __all__ = read_exports(globals())

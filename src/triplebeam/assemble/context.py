@@ -8,8 +8,7 @@ from threading import Lock
 
 from triplebeam import support
 from triplebeam.assemble.models import make_embedder, make_model
-from triplebeam.embed.cached import CachedEmbedder
-from triplebeam.embed.embedder import Embedder
+from triplebeam.embed.embedder import CachedEmbedder, Embedder
 from triplebeam.generate.accounting import Accounted
 from triplebeam.generate.language_model import LanguageModel
 from triplebeam.index.folder.snapshot import Snapshot, view

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from triplebeam.answer import Agent
 from triplebeam.assemble.context import Context
 from triplebeam.assemble.method import Method
-from triplebeam.assemble.models import make_embedder
+from triplebeam.assemble.models import make_embedder, open_source
 from triplebeam.assemble.reader import IndexReader
 from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError
@@ -31,7 +31,6 @@ from triplebeam.generate.language_model import LanguageModel, Usage
 from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.index.location import Location
 from triplebeam.index.source import Source
-from triplebeam.index.stores import open_source
 from triplebeam.retrieve.blend.blend import Blend
 from triplebeam.retrieve.retriever import Retriever, retrieve_many
 from triplebeam.settings import Settings

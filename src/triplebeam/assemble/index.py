@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, TypedDict, Unpack
 
 from triplebeam import assemble, ingest
 from triplebeam.assemble.context import Context
+from triplebeam.assemble.models import is_published, open_source
 from triplebeam.assemble.reader import IndexReader
 from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError, IndexMissingError
@@ -14,7 +15,6 @@ from triplebeam.extract.extractor import Extractor
 from triplebeam.generate.language_model import LanguageModel
 from triplebeam.index.location import Location, parse_location
 from triplebeam.index.store.tables import has_store
-from triplebeam.index.stores import is_published, open_source
 from triplebeam.passage import Document, Passage
 from triplebeam.settings import Settings, read_settings
 from triplebeam.system.work import Progress, ignore_progress

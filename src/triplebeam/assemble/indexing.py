@@ -19,6 +19,7 @@ from triplebeam.assemble.models import (
     completions_file,
     make_chosen,
     make_embedder,
+    publisher_of,
 )
 from triplebeam.embed import load_embedder
 from triplebeam.embed.embedder import Embedder
@@ -31,11 +32,10 @@ from triplebeam.index.build.extraction import Budget, OverwritePolicy
 from triplebeam.index.build.writing import PurgeReport, open_store_copy, purge, require_index, set_share
 from triplebeam.index.content.content import Content
 from triplebeam.index.content.corrected import LineMatches
-from triplebeam.index.location import Cluster, Location, parse_location
+from triplebeam.index.location import Cluster, Location
 from triplebeam.index.source import PassageLookup
 from triplebeam.index.store.corrections import Corrections
 from triplebeam.index.store.tables import read_embedder, read_source_files, read_source_names
-from triplebeam.index.stores import publisher_of
 from triplebeam.ingest import (
     Reading,
     SourceNames,
@@ -56,7 +56,7 @@ MAX_FAILURES_AGAIN = 0.50
 
 
 def index_builder(
-    place: Path | Location,
+    location: Location,
     settings: Settings,
     *,
     extractor: str | Extractor | None = None,
@@ -79,7 +79,6 @@ def index_builder(
     ``replace_triples`` alone. The embedder, unless given, is the one that is set, else the index's own, else the
     default. ``names`` are those of the sources, to be remembered.
     """
-    location = parse_location(place, settings.state)
     folder = location.state
     if extractor is None or isinstance(extractor, str):
         choice = choose(folder, extractor, triples=Path(triples) if triples else None, keywords=keywords, again=again)
@@ -104,7 +103,7 @@ def index_builder(
         progress=progress,
         publisher=publisher_of(location),
     )
-    return _on_cluster(builder, settings, encode=embedder is None) if settings.on_cluster else builder
+    return _on_cluster(builder, settings, encode=embedder is None) if settings.compute.endswith("@ray") else builder
 
 
 def _on_cluster(builder: IndexBuilder, settings: Settings, *, encode: bool) -> IndexBuilder:
@@ -148,11 +147,11 @@ def correction_matches(folder: Path, corrections: Corrections | None = None) -> 
         return Content.of(store, corrections=corrections).correction_lines()
 
 
-def purge_index(place: Path | Location, settings: Settings) -> PurgeReport:
+def purge_index(location: Location, settings: Settings) -> PurgeReport:
     """Rewrite an index so that no byte of what was removed is left in it, nor replies to prompts that quoted it in the
     cache of completions.
     """
-    folder, cache = parse_location(place, settings.state).state, completions_file(settings)
+    folder, cache = location.state, completions_file(settings)
     if not cache.is_file():
         return purge(folder)
     with CompletionStore(cache) as completions:

@@ -1,25 +1,36 @@
-"""Names of embedders, extractors and language models to the objects themselves."""
+"""Names of embedders, extractors and language models, and locations of indexes, to the objects themselves.
+
+An index is published, and opened, in its own folder or on a cluster: no other module names both.
+"""
 
 import logging
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-from typing import Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 from triplebeam.embed import load_embedder
 from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError, ModelMissingError, nearest
 from triplebeam.extract.extractor import KEYWORDS_MARK, Extractor, kind_of
 from triplebeam.generate.language_model import LanguageModel
-from triplebeam.index.location import Location
+from triplebeam.index.folder.manifest import is_index, read_version
+from triplebeam.index.location import Cluster, Location
+from triplebeam.index.source import Source
 from triplebeam.index.store.tables import read_extractor
 from triplebeam.plugins import require_plugin
 from triplebeam.settings import Settings
 from triplebeam.system.work import Progress, ignore_progress
 
+if TYPE_CHECKING:
+    from triplebeam.index.folder.publish import Publisher
+
 DEFAULT_EMBEDDER = "granite"
 EXTRACTORS = ("local", "llm", "llm-two-step", "none")
 #: What a model is for. All but answering, which has the main one, may have an endpoint of their own.
 Role: TypeAlias = Literal["answering", "extraction", "reading", "judge"]
+#: Returns what changes with a generation, cheaply enough to be called before every search; None: nothing is published.
+Watch: TypeAlias = Callable[[], object]
 
 HOW_TO_CONFIGURE = (
     "set TRIPLEBEAM_MODEL (and TRIPLEBEAM_BASE_URL, TRIPLEBEAM_API_KEY for its endpoint),"
@@ -199,3 +210,39 @@ def _read_choice(folder: Path) -> Choice:
         return Choice()
     kind = kind_of(name)
     return Choice("local" if kind == "given" else kind, None, KEYWORDS_MARK in name, is_remembered=True)
+
+
+def open_source(location: Location) -> Source:
+    """Open what is published at a location."""
+    if isinstance(location, Cluster):
+        from triplebeam.index.opensearch.source import open_cluster  # who searches a folder need not load it
+
+        return open_cluster(location)
+    from triplebeam.index.folder.snapshot import Snapshot  # nor who completes a command line load that
+
+    return Snapshot.open(location.state)
+
+
+def is_published(location: Location) -> bool:
+    """Return whether there is an index to search at a location."""
+    return watch(location)() is not None if isinstance(location, Cluster) else is_index(location.state)
+
+
+def watch(location: Location) -> Watch:
+    """Return what says whether the index at a location has changed."""
+    if isinstance(location, Cluster):
+        from triplebeam.index.opensearch.source import ClusterWatch
+
+        return ClusterWatch(location).version
+    return partial(read_version, location.state)
+
+
+def publisher_of(location: Location) -> "Publisher":
+    """Return what publishes to a location; who only searches need not load it."""
+    if isinstance(location, Cluster):
+        from triplebeam.index.opensearch.publish import ClusterPublisher
+
+        return ClusterPublisher(location)
+    from triplebeam.index.folder.publish import FolderPublisher
+
+    return FolderPublisher(location.state)

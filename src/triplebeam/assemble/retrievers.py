@@ -11,14 +11,8 @@ from triplebeam.index.folder.passage_graph import KINDS
 from triplebeam.index.folder.terms import TermIndex
 from triplebeam.index.source import HybridSource
 from triplebeam.methods.gnn_ret.retrieve import GNNRet
-from triplebeam.methods.hipporag.hipporag import HippoRAG
+from triplebeam.methods.hipporag.hipporag import HippoRAG, QueryEntities, VerbatimEntities
 from triplebeam.methods.hipporag.hipporag2 import HippoRAG2
-from triplebeam.methods.hipporag.query_entities import (
-    GivenQueryEntities,
-    LLMQueryEntities,
-    QueryEntities,
-    VerbatimEntities,
-)
 from triplebeam.passage import SHARED_TITLE
 from triplebeam.retrieve.bases import BM25, Dense, Hybrid, ScaledHybrid, SearchedHybrid
 from triplebeam.retrieve.blend.blend import Blend, Walk
@@ -66,11 +60,13 @@ def hipporag(context: Context, *, entities: Literal["llm", "verbatim", "given"] 
 
 
 def _query_entities(context: Context, source: str) -> QueryEntities:
+    if source == "verbatim":
+        return VerbatimEntities(context.snapshot.entities)
+    from triplebeam.methods.hipporag.query_entities import GivenQueryEntities, LLMQueryEntities  # prompts and replies
+
     match source:
         case "llm":
             return LLMQueryEntities(model=context.reading_model)
-        case "verbatim":
-            return VerbatimEntities(context.snapshot.entities)
         case _ if context.query_entities:
             return GivenQueryEntities(context.query_entities)
         case _:

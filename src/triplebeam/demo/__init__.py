@@ -14,6 +14,7 @@ from triplebeam.errors import BadInputError, EndpointError
 from triplebeam.generate.language_model import Completion, Prompt, Usage
 from triplebeam.index.folder.manifest import is_index
 from triplebeam.index.folder.snapshot import Snapshot
+from triplebeam.index.location import parse_location
 from triplebeam.passage import Document
 from triplebeam.ranking import Ranking
 from triplebeam.settings import Settings
@@ -90,7 +91,7 @@ class Comparison:
 def build(folder: Path, settings: Settings, progress: Progress = ignore_progress) -> Index:
     """Index the toy corpus: triples by the local extractor, vectors by the default embedder."""
     _check_free(folder)
-    builder = index_builder(folder, settings, progress=progress)
+    builder = index_builder(parse_location(folder, settings.state), settings, progress=progress)
     builder.build(Document(id=p.id, title=p.title, text=p.text, is_passage=True) for p in passages())
     return open_index(folder, embedder=builder.embedder, settings=settings)
 

@@ -83,7 +83,8 @@ def assemble(
     dimension = config["hidden_size"]
     if projection is not None:
         hidden, dimension = drawing.linear(hidden, projection), len(tensors[f"{projection}.weight"])
-    places = {name: place for name in drawing.weights if (place := drawing.place(name, cache))}
+    folder = cache and cache.resolve()
+    places = {name: place for name in drawing.weights if (place := drawing.place(name, folder))}
     graph = drawing.serialize(hidden, dimension, cache, places)
     return AssembledGraph(graph, {name: array for name, array in drawing.weights.items() if name not in places})
 
@@ -177,12 +178,12 @@ class _Drawing:
         return self._add_and_normalise(active, attended, at)
 
     def place(self, name: str, folder: Path | None) -> _Place | None:
-        """Return where a weight is, if it is mapped as it is from a file of the folder."""
+        """Return where a weight is, if it is mapped as it is from a file of the folder, which is resolved."""
         array = self.weights[name]
         if folder is None or not isinstance(array, np.memmap) or array is not self._tensors.get(name):
             return None
         file = Path(str(array.filename))
-        return _Place(file.name, array.offset) if file.parent == folder.resolve() else None
+        return _Place(file.name, array.offset) if file.parent == folder else None
 
     def serialize(self, hidden: str, dimension: int, cache: Path | None, places: Mapping[str, _Place]) -> bytes:
         """Serialize the graph whose output is ``hidden``, or read it from the cache."""

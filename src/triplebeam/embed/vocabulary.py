@@ -51,9 +51,8 @@ def _select(
     """Select the tokens that are parts of words, and the merges that make them, in their order."""
     vocabulary = {token: numbers[token] for token in [*special, *sorted(numbers.keys() & parts)]}
     written = merges if isinstance(merges[0], str) else map(" ".join, merges)
-    ranks = dict(zip(written, range(len(merges)), strict=True))
     pairs = {f"{token[:end]} {token[end:]}" for token in vocabulary for end in range(1, len(token))}
-    return {"vocab": vocabulary, "merges": sorted(ranks.keys() & pairs, key=ranks.__getitem__)}
+    return {"vocab": vocabulary, "merges": [merge for merge in written if merge in pairs]}
 
 
 def _split_words(texts: Sequence[str], *, use_regex: bool) -> set[str]:

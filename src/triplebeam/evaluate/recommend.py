@@ -16,10 +16,9 @@ from numpy.typing import NDArray
 from triplebeam.errors import BadInputError
 from triplebeam.evaluate.compare import MAX_P_VALUE, Difference, compare_paired, holm
 from triplebeam.evaluate.measures import values
-from triplebeam.evaluate.numbers import milliseconds, points, probability
 from triplebeam.evaluate.questions import SYNTHETIC
 from triplebeam.evaluate.run import Evaluation, Run
-from triplebeam.text.phrases import format_count, join_names
+from triplebeam.text.phrases import format_count, join_names, milliseconds, points, probability
 
 Need: TypeAlias = Literal["yes", "no", "cannot tell"]
 

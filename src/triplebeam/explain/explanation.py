@@ -154,7 +154,7 @@ class Explanation:
         subject, object_ = (numbers.get(entity_key(end)) for end in _ends(fact))
         if subject is None or object_ is None:  # read by a model, and not in the index
             return set()
-        both = np.intersect1d(triples.of_entity(subject), triples.of_entity(object_)).tolist()
+        both = np.intersect1d(triples.of_entity(subject), triples.of_entity(object_), assume_unique=True).tolist()
         rows = [int(triples.triple_passages[number]) for number in both if triples.triple(number) == fact]
         return {self.graph.passages.documents[row] for row in rows}
 

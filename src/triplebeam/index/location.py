@@ -12,8 +12,8 @@ folder can be served and is not taken for an index of its own.
 import json
 import os
 import re
-from abc import ABC, abstractmethod
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
@@ -34,28 +34,21 @@ _USER, _PASSWORD, _STATE = "TRIPLEBEAM_OPENSEARCH_USER", "TRIPLEBEAM_OPENSEARCH_
 _RESERVED = re.compile(r"[/?#\[\]\\\s]")
 
 
-class Location(ABC):
+class Location:
     """Where an index is published; as text it is what a user types, without name and password."""
 
-    @property
-    @abstractmethod
-    def state(self) -> Path:
-        """The local folder with the documents, extracted triples and vectors."""
+    state: Path
+    """The local folder with the documents, extracted triples and vectors."""
 
 
 @dataclass(frozen=True)
 class Folder(Location):
     """An index in a folder of its own."""
 
-    path: Path
-
-    @property
-    def state(self) -> Path:
-        """The same folder."""
-        return self.path
+    state: Path
 
     def __str__(self) -> str:
-        return str(self.path)
+        return str(self.state)
 
 
 @dataclass(frozen=True)
@@ -92,8 +85,8 @@ class Cluster(Location):
         scheme = next(name for name, protocol in _SCHEMES.items() if protocol == self.scheme)
         return f"{scheme}://{','.join(self.hosts)}/{self.prefix}"
 
-    @property
-    def state(self) -> Path:
+    @cached_property
+    def state(self) -> Path:  # type: ignore[override]  # it is frozen: nobody writes it
         """A folder below the state folder of the settings."""
         return self.root / "opensearch" / re.sub(r"[^\w.-]+", "_", ",".join(self.hosts)) / f"{self.prefix}.index"
 

@@ -7,7 +7,6 @@ from triplebeam.ingest.folder_files import wait_for_changes as wait_for_changes
 from triplebeam.ingest.folder_walk import Reading as Reading
 from triplebeam.ingest.folder_walk import Skipped as Skipped
 from triplebeam.ingest.folder_walk import Unreadable as Unreadable
-from triplebeam.ingest.folder_walk import report_progress as report_progress
 from triplebeam.ingest.records import check_plain_fields as check_plain_fields
 from triplebeam.ingest.records import row_document as row_document
 from triplebeam.ingest.sources import ENDINGS as ENDINGS

@@ -17,8 +17,9 @@ from pathlib import Path
 from stat import S_ISREG
 
 from triplebeam.errors import BadInputError, install_command
-from triplebeam.ingest.folder_walk import Reading, Skipped, Unreadable, make_unreadable, stat_of
+from triplebeam.ingest.folder_walk import Reading, Skipped, Unreadable, make_unreadable
 from triplebeam.ingest.sources import EXTRAS, check_encoding, check_exist, document_id, files, find_ending, read_file
+from triplebeam.system.durable import stat_of
 from triplebeam.text.characters import replace_unstorable
 
 #: What to do with files of a kind, or why nothing can be done; {it} is one file or several.

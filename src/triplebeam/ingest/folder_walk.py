@@ -8,19 +8,17 @@ What programs wrote for programs (installed packages, lock files, packed scripts
 reason; a user who names such a file by itself means it.
 """
 
-import errno
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from stat import S_ISDIR
 from typing import TypeAlias
 
 from triplebeam.passage import Document
-from triplebeam.system.work import Progress
+from triplebeam.system.durable import stat_of
 
-_NOTHING_THERE = (errno.ENOENT, errno.ENOTDIR, errno.ELOOP)
 _HIDDEN = (".", "~$")  # "~$report.docx" is the lock that Word keeps beside an open file
 _NOT_DOCUMENTS = frozenset(("__pycache__",))
 _PACKAGES = "it holds installed packages, not documents"
@@ -62,17 +60,6 @@ class Skipped:
 
 
 Reading: TypeAlias = Document | Unreadable | Skipped
-
-
-def report_progress(readings: Iterable[Reading], expected: int, progress: Progress) -> Iterator[Reading]:
-    """Yield readings and report progress as each comes; ``expected`` is their number where it is known, else 0."""
-    done = 0
-    for reading in readings:
-        if not isinstance(reading, Skipped):
-            done += 1
-            progress("read", done, max(done, expected) if expected else 0)
-        yield reading
-    progress("read", done, done)
 
 
 class FolderWalk:
@@ -153,18 +140,6 @@ class FolderWalk:
             if not has_a_name and real not in self._linked:
                 self._linked.add(real)
                 yield link
-
-
-def stat_of(path: Path) -> os.stat_result | None:
-    """Stat a path; None where nothing is there, or a link to nothing; raises where that cannot be found out."""
-    try:
-        return path.stat()
-    except ValueError:  # a null character is in no name
-        return None
-    except OSError as error:
-        if error.errno in _NOTHING_THERE:
-            return None
-        raise
 
 
 def make_unreadable(path: Path, error: OSError) -> Unreadable:

@@ -19,9 +19,10 @@ from urllib.parse import unquote, urlsplit
 from triplebeam.errors import BadInputError, SourceError
 from triplebeam.ingest.archive import gunzip
 from triplebeam.ingest.content import Content, NoDocumentError, decode
-from triplebeam.ingest.folder_walk import FolderWalk, Reading, Skipped, Unreadable, stat_of
+from triplebeam.ingest.folder_walk import FolderWalk, Reading, Skipped, Unreadable
 from triplebeam.ingest.records import read_json_lines
 from triplebeam.passage import Document, Link
+from triplebeam.system.durable import stat_of
 from triplebeam.text.characters import replace_unstorable
 from triplebeam.text.stop_words import word_set
 

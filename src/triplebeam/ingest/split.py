@@ -13,10 +13,9 @@ from itertools import takewhile
 from typing import TypeAlias
 
 from triplebeam.errors import BadInputError
-from triplebeam.passage import PASSAGE_TOKENS, Document, Passage
-from triplebeam.text.characters import CHINESE_AND_JAPANESE
-from triplebeam.text.names import strip_number
-from triplebeam.text.sentences import Span, sentence_spans, trim_span
+from triplebeam.passage import PASSAGE_TOKENS, Document, Passage, strip_number
+from triplebeam.text.characters import CHINESE_AND_JAPANESE, trim_span
+from triplebeam.text.sentences import Span, sentence_spans
 
 # Chinese and Japanese put no space between words: each character counts. So does every further 40 characters of a
 # "word" that is none, such as encoded data.

@@ -13,4 +13,4 @@
 
 from triplebeam.exports import read_exports
 
-__getattr__, __dir__, __all__ = read_exports(__file__)
+__getattr__, __dir__, __all__ = read_exports(globals())

@@ -34,10 +34,10 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array, diags_array
+from scipy.sparse import csr_array
 
 from triplebeam.errors import BadInputError
-from triplebeam.index.folder.entity_graph import TOLERANCE, OpenGraph
+from triplebeam.index.folder.entity_graph import TOLERANCE, OpenGraph, scale_edges
 
 #: Single precision adds errors of about a tenth of this.
 _SINGLE_PRECISION_FROM = 1e-6
@@ -167,8 +167,7 @@ class PersonalizedPageRank:
     def _sorted_nodes(self) -> _Ordered:
         order = np.argsort(-np.diff(self.weights.indptr), kind="stable")
         scales = np.sqrt(np.where(self._leaving > 0, self._leaving, 1))
-        shares = diags_array(1 / scales)
-        matrix = csr_array(csr_array(shares @ self.weights @ shares)[order][:, order])
+        matrix = csr_array(scale_edges(self.weights, 1 / scales)[order][:, order])
         matrix.sort_indices()
         narrow = np.int32 if matrix.nnz < np.iinfo(np.int32).max else np.int64
         data, indices, starts = matrix.data * self.damping, matrix.indices, matrix.indptr

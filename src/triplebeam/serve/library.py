@@ -15,6 +15,7 @@ from pathlib import Path
 from secrets import token_hex
 
 from triplebeam.assemble import Context, IndexReader, context_of, make_embedder
+from triplebeam.assemble.models import Watch, open_source, watch
 from triplebeam.embed.embedder import Embedder, LazyEmbedder
 from triplebeam.errors import (
     BadInputError,
@@ -29,7 +30,6 @@ from triplebeam.index.build.writing import write_lock
 from triplebeam.index.folder.manifest import read_manifest, retry_on_publish
 from triplebeam.index.location import Folder, Location, find_location
 from triplebeam.index.source import Manifest, Source
-from triplebeam.index.stores import Watch, open_source, watch
 from triplebeam.serve.index_folders import (
     ENDING,
     CannotCreateError,
@@ -97,7 +97,7 @@ class Library:
         self._given_embedder = embedder
         self._given_model = model
         locations = [find_location(place) if isinstance(place, Path) else place for place in places]
-        absolute = [Folder(each.path.absolute()) if isinstance(each, Folder) else each for each in locations]
+        absolute = [Folder(each.state.absolute()) if isinstance(each, Folder) else each for each in locations]
         self._single, self._data = indexes_and_data_folders(absolute)
         self._opened: dict[str, _Opened] = {}
         self._watches: dict[Location, Watch] = {}
@@ -161,7 +161,7 @@ class Library:
         location = self.location(name)
         if self.is_bound or not isinstance(location, Folder):
             return self.index(name).status
-        return retry_on_publish(location.path, lambda: read_manifest(location.path))
+        return retry_on_publish(location.state, lambda: read_manifest(location.state))
 
     def index(self, name: str, where: str | None = None) -> IndexReader:
         """Open the index of that name, of the generation that is published now; or a view of it."""

@@ -23,6 +23,7 @@ from triplebeam.errors import (
 )
 
 _MAX_THREADS = 16
+_NOTHING_THERE = (errno.ENOENT, errno.ENOTDIR, errno.ELOOP)
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _OUT_OF_FILES = (errno.EMFILE, errno.ENFILE)
 _READ_ONLY = (errno.EROFS, errno.EACCES, errno.EPERM)
@@ -96,6 +97,18 @@ def flush_tree(folder: Path) -> None:
     with ThreadPoolExecutor(_MAX_THREADS) as pool:
         for done in [pool.submit(flush, path) for path in (*folder.rglob("*"), folder, folder.parent)]:
             done.result()
+
+
+def stat_of(path: Path) -> os.stat_result | None:
+    """Stat a path; None where nothing is there, or a link to nothing; raises where that cannot be found out."""
+    try:
+        return path.stat()
+    except ValueError:  # a null character is in no name
+        return None
+    except OSError as error:
+        if error.errno in _NOTHING_THERE:
+            return None
+        raise
 
 
 def make_folder(folder: Path) -> None:

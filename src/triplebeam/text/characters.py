@@ -1,4 +1,6 @@
-"""Characters: which ones files, databases and terminals can hold, which are accents, which scripts have no spaces."""
+"""Characters: which ones files, databases and terminals can hold, which are accents or white space, which scripts have
+no spaces.
+"""
 
 import re
 import unicodedata
@@ -31,3 +33,11 @@ def replace_control_characters(text: str) -> str:
 def strip_accents(text: str) -> str:
     """Strip accents, and spell ligatures and wide letters with plain ones."""
     return "".join(each for each in unicodedata.normalize("NFKD", text) if not unicodedata.combining(each))
+
+
+def trim_span(text: str, start: int, end: int) -> tuple[int, int] | None:
+    """Narrow a span to what is not white space; nothing if that is all there is."""
+    stretch = text[start:end]
+    inner = stretch.strip()
+    start += len(stretch) - len(stretch.lstrip())
+    return (start, start + len(inner)) if inner else None

@@ -10,10 +10,6 @@ from triplebeam.text.words import WORD
 _ARTICLE = rf"(?:{'|'.join(sorted(ARTICLES))})"
 _ARTICLES = re.compile(rf"\b{_ARTICLE}\b")
 _FIRST_ARTICLE = re.compile(rf"^{_ARTICLE}\s+(?=\S)", re.IGNORECASE)
-_NUMBER_OF_HEADING = re.compile(
-    r"(?:(?:chapter|appendix|section|part)\s+)?(?:(?:\d+|[a-z](?=\.\d))(?:\.\d+)*|[a-z](?=[.:)]))[.:)]?\s+(?:[-–—]\s+)?",
-    re.IGNORECASE,
-)
 _QUALIFIER = re.compile(r"\s*\([^()]*\)\s*$")
 
 
@@ -34,11 +30,6 @@ def split_name(name: str) -> list[str]:
 def strip_article(name: str) -> str:
     """Strip the article that a name begins with, unless nothing follows it."""
     return _FIRST_ARTICLE.sub("", name)
-
-
-def strip_number(heading: str) -> str:
-    """Return the heading without its number: ``Main configuration`` of ``Chapter 14 - Main configuration``."""
-    return heading[numbered.end() :] if (numbered := _NUMBER_OF_HEADING.match(heading)) else heading
 
 
 def strip_articles(text: str) -> str:

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator
 from typing import TypeAlias
 
+from triplebeam.text.characters import trim_span
 from triplebeam.text.stop_words import word_set
 
 #: Start and end of a stretch of text, as in ``text[start:end]``.
@@ -52,14 +53,6 @@ def sentence_spans(text: str, start: int = 0, end: int | None = None) -> Iterato
             first = mark.end()
     if (span := trim_span(text, first, end)) is not None:
         yield span
-
-
-def trim_span(text: str, start: int, end: int) -> Span | None:
-    """Narrow a span to what is not white space; nothing if that is all there is."""
-    stretch = text[start:end]
-    inner = stretch.strip()
-    start += len(stretch) - len(stretch.lstrip())
-    return (start, start + len(inner)) if inner else None
 
 
 def _is_border(text: str, mark: re.Match[str], sentence_start: int, end: int) -> bool:

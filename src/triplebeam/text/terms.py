@@ -1,4 +1,4 @@
-"""From a text in any language to the words that the term index holds.
+"""From a text in any language to the words that the term index holds; and which language that is.
 
 Accents and vowel signs that a writer may leave out are removed, letters are lower-cased and spelled in ASCII where they
 have such a spelling (ß is ss, ø is o), and words are stemmed: by the Snowball stemmer of the passage's language where
@@ -17,13 +17,15 @@ from collections.abc import Iterable, Iterator
 from functools import cache, lru_cache
 from importlib.metadata import version
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from unicodedata import normalize
 
 from triplebeam.text.characters import CHINESE_AND_JAPANESE, HANGUL, UNSPACED
-from triplebeam.text.language import detect_foreign_language
-from triplebeam.text.stop_words import QUERY_STOP_WORDS, word_set
-from triplebeam.text.words import WORD, compile_word
+from triplebeam.text.stop_words import FUNCTION_WORDS, QUERY_STOP_WORDS, word_set
+from triplebeam.text.words import LETTERS, WORD, compile_word
+
+if TYPE_CHECKING:
+    from py3langid.langid import LanguageIdentifier
 
 ENGLISH = "english"
 #: Raised with every change of the rules below.
@@ -51,6 +53,13 @@ _MAY_BE_UNSPACED = re.compile("[^\0-\u0e00\u17d4-\u3004]")
 #: Of these scripts, each character has a place in the text: folding leaves it one character.
 _EAST_ASIAN = f"{CHINESE_AND_JAPANESE}{HANGUL}"
 _EAST_ASIAN_RUN, _UNSPACED_RUN = rf"[{_EAST_ASIAN}]+", rf"[{UNSPACED}]+"
+#: English prose has a third of such words or more, technical text a sixth; other languages have fewer than a tenth.
+_MIN_ENGLISH_SHARE = 0.16
+_MIN_LETTERS = 40
+#: With a tenth of them, a text may still be English that is full of foreign names, or of code.
+_MAX_FOREIGN_SHARE = 0.1
+#: The code of what is no language, such as encoded data.
+_NO_LANGUAGE = "zxx"
 
 
 @cache
@@ -62,6 +71,36 @@ def name_analyzer() -> str:
 def stemmer_for(text: str) -> str:
     """Return the name of the stemmer for a passage: that of its language, or the English one."""
     return _STEMMERS.get(detect_foreign_language(text) or "", ENGLISH)
+
+
+def detect_foreign_language(text: str) -> str | None:
+    """Return the code (``de``, ``zh``) of a language that is surely not English; else None, as for code and tables."""
+    words = LETTERS.findall(text)
+    common = sum(word.lower() in FUNCTION_WORDS for word in words)
+    letters = " ".join(words)
+    if common >= _MIN_ENGLISH_SHARE * len(words) or len(letters.encode()) < _MIN_LETTERS:
+        return None
+    ranked = _identifier().rank(letters)
+    (language, best), english = ranked[0], dict(ranked)["en"]
+    # Lists of names look like some language or other, mostly like a rare one: the margin has to be clear.
+    if common < _MAX_FOREIGN_SHARE * len(words):
+        is_clear = best >= 0.95 or english < 1e-6
+    else:
+        is_clear = best >= 0.99 and english < 1e-4
+    return language if language != "en" and (is_clear or _is_in_another_script(letters)) else None
+
+
+def is_language_throughout(text: str, language: str) -> bool:
+    """Return whether each half of a text is in the language. The halves of code and tables look like two."""
+    words = LETTERS.findall(text)
+    halves = words[: len(words) // 2], words[len(words) // 2 :]
+    return language != _NO_LANGUAGE and all(_identifier().rank(" ".join(half))[0][0] == language for half in halves)
+
+
+def _is_in_another_script(letters: str) -> bool:
+    """Return whether most of the bytes are of letters that no Latin alphabet has."""
+    other = sum(len(letter.encode()) for letter in letters if letter > "\u024f")
+    return 2 * other > len(letters.encode())
 
 
 def text_words(text: str, stemmer: str = ENGLISH) -> list[str]:
@@ -145,6 +184,13 @@ def _stems(text: str, stemmer: str) -> list[str]:
 @cache
 def _stem_stop_words() -> frozenset[str]:
     return frozenset(text_words(" ".join(QUERY_STOP_WORDS)))
+
+
+@cache
+def _identifier() -> "LanguageIdentifier":
+    from py3langid.langid import MODEL_FILE, LanguageIdentifier
+
+    return LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
 
 
 @cache

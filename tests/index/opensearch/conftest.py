@@ -12,10 +12,10 @@ from opensearch_cluster.background import BackgroundCluster, is_running, wait_fo
 from opensearch_cluster.nodes import missing
 from small_world import world_documents
 from triplebeam.assemble import Index
+from triplebeam.assemble.models import publisher_of
 from triplebeam.embed.embedder import Embedder
 from triplebeam.index.build.build import IndexBuilder
 from triplebeam.index.location import Cluster, Location
-from triplebeam.index.stores import publisher_of
 from triplebeam.settings import Settings
 
 

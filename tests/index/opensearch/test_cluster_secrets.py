@@ -11,8 +11,8 @@ from fastapi.testclient import TestClient
 from planted_secrets import QUESTION, WHERE, Curious, build, documents, find_leaks
 from serve.asking.served_world import on_loopback
 from serve.http.bound_tools import check_tools
+from triplebeam.assemble.models import publisher_of
 from triplebeam.index.location import Cluster
-from triplebeam.index.stores import publisher_of
 from triplebeam.passage import Document
 from triplebeam.serve.http.app import make_app
 from triplebeam.serve.http.keys import Keys

@@ -18,6 +18,7 @@ from planted_secrets import Curious
 from small_world import world_documents
 from triplebeam.assemble import Context, Index, IndexReader, context_of
 from triplebeam.assemble.indexing import tune_share
+from triplebeam.assemble.models import open_source, publisher_of
 from triplebeam.embed.embedder import Embedder
 from triplebeam.errors import BadInputError, IndexMissingError
 from triplebeam.explain.graph import around_entity, find_entity, follow
@@ -28,7 +29,6 @@ from triplebeam.index.opensearch.client import Client, Write
 from triplebeam.index.opensearch.documents import KINDS
 from triplebeam.index.opensearch.publish import ClusterPublisher
 from triplebeam.index.source import Query, Source, TripleStore
-from triplebeam.index.stores import open_source, publisher_of
 from triplebeam.passage import Document
 from triplebeam.retrieve.retriever import Retriever
 from triplebeam.serve.library import Library

@@ -21,8 +21,8 @@ from triplebeam.errors import BadInputError
 from triplebeam.generate.accounting import account
 from triplebeam.index.folder.entity_graph import MIN_LARGE_GRAPH
 from triplebeam.index.folder.snapshot import Snapshot
-from triplebeam.methods.hipporag.hipporag import HippoRAG
-from triplebeam.methods.hipporag.query_entities import GivenQueryEntities, LLMQueryEntities, VerbatimEntities
+from triplebeam.methods.hipporag.hipporag import HippoRAG, VerbatimEntities
+from triplebeam.methods.hipporag.query_entities import GivenQueryEntities, LLMQueryEntities
 from triplebeam.testing.scripted import Scripted
 
 

@@ -21,7 +21,7 @@ from pydantic import BaseModel
 
 from triplebeam.assemble.evaluation import Corpus, Evaluator, OpenedCorpus
 from triplebeam.assemble.method import Method
-from triplebeam.assemble.models import make_model
+from triplebeam.assemble.models import make_model, open_source
 from triplebeam.errors import BadInputError
 from triplebeam.evaluate.measures import pair_results
 from triplebeam.evaluate.questions import Question, read_questions
@@ -31,7 +31,6 @@ from triplebeam.generate.accounting import UNKNOWN_ORIGIN, account, follow_run, 
 from triplebeam.generate.ask import Failed, Reply, ask_many
 from triplebeam.generate.language_model import LanguageModel, Prompt
 from triplebeam.generate.prompts import Template
-from triplebeam.index.stores import open_source
 from triplebeam.system.work import Progress, ignore_progress
 from triplebeam.text.names import entity_key
 from triplebeam_research.experiments.experiment import Experiment

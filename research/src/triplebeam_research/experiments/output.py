@@ -22,10 +22,10 @@ import numpy as np
 
 from triplebeam.errors import BadInputError
 from triplebeam.evaluate.measures import measure_all, summary
-from triplebeam.evaluate.numbers import NOTHING, percent
 from triplebeam.evaluate.questions import Question, open_text
 from triplebeam.evaluate.run import Evaluation, QuestionResult, Run, code_version
 from triplebeam.index.source import MAX_PASSAGES
+from triplebeam.text.phrases import NOTHING, percent
 from triplebeam_research.report import write_report
 
 

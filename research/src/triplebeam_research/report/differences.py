@@ -8,8 +8,7 @@ import numpy as np
 
 from triplebeam.evaluate import compare
 from triplebeam.evaluate.compare import MAX_P_VALUE, Difference
-from triplebeam.evaluate.numbers import percent, points, probability
-from triplebeam.text.phrases import format_count
+from triplebeam.text.phrases import format_count, percent, points, probability
 from triplebeam_research.report.plots import difference_plot
 from triplebeam_research.report.tables import Best, Block, Missing, Scores
 

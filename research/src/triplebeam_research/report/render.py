@@ -14,9 +14,8 @@ from string import Template
 
 from markdown_it import MarkdownIt
 
-from triplebeam.evaluate.numbers import percent
 from triplebeam.evaluate.run import Evaluation
-from triplebeam.text.phrases import format_count
+from triplebeam.text.phrases import format_count, percent
 from triplebeam_research.report import plots
 from triplebeam_research.report.differences import comparisons, difference_figure, difference_tables, disagreement_table
 from triplebeam_research.report.results import breakdown_tables, cost_figures, cost_table, hop_figure, summary_table

@@ -11,9 +11,8 @@ import numpy as np
 from triplebeam.evaluate import compare
 from triplebeam.evaluate.ask_all import DEPTH
 from triplebeam.evaluate.measures import Values
-from triplebeam.evaluate.numbers import NOTHING, count, dollars, milliseconds, percent
 from triplebeam.evaluate.run import QuestionResult, Run
-from triplebeam.text.phrases import join_names
+from triplebeam.text.phrases import NOTHING, count, dollars, join_names, milliseconds, percent
 from triplebeam_research.report import breakdown
 from triplebeam_research.report.plots import box_plot, cost_plot
 from triplebeam_research.report.tables import Best, Block, Missing, Scores, drop_nan

@@ -5,8 +5,8 @@ from functools import partial
 
 import numpy as np
 
-from triplebeam.evaluate.numbers import NOTHING, count
 from triplebeam.evaluate.run import Run
+from triplebeam.text.phrases import NOTHING, count
 from triplebeam_research.report import breakdown
 from triplebeam_research.report.plots import Series, share_plot, step_plot
 from triplebeam_research.report.tables import Block, Missing, Scores

@@ -2,34 +2,47 @@
 
 import re
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from triplebeam.extract.extractor import Extraction, sort_out
-from triplebeam.extract.local.prepare.names import find_name, is_work, reads_like_phrase
-from triplebeam.extract.local.prepare.prose import extract_conversation
-from triplebeam.extract.local.prepare.reading import Reading, read_passage
-from triplebeam.extract.local.prepare.tables import extract_tables, is_worth_naming, keep_worthy
-from triplebeam.extract.local.prepare.terms import find_stand_ins, make_readable
-from triplebeam.extract.local.prepare.tidy import Aside
+from triplebeam.extract.local.prepare.names import (
+    find_name,
+    is_work,
+    looks_like_title,
+    reads_like_phrase,
+    shorten_title,
+)
+from triplebeam.extract.local.prepare.prose import Speakers, extract_conversation, extract_prose, split_turns
+from triplebeam.extract.local.prepare.tables import extract_tables, is_csv, is_worth_naming, keep_worthy
+from triplebeam.extract.local.prepare.terms import Terms, find_stand_ins, make_readable
+from triplebeam.extract.local.prepare.tidy import Aside, PlainText, join_texts, make_plain, tidy
 from triplebeam.extract.local.resolve.mentions import join_names, join_titles
 from triplebeam.extract.local.resolve.phrases import NAME_KINDS, PLACE_KINDS, is_named, is_person, is_time, write_noun
 from triplebeam.extract.local.resolve.reference import References
 from triplebeam.extract.local.rules.asserted import list_stated_tokens
 from triplebeam.extract.local.rules.clauses import extract_clauses
 from triplebeam.extract.local.rules.nominals import extract_nominals
+from triplebeam.passage import Passage
+from triplebeam.text.names import entity_key, split_name
+from triplebeam.text.terms import detect_foreign_language
 
 if TYPE_CHECKING:
     from spacy.language import Language
     from spacy.tokens import Doc, Token
 
-    from triplebeam.passage import Passage
-
 _MAX_CHARACTERS = 100_000
 #: Texts, and characters of them, that are parsed at a time: the parser takes four kilobytes for a character.
 _BATCH = 128
 _BATCH_CHARACTERS = 200_000
+_NUMBERING = re.compile(
+    r"^(?:(?:chapter|section|appendix|part) [\dA-Z]+(?:\.\d+)*[.:]? |\d+(?:\.\d+)*[.)] |[A-Z]\.\d+\.? )+", re.I
+)
+_SITE = re.compile(r" [-–—|·] [^-–—|·]*(?i:documentation|manual|version|guide|handbook|reference|wiki|docs)\b.*$")
+_MAX_TOPIC_WORDS = 6
+_OPENING = 300
 
 
 def load_parser(folder: Path) -> "Language":
@@ -37,6 +50,50 @@ def load_parser(folder: Path) -> "Language":
     import spacy
 
     return spacy.load(folder, exclude=["senter", "lemmatizer", "attribute_ruler"])
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A passage made ready for the parser. ``topic`` is what its title names; a headline or a number names nothing."""
+
+    passage: Passage
+    plain: PlainText = field(default_factory=lambda: PlainText("", (), ()))
+    topic: str = ""
+    terms: Terms = field(default_factory=Terms)
+    speakers: Speakers | None = None
+    language: str | None = None
+
+
+def read_passage(passage: Passage) -> Reading:
+    """Take from a passage what can be read as English."""
+    if (language := detect_foreign_language(passage.text)) is not None:
+        return Reading(passage, language=language)
+    terms, turns = Terms(), [] if is_csv(passage) else split_turns(passage.text)
+    if turns:
+        parts = [make_plain(terms.hide(extract_prose(turn.words))) for turn in turns]
+        text, starts = join_texts(parts)
+        speakers = [turn.speaker for turn in turns]
+        return Reading(passage, text, "", terms, Speakers(list(zip(starts, speakers, strict=True))))
+    text = make_plain(terms.hide(extract_prose(_body(passage))))
+    return Reading(passage, text, _topic(terms.hide(passage.title), text.text), terms)
+
+
+def _body(passage: Passage) -> str:
+    """Remove a first line that is the title: it states nothing, and hides what "it" means further down."""
+    heading, _, rest = passage.text.lstrip().partition("\n")
+    is_title = passage.title and entity_key(heading) == entity_key(passage.title)
+    return rest if is_title and rest.strip() else passage.text
+
+
+def _topic(title: str, text: str) -> str:
+    """Return what the title names, without the manual's name; a numbered heading or a headline names nothing."""
+    if _NUMBERING.match(title):
+        return ""
+    name = shorten_title(tidy(_SITE.sub("", title)), text)
+    if find_name(name, text) or set(split_name(name)) <= set(split_name(text[:_OPENING])):
+        return name
+    is_name = looks_like_title(name) and len(name.split()) <= _MAX_TOPIC_WORDS and not re.search(r"[:?!]|\d{4}-", name)
+    return name if is_name else ""
 
 
 def extract_passages(nlp: "Language", passages: "Iterable[Passage]") -> Iterator[Extraction]:
@@ -97,7 +154,7 @@ def _extract_or_fail(doc: "Doc", reading: Reading) -> Extraction:
         return Extraction(passage_id=passage.id, failure="a sentence is nested too deeply to be language: is it data?")
 
 
-def _is_bearable(passage: "Passage") -> bool:
+def _is_bearable(passage: Passage) -> bool:
     """Return whether the text is too long: a parse takes memory in proportion, and a passage this long was not cut."""
     return len(passage.text) <= _MAX_CHARACTERS
 

@@ -49,9 +49,9 @@ class FolderArrays(ArraySet):
         return (self.folder / file).is_file() if self._whole is None else self._prefix + file in self._whole
 
     def array(self, name: str) -> NDArray[Any]:
-        """Map an array. A plain view, since slicing a `memmap` costs more than the reading."""
+        """Map an array. A plain view, since slicing a `memmap` costs more than the reading; NumPy resolves a `Path`."""
         with _READING_HEADERS:
-            return np.asarray(np.load(self.folder / f"{name}.npy", mmap_mode="r"))
+            return np.asarray(np.load(self.locate(f"{name}.npy"), mmap_mode="r"))
 
     def read_bytes(self, name: str) -> NDArray[np.uint8]:
         """Map a file of bytes."""

@@ -21,7 +21,7 @@ from triplebeam.index.build.extraction import (
     extract_triples,
     passages_to_extract,
 )
-from triplebeam.index.build.intake import BuildReport, Differences, Intake
+from triplebeam.index.build.intake import BuildReport, Differences, Intake, report_progress
 from triplebeam.index.build.writing import (
     check_store,
     open_for_write,
@@ -36,7 +36,7 @@ from triplebeam.index.folder.publish import FolderPublisher, Publisher
 from triplebeam.index.source import MAX_PASSAGES, VectorSpace
 from triplebeam.index.store.corrections import Corrections
 from triplebeam.index.store.store import Store
-from triplebeam.ingest import FolderFiles, Reading, report_progress
+from triplebeam.ingest import FolderFiles, Reading
 from triplebeam.passage import PASSAGE_TOKENS
 from triplebeam.system.work import Progress, ignore_progress
 
@@ -202,12 +202,13 @@ class IndexBuilder:
 
     def _remember(self, store: Store) -> None:
         """Record the extractor, but neither a file of triples nor ``none``, except in a new index."""
-        name = self.extractor.name if self.extractor else "none"
         with store.transaction():
             if self.source_names:
                 store.meta.set_source_names(self.source_names)
-            if kind_of(name) != "given" and (self.extractor or store.meta.extractor is None):
-                store.meta.choose_extractor(name)
+            if self.extractor is None and store.meta.extractor is None:
+                store.meta.choose_extractor("none")
+            elif self.extractor and kind_of(self.extractor.name) != "given":
+                store.meta.choose_extractor(self.extractor.name)
 
     def _compare(self, store: Store, folders: FolderFiles, report: BuildReport) -> list[str]:
         """Put into the store what differs from it, and take out what is gone; the documents of the folders."""

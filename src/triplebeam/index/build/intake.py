@@ -13,6 +13,7 @@ from triplebeam.index.store.store import Store, content_hash
 from triplebeam.ingest import FolderFiles, Reading, Skipped, SourceFile, Unreadable
 from triplebeam.ingest.split import split
 from triplebeam.passage import Document, Passage
+from triplebeam.system.work import Progress
 
 #: A passage's id, and why its extraction failed.
 Failure: TypeAlias = tuple[str, str]
@@ -183,6 +184,17 @@ class Intake:
         others = {id_ for id_, source in self.store.files.sources().items() if source not in unread}
         with self.store.transaction():
             self.report.removed = self.store.remove_documents(sorted(others - document_ids))
+
+
+def report_progress(readings: Iterable[Reading], expected: int, progress: Progress) -> Iterator[Reading]:
+    """Yield readings and report progress as each comes; ``expected`` is their number where it is known, else 0."""
+    done = 0
+    for reading in readings:
+        if not isinstance(reading, Skipped):
+            done += 1
+            progress("read", done, max(done, expected) if expected else 0)
+        yield reading
+    progress("read", done, done)
 
 
 def split_windows(items: Iterable[T], size: int, *, keep_on_error: bool = False) -> Iterator[list[T]]:

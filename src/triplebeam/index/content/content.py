@@ -136,7 +136,8 @@ class Content:
         passages = dict(store.passages())
         row_of = {number: row for row, number in enumerate(passages)}
         correcting = CorrectionApplier(store.meta.corrections if corrections is None else corrections, passages)
-        stored = list(correcting.correct_triples(store.extractions.triples()))
+        extracted = store.extractions.triples()
+        stored = list(correcting.correct_triples(extracted) if correcting.corrections.lines else extracted)
         return cls(
             passages=list(passages.values()),
             triples=[triple for _, triple in stored],
@@ -156,7 +157,8 @@ class Content:
     @cached_property
     def definitions(self) -> dict[str, Definition]:
         """Terms that passages define, by their normal forms."""
-        return self.correcting.correct_definitions(find_local_definitions(self.passages, self.annotations.extractors))
+        found = find_local_definitions(self.passages, self.annotations.extractors)
+        return self.correcting.correct_definitions(found) if self.correcting.corrections.lines else found
 
     def triples_by_extractor(self) -> dict[str, int]:
         """Count the triples in the passages of each extractor, with those that were added there."""
@@ -165,7 +167,7 @@ class Content:
     def correction_counts(self) -> CorrectionCounts | None:
         """Count the corrections and what they match here; None without any."""
         _ = self.definitions
-        return self.correcting.count_corrections()
+        return self.correcting.count_corrections() if self.correcting.corrections.lines else None
 
     def correction_lines(self) -> list[LineMatches]:
         """Return what each line of the corrections matches here."""

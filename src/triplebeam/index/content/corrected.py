@@ -50,9 +50,6 @@ class CorrectionApplier:
 
     def correct_triples(self, stored: Iterable[tuple[int, Triple]]) -> Iterator[tuple[int, Triple]]:
         """Yield the corrected triples, in the order of their passages; added ones come last in theirs."""
-        if not self.corrections.lines:
-            yield from stored
-            return
         extracted = {number: [triple for _, triple in group] for number, group in groupby(stored, itemgetter(0))}
         for number, passage in self.passages.items():
             before = extracted.get(number, [])
@@ -79,11 +76,9 @@ class CorrectionApplier:
             corrected[key] = Definition(name, tuple(sorted(set(rows))))
         return corrected
 
-    def count_corrections(self) -> CorrectionCounts | None:
-        """Count what the lines matched, once everything is corrected; None without any."""
+    def count_corrections(self) -> CorrectionCounts:
+        """Count what the lines matched, once everything is corrected."""
         lines = self.corrections.lines
-        if not lines:
-            return None
         triples: Counter[Kind] = Counter()
         for line in lines:
             triples[line.kind] += self.matches[line.line]

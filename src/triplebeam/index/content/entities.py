@@ -26,8 +26,8 @@ from numpy.typing import NDArray
 
 from triplebeam.extract.extractor import KEYWORDS_MARK
 from triplebeam.index.source import Ownership
-from triplebeam.passage import Passage
-from triplebeam.text.names import entity_key, strip_article, strip_number
+from triplebeam.passage import Passage, strip_number
+from triplebeam.text.names import entity_key, strip_article
 from triplebeam.text.stop_words import word_set
 from triplebeam.triple import Triple
 

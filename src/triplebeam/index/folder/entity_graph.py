@@ -16,7 +16,7 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import block_array, csr_array, diags_array
+from scipy.sparse import block_array, csr_array
 
 from triplebeam.errors import BadInputError
 from triplebeam.index.arrays.array_set import ArraySet, MemoryArrays, read_numbers, write_numbers
@@ -52,6 +52,13 @@ _TOPICS, _TITLED = "passage_topics", "titled_entities"
 MIN_LARGE_GRAPH = 500_000
 #: A walk that reached fewer than one entity in this many is sparse.
 _MIN_SPARSITY = 32
+
+
+def scale_edges(weights: "csr_array[np.float64]", factors: NDArray[np.float64]) -> "csr_array[np.float64]":
+    """Multiply the weight of every edge by the factors of its two ends."""
+    scaled = weights.copy()
+    scaled.data = np.repeat(factors, np.diff(weights.indptr)) * weights.data * factors[weights.indices]
+    return scaled
 
 
 @dataclass(frozen=True)
@@ -278,7 +285,7 @@ class EntityGraph:
             whole = self.weights(synonym_threshold, with_passages=with_passages)
             kept = np.ones(whole.shape[0])
             kept[: len(self)] = self.passage_counts <= max_passages
-            pruned = csr_array(diags_array(kept) @ whole @ diags_array(kept))
+            pruned = scale_edges(whole, kept)
             pruned.eliminate_zeros()
             return pruned
         if synonym_threshold < MIN_COSINE:

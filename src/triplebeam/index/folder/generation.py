@@ -104,7 +104,8 @@ def _write_entity_graph(arrays: ArraySet, content: Content) -> None:
     documents = [passage.document_id for passage in passages]
     telling = select_informative_links(content.annotations.links, len(passages)).tolist()
     arrays.add(REFERENCES, find_references(documents, found, definitions, numbers, telling))
-    write_aliases(arrays, content.correcting.corrections.aliases, numbers)
+    if content.correcting.corrections.lines:
+        write_aliases(arrays, content.correcting.corrections.aliases, numbers)
 
 
 def write_derived(arrays: ArraySet) -> None:

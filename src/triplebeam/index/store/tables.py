@@ -18,7 +18,7 @@ from triplebeam.errors import IndexDamagedError
 from triplebeam.index.source import MAX_PASSAGES, VectorSpace
 from triplebeam.index.store.corrections import Corrections, parse_corrections
 from triplebeam.system.durable import has_tables, open_to_read
-from triplebeam.text.language import is_language_throughout
+from triplebeam.text.terms import is_language_throughout
 
 STORE = "store.sqlite"
 SCHEMA = """

@@ -1,10 +1,16 @@
-"""One step of the agent: SyncGE with quotations, and the answer."""
+"""One step of the agent: SyncGE with quotations, and the answer; and effort only where that does not answer.
+
+`Auto` asks a cheap agent first. The expensive one starts again from the question, and its ranking is the answer's. So
+its steps give the ranking of its own steps so far, not mixed with what the cheap one found: that is what stopping there
+would have given.
+"""
 
 from collections.abc import Generator
-from dataclasses import dataclass
+from contextlib import closing
+from dataclasses import dataclass, replace
 from functools import partial
 
-from triplebeam.answer import Answer, Step
+from triplebeam.answer import Agent, Answer, Step
 from triplebeam.methods.agent.read import QuotingReader
 from triplebeam.methods.gear.expand import SyncGE
 from triplebeam.methods.shared.facts import evidence_first, find_invention, with_sources
@@ -44,4 +50,30 @@ class SingleStep(AnsweringAgent):
             ranking=ranking,
             so_far=evidence_first(loop.facts, ranking),
             facts=tuple(fact.evidence() for fact in loop.facts),
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Auto(Agent):
+    """Asks ``first``; where what it read does not answer the question, asks ``then``. All steps are in the trace."""
+
+    first: Agent
+    then: Agent
+
+    def steps(self, question: str) -> Generator[Step, None, Answer]:
+        """Take the steps of both, numbered through."""
+        cheap = yield from self.first.steps(question)
+        if cheap.outcome == "answered":
+            return replace(cheap, ending="one step answered it")
+        steps = [*cheap.steps]
+        with closing(self.then.run(question)) as run:
+            for step in run.steps:
+                steps.append(replace(step, number=len(steps) + 1))
+                yield steps[-1]
+            expensive = run.answer
+        return replace(
+            expensive,
+            steps=tuple(steps),
+            usage=cheap.usage + expensive.usage,
+            ending=f"one step did not answer it; then {expensive.ending}",
         )

@@ -18,6 +18,7 @@ from typing import Literal, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from triplebeam.index.arrays.rows import list_distinct
 from triplebeam.index.folder.passage_graph import PAPER_KINDS, EdgeKind, PassageGraph
 from triplebeam.index.folder.vectors import select_top
 from triplebeam.retrieve.scores import min_max
@@ -86,7 +87,7 @@ class MessagePassing:
         senders = nearest(distances, self.relevant)
         ranks, receivers = self.graph.find_incident(senders, self.edges)
         # One number per pair, in the order of receivers, then of the senders' ranks; a pair of two kinds is one pair.
-        pairs = np.unique(receivers * len(senders) + ranks)
+        pairs = list_distinct(receivers * len(senders) + ranks)
         receivers, ranks = np.divmod(pairs, max(len(senders), 1))
         starts = np.flatnonzero(np.diff(receivers, prepend=-1))
         if self.message == "min":  # the first of each group has the smallest distance

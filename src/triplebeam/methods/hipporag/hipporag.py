@@ -23,21 +23,22 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from triplebeam.embed.embedder import Embedder
 from triplebeam.generate.accounting import note_warning
+from triplebeam.index.arrays.rows import list_distinct
 from triplebeam.index.folder.entity_graph import TOLERANCE, EntityGraph, OpenGraph
 from triplebeam.index.folder.snapshot import Snapshot
 from triplebeam.index.folder.synonyms import MIN_COSINE
 from triplebeam.index.folder.tables import PassageTable, TripleGraph
-from triplebeam.methods.hipporag.query_entities import QueryEntities
 from triplebeam.ranking import Ranking
 from triplebeam.retrieve.bases import Dense
 from triplebeam.retrieve.personalized_pagerank import PersonalizedPageRank, Reset, push
+from triplebeam.retrieve.question_parts import VerbatimNames
 from triplebeam.retrieve.retriever import OneOfMany, Retriever, check_fields
 from triplebeam.retrieve.scores import WalkScores, add_chains, no_reasons, rank_positive
 from triplebeam.text.names import entity_key
@@ -47,6 +48,29 @@ from triplebeam.triple import Chain
 MAX_CHAINS = 3
 #: Of an entity that occurs in thousands of triples, a few explain enough.
 MAX_TRIPLES_PER_ENTITY = 20
+
+
+class QueryEntities(Protocol):
+    """Finds the entities of a query."""
+
+    def entities(self, query: str) -> Sequence[str]:
+        """Return the names of entities, each once; none where the query names nothing."""
+        ...
+
+
+@dataclass(frozen=True)
+class VerbatimEntities:
+    """Needs no model: entities of the index whose normal form occurs in the query's (`VerbatimNames`)."""
+
+    graph: EntityGraph
+
+    def entities(self, query: str) -> Sequence[str]:
+        """Return the names as the index has them, the longest first."""
+        return [self.graph.names[self.graph.numbers[key]] for key in self._known.within(query)]
+
+    @cached_property
+    def _known(self) -> VerbatimNames:
+        return VerbatimNames(self.graph.numbers)
 
 
 @dataclass(frozen=True)
@@ -59,7 +83,7 @@ class WalkChains:
     def from_entities(self, entities: NDArray[np.int64], rows: Sequence[int]) -> dict[int, tuple[Chain, ...]]:
         """Return chains for a walk that started from entities: from their triples."""
         seeds = [self.triples.of_entity(entity)[:MAX_TRIPLES_PER_ENTITY] for entity in entities.tolist()]
-        return self.from_triples(np.unique(np.concatenate(seeds)), rows)
+        return self.from_triples(list_distinct(np.concatenate(seeds)), rows)
 
     def from_triples(self, seeds: NDArray[np.int64], rows: Sequence[int]) -> dict[int, tuple[Chain, ...]]:
         """Return for each passage its own seed triples or, where it has none, those that a triple of the passage goes

@@ -1,7 +1,7 @@
-"""What a query names: three ways to the entities from which HippoRAG starts.
+"""What a query names, as a model says: the entities from which HippoRAG starts.
 
 `LLMQueryEntities` asks a model, as the paper does. `GivenQueryEntities` reads what a model said once from a file.
-`VerbatimEntities` needs no model: it looks for the names of the index in the query.
+`VerbatimEntities`, in `hipporag.py`, needs no model.
 """
 
 import gzip
@@ -10,7 +10,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Protocol
 
 from pydantic import BaseModel, ValidationError
 
@@ -18,16 +17,6 @@ from triplebeam.errors import BadInputError
 from triplebeam.generate.language_model import LanguageModel
 from triplebeam.generate.parse import Text
 from triplebeam.generate.prompts import Template, load
-from triplebeam.index.folder.entity_graph import EntityGraph
-from triplebeam.retrieve.question_parts import VerbatimNames
-
-
-class QueryEntities(Protocol):
-    """Finds the entities of a query."""
-
-    def entities(self, query: str) -> Sequence[str]:
-        """Return the names of entities, each once; none where the query names nothing."""
-        ...
 
 
 class _Names(BaseModel):
@@ -100,18 +89,3 @@ class GivenQueryEntities:
                 yield from ((number, line) for number, line in enumerate(file, start=1) if line.strip())
         except (OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
             raise BadInputError(f"the entities in {self.path} cannot be read ({error}): name another file.") from error
-
-
-@dataclass(frozen=True)
-class VerbatimEntities:
-    """Entities of the index whose normal form occurs in the query's: see `VerbatimNames`."""
-
-    graph: EntityGraph
-
-    def entities(self, query: str) -> Sequence[str]:
-        """Return the names as the index has them, the longest first."""
-        return [self.graph.names[self.graph.numbers[key]] for key in self._known.within(query)]
-
-    @cached_property
-    def _known(self) -> VerbatimNames:
-        return VerbatimNames(self.graph.numbers)

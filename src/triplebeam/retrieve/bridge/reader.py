@@ -2,9 +2,11 @@
 
 ``adapter.safetensors`` turns granite-embedding-30m-english into a model that gives one number: how
 much speaks for the candidate, if the bridge is true. ``benchmarks/bridge_reader`` trains it.
+
+Of a passage it reads an excerpt: its title, and as many tokens of the text as there is room for, where they tell most.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
 from pathlib import Path
@@ -23,17 +25,70 @@ from triplebeam.embed.onnx_embedder import (
     open_tokenizer,
 )
 from triplebeam.passage import Passage
-from triplebeam.retrieve.bridge.excerpt import TokenizedPassage, place_terms
 from triplebeam.support.entailment import merge_adapter
 from triplebeam.system.work import check_cancelled, processors
+from triplebeam.text.terms import locate_words
 
 ADAPTER = Path(__file__).with_name("adapter.safetensors")
 #: In tokens; what is longer is cut.
 MAX_QUESTION, MAX_BRIDGE, MAX_CANDIDATE = 40, 44, 72
+#: Tokens of a title that are read where the passage does not fit.
+MAX_TITLE = 16
 #: The model's marks: the beginning, the padding, the end of a text (two of them between texts).
 _BEGIN, _PADDING, _END = 0, 1, 2
 #: Questions whose scores are cached: an agent asks one again.
 _MAX_CACHED = 64
+
+
+class TokenizedPassage(NamedTuple):
+    """A passage's tokens, how many of them are the title's, and of each token the term of the word it begins."""
+
+    ids: Sequence[int]
+    in_title: int
+    terms: Sequence[str]
+    """Empty where a token goes on with a word, or is part of none."""
+
+
+def place_terms(
+    text: str, title: str, ids: Sequence[int], offsets: Sequence[tuple[int, int]], stemmer: str
+) -> TokenizedPassage:
+    """Return the tokens of a text that begins with its title, each with the term of the word that it begins."""
+    words = list(locate_words(text, stemmer))
+    starts = np.array([start for start, _, _ in words], np.int64)
+    last = np.array([end for _, end in offsets], np.int64) - 1
+    places = np.searchsorted(starts, last, side="right") - 1
+    terms, before = [], -1
+    for place, at in zip(places.tolist(), last.tolist(), strict=True):
+        inside = place >= 0 and at < words[place][1]
+        terms.append(words[place][2] if inside and place != before else "")
+        before = place
+    width = len(title) + 1 if title else 0
+    return TokenizedPassage(ids, sum(end <= width for _, end in offsets), terms)
+
+
+def cut_excerpt(passage: TokenizedPassage, budget: int, worth: Mapping[str, float]) -> list[int]:
+    """Cut a passage to ``budget`` tokens: its title, and the window of its text whose terms are worth most.
+
+    Of the windows that are worth the same, the one in the middle of the first run has what is told around them.
+    """
+    if len(passage.ids) <= budget:
+        return list(passage.ids)
+    titled = min(passage.in_title, MAX_TITLE)
+    size = budget - titled
+    text = passage.ids[passage.in_title :]
+    values = np.array([worth.get(term, 0.0) for term in passage.terms[passage.in_title :]])
+    start = _best_window(values, size) if len(text) > size else 0
+    return [*passage.ids[:titled], *text[start : start + size]]
+
+
+def _best_window(values: NDArray[np.float64], size: int) -> int:
+    sums = np.append(0.0, np.cumsum(values))
+    windows = sums[size:] - sums[:-size]
+    if windows.max() <= 0:
+        return 0
+    best = np.flatnonzero(windows >= windows.max() - 1e-6)
+    first_run = best[: np.append(np.flatnonzero(np.diff(best) > 1) + 1, len(best))[0]]
+    return int(first_run[len(first_run) // 2])
 
 
 class Reading(NamedTuple):

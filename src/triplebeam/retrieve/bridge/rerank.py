@@ -28,8 +28,14 @@ from triplebeam.index.folder.terms import TermIndex
 from triplebeam.index.folder.vectors import VectorIndex
 from triplebeam.ranking import Hit, Ranking
 from triplebeam.retrieve.blend.tail import TAIL_LISTS, TENTH
-from triplebeam.retrieve.bridge.excerpt import TokenizedPassage, cut_excerpt
-from triplebeam.retrieve.bridge.reader import MAX_BRIDGE, MAX_CANDIDATE, CandidateReader, Reading
+from triplebeam.retrieve.bridge.reader import (
+    MAX_BRIDGE,
+    MAX_CANDIDATE,
+    CandidateReader,
+    Reading,
+    TokenizedPassage,
+    cut_excerpt,
+)
 from triplebeam.retrieve.rare_terms import RareLink, RareTerms
 from triplebeam.retrieve.retriever import Retriever, check_fields, check_not_negative
 from triplebeam.retrieve.scores import min_max

@@ -15,6 +15,10 @@ _COMPLETING = "_TRIPLEBEAM_COMPLETE"
 #: New objects after which Python looks for garbage. A search imports half of that; the default of 700 costs 7 %.
 _OBJECTS_PER_COLLECTION = 200_000
 
+#: Cycles that a thread of OpenBLAS spins for in case there is more to do, as a power of 2: half a millisecond. Its
+#: default of 26 costs a twelfth of a search, and takes processors from others.
+_LOG2_OF_CYCLES = "20"
+
 
 def main() -> None:
     """Run ``triplebeam``."""
@@ -27,6 +31,7 @@ def main() -> None:
             stream.reconfigure(errors="replace")
     try:
         os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")  # they are searched for in every package
+        os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", _LOG2_OF_CYCLES)
         _warn_of_variables()
         from triplebeam.serve.cli.app import app
 

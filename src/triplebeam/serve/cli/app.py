@@ -1,6 +1,7 @@
 """The table of commands, each loaded when it is called."""
 
 import sys
+from collections.abc import Iterable
 from importlib import import_module
 from importlib.util import LazyLoader, find_spec, module_from_spec
 from itertools import pairwise
@@ -44,6 +45,9 @@ _DEBUG = "--debug"
 _MAX_HELP_COLUMNS = 110
 #: SciPy names every part of NumPy while it is imported; these take a tenth of a search, and nothing here uses them.
 _UNUSED_PARTS_OF_NUMPY = ("f2py", "polynomial", "testing")
+#: So do these, which NumPy itself may use: threads that do so for the first time at once would find them half loaded.
+#: `search` is the command that people wait for, and one thread.
+_RARE_PARTS_OF_NUMPY = ("char", "ctypeslib", "ma", "rec", "strings")
 
 
 class _Commands(TyperGroup):
@@ -89,7 +93,7 @@ class _Commands(TyperGroup):
 
 def load_command(name: str) -> Any:
     """Load a command of the table with its options, or a group of commands."""
-    _postpone_imports()
+    _postpone_imports(_UNUSED_PARTS_OF_NUMPY + (_RARE_PARTS_OF_NUMPY if name == "search" else ()))
     found, holder = getattr(import_module(f"{__package__}.{name}"), name), typer.Typer(rich_markup_mode=None)
     if isinstance(found, typer.Typer):
         holder.add_typer(found, name=name)
@@ -100,10 +104,10 @@ def load_command(name: str) -> Any:
     return command
 
 
-def _postpone_imports() -> None:
+def _postpone_imports(parts: Iterable[str]) -> None:
     """Have parts of NumPy loaded when something of them is used, and not by SciPy."""
     numpy = import_module("numpy")
-    for part in _UNUSED_PARTS_OF_NUMPY:
+    for part in parts:
         spec = find_spec(f"numpy.{part}")
         if spec and spec.loader and spec.name not in sys.modules:
             spec.loader = LazyLoader(spec.loader)

@@ -4,12 +4,12 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from triplebeam import assemble
+from triplebeam.assemble.models import open_source
 from triplebeam.extract.triples_file import TriplesFile
 from triplebeam.generate.accounting import Account, compute_cost
 from triplebeam.index.build.extraction import group_failures
 from triplebeam.index.build.intake import BuildReport
 from triplebeam.index.location import Location
-from triplebeam.index.stores import open_source
 from triplebeam.serve.cli.output import Output
 from triplebeam.text.phrases import format_count
 

@@ -8,13 +8,13 @@ from urllib.parse import urlsplit
 import typer
 
 from triplebeam import assemble
+from triplebeam.assemble.models import open_source
 from triplebeam.errors import ModelMissingError, TriplebeamError
 from triplebeam.extract.health import Check, check_model
 from triplebeam.generate.connect import WithParameters
 from triplebeam.generate.openai_compatible import OpenAICompatible
 from triplebeam.index.location import Location
 from triplebeam.index.store.tables import read_embedder
-from triplebeam.index.stores import open_source
 from triplebeam.serve.cli.options import AsJson, Offline, read_location
 from triplebeam.serve.cli.output import Output, shown_progress
 from triplebeam.weights import ENGLISH_PARSER, GRANITE, ensure

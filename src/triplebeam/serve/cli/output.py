@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from functools import cache, cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import typer
 from rich.console import Console, ConsoleOptions, RenderableType
@@ -33,7 +33,10 @@ _SECONDS_BETWEEN_REPORTS = 0.5
 
 
 class _Screen(Console):
-    """Shows what documents hold, and obeys nothing of it: an escape sequence in a text is no command."""
+    """Shows what documents hold, and obeys nothing of it: an escape sequence is no command, :key: no picture."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(highlight=False, emoji=False, **options)
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
         """Render every text, whatever it is in; rich's own commands are no texts."""
@@ -47,12 +50,12 @@ class Output:
     @cached_property
     def console(self) -> Console:
         """Where results go. Without a terminal, nothing is cut to its width."""
-        return _Screen(highlight=False) if sys.stdout.isatty() else _Screen(highlight=False, soft_wrap=True, width=160)
+        return _Screen() if sys.stdout.isatty() else _Screen(soft_wrap=True, width=160)
 
     @cached_property
     def notes(self) -> Console:
         """Where everything else goes."""
-        return _Screen(stderr=True, highlight=False, soft_wrap=not sys.stderr.isatty())
+        return _Screen(stderr=True, soft_wrap=not sys.stderr.isatty())
 
     def print(self, text: str) -> None:
         """Print a line of a result, as it is."""

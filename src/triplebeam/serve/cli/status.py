@@ -4,11 +4,11 @@ from typing import Annotated
 
 import typer
 
+from triplebeam.assemble.models import open_source
 from triplebeam.index.build.writing import check_index
 from triplebeam.index.location import Location
 from triplebeam.index.source import FULL_WEIGHT_EXCLUSIVE, MIN_EXCLUSIVE, CorrectionCounts, GraphStatistics, Manifest
 from triplebeam.index.store.tables import StoreState, read_store_state
-from triplebeam.index.stores import open_source
 from triplebeam.serve.cli.build_report import not_parsed
 from triplebeam.serve.cli.options import AsJson, IndexPlace
 from triplebeam.serve.cli.output import Output

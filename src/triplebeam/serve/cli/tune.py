@@ -7,10 +7,10 @@ import typer
 
 from triplebeam import assemble
 from triplebeam.errors import BadInputError
-from triplebeam.evaluate.numbers import percent, points, probability
 from triplebeam.evaluate.questions import read_questions
 from triplebeam.serve.cli.options import EmbedderName, IndexPlace, Offline
 from triplebeam.serve.cli.output import Output
+from triplebeam.text.phrases import percent, points, probability
 
 
 def tune(
