@@ -232,7 +232,8 @@ def _draw_evidence(console: Console, number: int, fact: Evidence, ranks: Mapping
     """Draw a fact, then the words it rests on and where they are."""
     draw_indented(console, _write_fact(fact), 5, label=f"  {number}")
     if fact.span:
-        draw_indented(console, Text(f"“{fact.span.text}”"), 5)
+        if fact.span.text not in fact.statement:  # a fact may be a quotation itself
+            draw_indented(console, Text(f"“{fact.span.text}”"), 5)
         rank, source = ranks.get(fact.span.passage_id), heading(passages[fact.span.passage_id])
         draw_indented(console, Text(f"[{rank}] {source}" if rank else source, style="dim"), 5)
     else:

@@ -30,7 +30,7 @@ function stepRow(step) {
         "ul",
         { class: "facts" },
         step.facts.map((each) =>
-          make("li", {}, stated(each), each.from_memory && memory(), each.quotation && quote(each.quotation)),
+          make("li", {}, stated(each), each.from_memory && memory(), each.quotation && quote(each.quotation, each.fact)),
         ),
       ),
     step.problems.map((problem) => make("p", { class: "warning" }, `A reply from the model could not be used: ${problem}`)),
@@ -45,7 +45,9 @@ const stated = ({ fact: sentence, triple, speaker, date }) => {
     ? make("p", { class: "fact" }, sentence, from && make("span", { class: "note" }, ` (${from})`))
     : fact(triple);
 };
-const quote = (text, ...source) => make("p", { class: "quote" }, "“", inlineCode(text), "” ", source);
+/** The words of a passage, unless the fact has them itself, and where they are. */
+const quote = (text, sentence, ...source) =>
+  make("p", { class: "quote" }, !sentence?.includes(text) && ["“", inlineCode(text), "” "], source);
 const memory = () => make("p", { class: "memory" }, "the model's own knowledge: no document says it");
 
 /** The answer in a sentence, how far it can be relied on, the words it rests on, and what is missing. */
@@ -92,7 +94,7 @@ function evidenceList({ outcome, evidence, passages }) {
         {},
         stated(each),
         note && make("p", { class: "note" }, note),
-        span && quote(span.text, source(known.get(span.passage_id))),
+        span && quote(span.text, each.fact, source(known.get(span.passage_id))),
         from_memory && memory(),
         !span && !from_memory && make("p", { class: "memory" }, "no passage was found that says it"),
       ),
