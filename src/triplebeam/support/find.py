@@ -72,10 +72,8 @@ def fault_of(triple: Triple, span: Span, passage: Passage, statement: str = "") 
         return "the passage's text is not what the answer quotes"
     quotation = match_quotation(statement, passage, span.start, span.end) if statement else None
     if quotation:
-        if not quotation.is_backed:
-            return f"the passage does not say what is in brackets, or a name is cut off: {statement!r}"
-        is_asked = quotation.is_asked and statement.rstrip("\"”' ").endswith("?")
-        return None if is_asked else _find_reservation(statement, quotation.page, *quotation.span)
+        fault = quotation.find_fault()
+        return fault or (None if quotation.is_asked else _find_reservation(statement, quotation.page, *quotation.span))
     triple = Triple(*(split_speaker_names(part, passage) for part in triple))
     statement = split_speaker_names(remove_brackets(statement), passage)
     if statement and not _holds_ends(statement, triple):

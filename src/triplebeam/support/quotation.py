@@ -19,13 +19,14 @@ from triplebeam.support.context import CLAUSE, KINDS, PREPOSITIONS, SPEECH, TIME
 from triplebeam.support.locate import BRACKETS, Piece, parse_quotation, place_exactly
 from triplebeam.support.page import Page, page_of
 from triplebeam.support.resolve import HUMP, resolve_passage
-from triplebeam.text.stop_words import LIGHT_WORDS, PRONOUNS, word_set
+from triplebeam.text.stop_words import LIGHT_WORDS, PRONOUNS, REFLEXIVES, word_set
 from triplebeam.text.words import Word, content, words_of
 
 #: What encloses a clause or a remark inside a sentence.
 _OPENS, _CLOSES = re.compile(r"[,(—–]"), re.compile(r"[,)—–]")
 #: Ends a row, a paragraph, or the line before an item of a list; other lines are wrapped.
 _LINE = re.compile(r"\|\s*\n|\n\s*\n|\n\s*(?:[-*•|]|\d+[.)])|:\s*\n")
+_ASKED = re.compile(r"[\s\"”'’)]*\?")
 _SETTING = re.compile(r"[\w.]+ ?=")
 _MAX_NOTE_WORDS = 14
 _MAX_DESCRIPTION_WORDS = 4
@@ -48,7 +49,7 @@ _LIMITS = word_set("only former alleged")
 _CONDITIONAL = word_set("if unless except")
 _RELATIVES = word_set("who which that whose whom")
 _DETERMINERS = word_set("the this that these those a an both such each one her his its their our my your")
-_REFERENCES = PRONOUNS | _FIRST_PERSON | _SECOND_PERSON | _DETERMINERS | word_set("himself herself itself themselves")
+_REFERENCES = PRONOUNS | _FIRST_PERSON | _SECOND_PERSON | _DETERMINERS | REFLEXIVES
 
 
 def match_quotation(statement: str, passage: Passage, start: int, end: int) -> "Quotation | None":
@@ -87,18 +88,22 @@ class Quotation:
     @property
     def is_asked(self) -> bool:
         """Whether it is a question in a chat or a transcript: what its speaker asks or proposes."""
-        return bool(self._persons) and self.page.text[self.span[1] :].lstrip().startswith("?")
+        return bool(self._persons) and _ASKED.match(self.page.text, self.span[1]) is not None
 
-    @property
-    def is_backed(self) -> bool:
-        """Whether nothing is cut so that it says something else, and the passage backs every addition."""
-        return (
-            (bool(self.pieces[0].note) or self._begins_clause(self.places[0].start))
-            and not self._cuts_name(self.places[-1].stop)
-            and not self._cuts_condition(self.places[-1].stop)
-            and all(self._may_omit(*gap) for gap in self._gaps())
-            and all(self._backs(*addition) for addition in self._additions())
-        )
+    def find_fault(self) -> str | None:
+        """Say what is cut so that it says something else, or what the passage does not back; None if nothing is."""
+        first, last = self.places[0].start, self.places[-1].stop
+        if not self.pieces[0].note and not self._begins_clause(first):
+            return "the quotation begins in the middle of a clause"
+        if self._cuts_name(last):
+            return "the quotation cuts off a name at its end"
+        if self._cuts_condition(last):
+            return "the quotation leaves out the condition behind it"
+        words = self.page.words
+        if (gap := next((gap for gap in self._gaps() if not self._may_omit(*gap)), None)) is not None:
+            return f"the quotation leaves out {' '.join(word.text for word in words[slice(*gap)])!r}, which matters"
+        unbacked = next((addition for addition in self._additions() if not self._backs(*addition)), None)
+        return f"the passage does not say [{unbacked[0]}] of these words" if unbacked else None
 
     def _gaps(self) -> Iterator[tuple[int, int]]:
         """Yield where the words begin and end that an ellipsis leaves out."""
@@ -209,7 +214,8 @@ class Quotation:
 
         The day of a chat is the one on which something is said, and not that of "last week".
         """
-        numbers = {word.folded for word in note if word.text[0].isdigit()}
+        in_names = {n for n, word in enumerate(note) if word.gap == "-" and n and note[n - 1].is_name}  # "GLP-1"
+        numbers = {word.folded for n, word in enumerate(note) if word.text[0].isdigit() and n not in in_names}
         days = " ".join(each.text for each in resolve_passage(self.passage).changes if self._persons)
         is_said = not self._persons or any(word.key in SPEECH for word in note)
         said = self.passage.text[self.page.words[self._sentence_start].start : self.span[1]]
@@ -232,7 +238,7 @@ class Quotation:
             return not self._persons or bool(own & self._speaker_words(stop))
         if last in _SECOND_PERSON:
             return not self._persons or (bool(own & self._persons) and not own & self._speaker_words(stop))
-        if last in PRONOUNS:
+        if last in PRONOUNS | REFLEXIVES:
             return self._is_named_before(own, stop)
         if not self._names_speaker(own, stop):
             return False

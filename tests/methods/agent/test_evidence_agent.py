@@ -154,7 +154,8 @@ def test_an_answer_from_facts_is_not_read_again() -> None:
         [noted, verdict(answer="Lake Erie", used=[1])], {"q": ["city"]}, answer_from="facts"
     ).answer.supported
     for guess in (verdict(missing="Which lake?"), verdict(answer="Lake Michigan", from_memory=[LIVED])):
-        assert ask([noted, guess, final("x")], {"q": ["city"]}, answer_from="facts").answer.usage.calls == 3
+        found = {"q": ["city"], "Pat Brien lived in Milwaukee": []}
+        assert ask([noted, guess, final("x")], found, answer_from="facts").answer.usage.calls == 3
     with Scripted([final("Lake Erie")]) as other:
         answerer = QuestionAnswerer(model=other, passages=PASSAGES)
         assert ask([noted, judged], {"q": ["city"]}, answer_from="facts", answerer=answerer).answer.text == "Lake Erie"
@@ -408,9 +409,17 @@ class TestGivingUp:
 
 def test_everyday_knowledge_is_marked() -> None:
     bridged = verdict(answer="United States", used=[1], from_memory=[["Wisconsin", "is in", "United States"]])
-    answer = ask([facts(LIES), bridged, final("United States")], {"q": ["city"]}).answer
+    found: dict[str, list[str]] = {"q": ["city"], "Wisconsin is in United States": ["city"]}
+    answer = ask([facts(LIES), bridged, final("United States")], found).answer
     assert [(str(fact.triple), fact.from_memory, bool(fact.span)) for fact in answer.evidence] == [
         ("Milwaukee lies on Lake Michigan", False, True),
         ("Wisconsin is in United States", True, False),
     ]
     assert (answer.outcome, answer.supported) == ("answered", False)
+
+
+def test_everyday_knowledge_that_a_document_states_is_quoted() -> None:
+    known = verdict(answer="Milwaukee", used=[], from_memory=[list(LIES)])
+    found = {"q": ["city"], "Milwaukee lies on Lake Michigan": ["city"]}
+    answer = ask([facts(LIVED), known, final("Milwaukee")], found).answer
+    assert [(fact.from_memory, fact.span and fact.span.passage_id) for fact in answer.evidence] == [(False, "city")]

@@ -4,7 +4,7 @@ It began as GeAR's agent (`methods.gear`), and differs where that helps with a u
 - Two calls per step. What is read in the base's passages is where SyncGE's walk starts and what enters the gist; no
   passage is read twice; the reasoning gives the next query, and others that the same step searches for, ``searches`` in
   all: the link in other words, another one, or the next one for a likely candidate.
-- Each fact comes with its passage and a quotation from it, which is the evidence.
+- Each fact is a quotation from its passage, which is the evidence. What the model knows is searched for at the end.
 - ``ranking``: the passages of the facts used come first, then, for an answer, others that say the same, then those of
   the other facts, then one for each source and day that the question names and none of these is from, then Eq. 9 with a
   smaller constant: what is near a fact often says the same in another document.
@@ -19,7 +19,7 @@ It began as GeAR's agent (`methods.gear`), and differs where that helps with a u
 """
 
 from collections.abc import Generator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from itertools import chain
 from typing import Literal, TypeAlias
@@ -33,6 +33,7 @@ from triplebeam.methods.gear.expand import PassageLink, SyncGE, derive_passage_l
 from triplebeam.methods.shared.facts import (
     Fact,
     find_invention,
+    find_support,
     passages_of_facts,
     raise_passages,
     select_new_facts,
@@ -100,6 +101,7 @@ class EvidenceAgent(AnsweringAgent):
         if self.fall_back and (weakness := loop.find_weakness()):
             yield loop.take(partial(self._fall_back, loop, weakness))
             return loop.conclude(lambda: self._answerer.answer(question, loop.so_far.ids[: self.answered_from]))
+        loop.verdict = replace(loop.verdict, used=tuple(map(self._look_up, loop.verdict.used)))
         if self.answer_from == "facts" and self.answerer is None:
             said = ReadAnswer(loop.answer, loop.verdict.sentence, guessed=not loop.grounded, others=loop.others)
             own = loop.conclude(lambda: said)
@@ -112,6 +114,14 @@ class EvidenceAgent(AnsweringAgent):
         return loop.conclude(
             lambda: answer_from_evidence(self._answerer, loop, self.answered_from, self._passages, self.answer_tokens)
         )
+
+    def _look_up(self, fact: Fact) -> Fact:
+        """Search for everyday knowledge that the answer rests on: a document may state it."""
+        if not fact.from_memory:
+            return fact
+        found = self.retriever.retrieve(str(fact.triple), self.linked)
+        stated = find_support(fact.triple, [self._passages[id_] for id_ in found.ids])
+        return stated if stated.span else fact
 
     def _fall_back(self, loop: "_Gist", weakness: str) -> Step:
         """Forget what a weak model read and thought: the search for the question alone is better."""

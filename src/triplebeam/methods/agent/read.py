@@ -65,7 +65,9 @@ class QuotingReader:
         """Ask once for better quotations; return each fact that has one, with the same in its words."""
         ids = passages_of_facts(facts)
         passages = [self.passages[passage_id] for passage_id in ids]
-        lines = [f"{fact.statement or fact.triple} (passage {ids.index(fact.passage_id) + 1})" for fact in facts]
+        numbers = {id_: number for number, id_ in enumerate(ids, start=1)}
+        places = (f"passage {numbers[fact.passage_id]}{fact.fault and f': {fact.fault}'}" for fact in facts)
+        lines = [f"{fact.statement or fact.triple} ({place})" for fact, place in zip(facts, places, strict=True)]
         prompt = load("gear/quote_again").fill(passages=format_described_passages(passages), facts=format_facts(lines))
         reply = request_reply(self.model, prompt, _QuotedAgain)
         rows = [(fact, row) for row in reply.facts for fact in facts[row.number - 1 : row.number]] if reply else []

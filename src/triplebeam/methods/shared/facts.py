@@ -62,6 +62,8 @@ class Fact:
     """The title, section and metadata of its passage, beyond what the statement says."""
     has_quotation: bool = False
     """Whether the quoted words are in its passage and share words with it."""
+    fault: str = ""
+    """Why they do not support it, if they are there."""
 
     @property
     def is_quoted(self) -> bool:
@@ -196,7 +198,8 @@ def _find_source(triple: Triple, row: CitedFact, passages: Sequence[Passage]) ->
     placed = _add_place(fact, words, named[0] if named else None, passages)
     also_in = tuple(id_ for id_ in dict.fromkeys(same) if id_ != placed.passage_id)
     has_quotation = words is not None and compute_word_overlap(row.fact or str(triple), words.text) >= _MIN_OVERLAP
-    return replace(placed, span=fact.span, has_quotation=has_quotation, also_in=also_in)
+    fault = fault_of(triple, words, named[0], row.fact) if words and named and not fact.span else None
+    return replace(placed, span=fact.span, has_quotation=has_quotation, also_in=also_in, fault=fault or "")
 
 
 def _cite(triple: Triple, row: CitedFact, passage: Passage) -> Fact | None:
