@@ -45,6 +45,7 @@ from triplebeam.methods.shared.reading import AnsweringAgent, answer_from_eviden
 from triplebeam.passage import Passages
 from triplebeam.ranking import Ranking
 from triplebeam.retrieve.bases import in_turn, reciprocal_rank_fusion
+from triplebeam.retrieve.retriever import Retriever
 from triplebeam.text.names import entity_key
 
 #: Which passages come first: those of the facts that the answer rests on, or the best of Eq. 9.
@@ -119,7 +120,7 @@ class EvidenceAgent(AnsweringAgent):
         """Search for everyday knowledge that the answer rests on: a document may state it."""
         if not fact.from_memory:
             return fact
-        found = self.retriever.retrieve(str(fact.triple), self.linked)
+        found = _find_base(self.retriever).retrieve(str(fact.triple), self.linked)
         stated = find_support(fact.triple, [self._passages[id_] for id_ in found.ids])
         return stated if stated.span else fact
 
@@ -150,8 +151,8 @@ class EvidenceAgent(AnsweringAgent):
 
     def _retrieve(self, loop: "_Gist") -> Ranking:
         """Search: the best of the step's searches in turn, of SyncGE's base before the walk."""
-        below = loop.retriever.base if isinstance(loop.retriever, SyncGE) else loop.retriever
-        lists = [below.retrieve(query, self.retrieved) for query in loop.queries[-1]]
+        base = _find_base(loop.retriever)
+        lists = [base.retrieve(query, self.retrieved) for query in loop.queries[-1]]
         found = [each.ids for each in lists]
         loop.searched.extend(found)
         loop.first_search = loop.first_search or lists[0]
@@ -223,6 +224,11 @@ class EvidenceAgent(AnsweringAgent):
     @cached_property
     def _passage_link(self) -> PassageLink:
         return self.passage_link or derive_passage_link(self.retriever)
+
+
+def _find_base(retriever: Retriever) -> Retriever:
+    """Return what searches without a model: SyncGE's base, before its walk."""
+    return retriever.base if isinstance(retriever, SyncGE) else retriever
 
 
 @dataclass
