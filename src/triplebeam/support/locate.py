@@ -10,7 +10,7 @@ from triplebeam.text.words import Word, words_of
 
 BRACKETS = re.compile(r"\[((?:[^\[\]]|\[[^\[\]]*\])*)\]")  # with brackets of the passage inside
 _ELLIPSIS = re.compile(r"\[(?:…|\.\s?\.\s?\.)\]|…|\.\s?\.\s?\.")
-_MARKS = re.compile(rf"(?P<ellipsis>{_ELLIPSIS.pattern})|(?P<note>{BRACKETS.pattern})")
+_MARKS = re.compile(rf"(?P<ellipsis>{_ELLIPSIS.pattern})|(?P<addition>{BRACKETS.pattern})")
 #: An ellipsis leaves out at most this many characters, an addition replaces at most this many words.
 _MAX_GAP_CHARACTERS = 300
 _MAX_REPLACED_WORDS = 8
@@ -22,7 +22,7 @@ _MIN_NEAR_WORDS = 4
 class Piece(NamedTuple):
     """A stretch of copied words, and what is between it and the one before."""
 
-    note: str
+    addition: str
     """What the brackets before it say; empty without any."""
     is_behind_gap: bool
     """Whether an ellipsis is before it."""
@@ -33,17 +33,17 @@ class Piece(NamedTuple):
 def parse_quotation(text: str) -> list[Piece]:
     """Split a quotation at its brackets and ellipses."""
     pieces: list[Piece] = []
-    notes, is_behind_gap, end = list[str](), False, 0
+    additions, is_behind_gap, end = list[str](), False, 0
     for mark in [*_MARKS.finditer(text), None]:
         words = tuple(word.folded for word in words_of(text[end : mark.start() if mark else None]))
         if words:
-            pieces.append(Piece(" ".join(notes), is_behind_gap, words))
-            notes, is_behind_gap = [], False
+            pieces.append(Piece(" ".join(additions), is_behind_gap, words))
+            additions, is_behind_gap = [], False
         if mark:
-            notes += [mark[3]] if mark["note"] else []
+            additions += [mark[3]] if mark["addition"] else []
             is_behind_gap |= bool(mark["ellipsis"])
             end = mark.end()
-    return [*pieces, Piece(" ".join(notes), is_behind_gap, ())] if notes else pieces
+    return [*pieces, Piece(" ".join(additions), is_behind_gap, ())] if additions else pieces
 
 
 def remove_brackets(text: str) -> str:

@@ -28,11 +28,11 @@ _OPENS, _CLOSES = re.compile(r"[,(—–]"), re.compile(r"[,)—–]")
 _LINE = re.compile(r"\|\s*\n|\n\s*\n|\n\s*(?:[-*•|]|\d+[.)])|:\s*\n")
 _ASKED = re.compile(r"[\s\"”'’)]*\?")
 _SETTING = re.compile(r"[\w.]+ ?=")
-_MAX_NOTE_WORDS = 14
+_MAX_ADDITION_WORDS = 14
 _MAX_DESCRIPTION_WORDS = 4
 _MIN_COPIED_WORDS = 2
 #: In letters: so much of a word is compared.
-_STEM = 4
+_STEM_LETTERS = 4
 _FIRST_PERSON = word_set("i me my mine myself we us our ours")
 _SECOND_PERSON = word_set("you your yours yourself")
 #: What is left of auxiliaries behind an apostrophe.
@@ -93,34 +93,34 @@ class Quotation:
     def find_fault(self) -> str | None:
         """Say what is cut so that it says something else, or what the passage does not back; None if nothing is."""
         first, last = self.places[0].start, self.places[-1].stop
-        if not self.pieces[0].note and not self._begins_clause(first):
+        if not self.pieces[0].addition and not self._begins_clause(first):
             return "the quotation begins in the middle of a clause"
         if self._cuts_name(last):
             return "the quotation cuts off a name at its end"
         if self._cuts_condition(last):
             return "the quotation leaves out the condition behind it"
         words = self.page.words
-        if (gap := next((gap for gap in self._gaps() if not self._may_omit(*gap)), None)) is not None:
+        if (gap := next((gap for gap in self._list_gaps() if not self._may_omit(*gap)), None)) is not None:
             return f"the quotation leaves out {' '.join(word.text for word in words[slice(*gap)])!r}, which matters"
-        unbacked = next((addition for addition in self._additions() if not self._backs(*addition)), None)
+        unbacked = next((addition for addition in self._list_additions() if not self._backs_addition(*addition)), None)
         return f"the passage does not say [{unbacked[0]}] of these words" if unbacked else None
 
-    def _gaps(self) -> Iterator[tuple[int, int]]:
+    def _list_gaps(self) -> Iterator[tuple[int, int]]:
         """Yield where the words begin and end that an ellipsis leaves out."""
         ends = [self._sentence_start + 1, *(place.stop for place in self.places)]
         for piece, end, place in zip(self.pieces, ends, self.places, strict=False):
             if piece.is_behind_gap and end <= place.start:
                 yield end, place.start
 
-    def _additions(self) -> Iterator[tuple[str, int, int]]:
+    def _list_additions(self) -> Iterator[tuple[str, int, int]]:
         """Yield each addition, and where the words begin and end that it replaces."""
         ends = [self._sentence_start, *(place.stop for place in self.places)]
         starts = [*(place.start for place in self.places), self.places[-1].stop]
         for number, (piece, end, start) in enumerate(zip(self.pieces, ends, starts, strict=False)):
-            if piece.note and piece.is_behind_gap and not number:  # for the first word of the sentence
-                yield piece.note, end, min(end + 1, start)
-            elif piece.note:
-                yield piece.note, start if piece.is_behind_gap else end, start
+            if piece.addition and piece.is_behind_gap and not number:  # for the first word of the sentence
+                yield piece.addition, end, min(end + 1, start)
+            elif piece.addition:
+                yield piece.addition, start if piece.is_behind_gap else end, start
 
     @cached_property
     def _sentence_start(self) -> int:
@@ -193,39 +193,41 @@ class Quotation:
         is_joined = any(word.key in _JOINING or "," in word.gap for word in omitted)
         return omitted[0].key in PREPOSITIONS and not is_joined
 
-    def _backs(self, note: str, start: int, stop: int) -> bool:
+    def _backs_addition(self, addition: str, start: int, stop: int) -> bool:
         """Decide whether the passage says what an addition says, and the addition may replace its words."""
-        replaced, own = self.page.words[start:stop], words_of(note)
+        replaced, own = self.page.words[start:stop], words_of(addition)
         copied = [word.folded for word in own]
         if copied == [word.folded for word in replaced[-len(copied) :]]:  # brackets of the passage's own
             return stop != self.places[0].start or self._begins_clause(stop - len(copied))
-        own = own if set(copied) <= self._known else words_of(HUMP.sub(" ", note))
+        own = own if set(copied) <= self._known else words_of(HUMP.sub(" ", addition))
         new = [word for n, word in enumerate(own) if _stem(own, n) not in self._known]
         is_said = all(word.key in KINDS | SPEECH | LIGHT_WORDS for word in new)
-        if not is_said or len(own) > _MAX_NOTE_WORDS or NEGATION.search(note):
+        if not is_said or len(own) > _MAX_ADDITION_WORDS or NEGATION.search(addition):
             return False
         is_apposition = not replaced and stop > 0 and self.page.words[stop - 1].key in _REFERENCES - _RELATIVES
         replaced = self.page.words[stop - 1 : stop] if is_apposition else replaced
-        is_noun = is_apposition or self._are_nouns(own)
+        is_noun = is_apposition or self._is_named(own)
         return is_noun and self._has_number_above(own) and self._may_replace(own, replaced, stop)
 
-    def _has_number_above(self, note: Sequence[Word]) -> bool:
+    def _has_number_above(self, addition: Sequence[Word]) -> bool:
         """Decide whether the numbers of an addition are of the title, section, metadata or day, not of other sentences.
 
         The day of a chat is the one on which something is said, and not that of "last week".
         """
-        in_names = {n for n, word in enumerate(note) if word.gap == "-" and n and note[n - 1].is_name}  # "GLP-1"
-        numbers = {word.folded for n, word in enumerate(note) if word.text[0].isdigit() and n not in in_names}
+        in_names = {
+            n for n, word in enumerate(addition) if word.gap == "-" and n and addition[n - 1].is_name
+        }  # "GLP-1"
+        numbers = {word.folded for n, word in enumerate(addition) if word.text[0].isdigit() and n not in in_names}
         days = " ".join(each.text for each in resolve_passage(self.passage).changes if self._persons)
-        is_said = not self._persons or any(word.key in SPEECH for word in note)
+        is_said = not self._persons or any(word.key in SPEECH for word in addition)
         said = self.passage.text[self.page.words[self._sentence_start].start : self.span[1]]
-        above = _content_words(f"{self._above} {self.passage.document_id}") | date_words(self.passage)
+        above = _list_content(f"{self._above} {self.passage.document_id}") | date_words(self.passage)
         own = above - date_words(self.passage) if TIME.search(said) and not is_said else above
-        return numbers <= own | _content_words(days)
+        return numbers <= own | _list_content(days)
 
-    def _may_replace(self, note: Sequence[Word], replaced: Sequence[Word], stop: int) -> bool:
+    def _may_replace(self, addition: Sequence[Word], replaced: Sequence[Word], stop: int) -> bool:
         """Decide whether an addition may stand in the place of words before a place, or between words."""
-        own = {word.folded for word in note}
+        own = {word.folded for word in addition}
         is_first = stop == self.places[0].start
         rest = [word for word in replaced if word.folded not in own and word.key not in _CONTRACTED]
         if is_first and own & self._speaker_words(stop):
@@ -256,15 +258,17 @@ class Quotation:
         has_number = any(word.text[0].isdigit() for word in words)
         return words[0].key in _DETERMINERS and len(words) <= _MAX_DESCRIPTION_WORDS and not has_number
 
-    def _are_nouns(self, note: Sequence[Word]) -> bool:
+    def _is_named(self, addition: Sequence[Word]) -> bool:
         """Decide whether an addition names something: in a row, behind a "the" or "of", in code or in a heading."""
         plain = [
-            n for n, word in enumerate(note) if not is_fixed(note, n) and word.key not in LIGHT_WORDS | KINDS | SPEECH
+            n
+            for n, word in enumerate(addition)
+            if not is_fixed(addition, n) and word.key not in LIGHT_WORDS | KINDS | SPEECH
         ]
-        stems, words = [_stem(note, n) for n in range(len(note))], self.page.words
+        stems, words = [_stem(addition, n) for n in range(len(addition))], self.page.words
         keys = [_stem(words, n) for n in range(len(words))]
         is_row = len(stems) > 1 and any(keys[n : n + len(stems)] == stems for n in range(len(keys)))
-        above = {word.folded[:_STEM] for word in words_of(self._above)}
+        above = {word.folded[:_STEM_LETTERS] for word in words_of(self._above)}
         nouns = {
             keys[n]
             for n, word in enumerate(words)
@@ -275,20 +279,20 @@ class Quotation:
     def _is_named_before(self, own: set[str], place: int) -> bool:
         """Decide whether a name that replaces a pronoun is in the title, or before the pronoun."""
         before = self.passage.text[: self.page.words[place - 1].end]
-        return bool((own - LIGHT_WORDS) & _content_words(f"{self._above} {before}"))
+        return bool((own - LIGHT_WORDS) & _list_content(f"{self._above} {before}"))
 
     def _other_heads(self, place: int) -> set[str]:
         """List the words of the terms, sections and list heads of a passage, but for those above a place."""
         if self._persons:
             return set()
         heads = {each.text for each in resolve_passage(self.passage).changes if each.text.endswith(": ")}
-        return _content_words(" ".join(heads)) - self._head_words(place) - _content_words(self._above)
+        return _list_content(" ".join(heads)) - self._head_words(place) - _list_content(self._above)
 
     def _head_words(self, place: int) -> set[str]:
         """List the words of who speaks at a place, or of what is above its sentence in a manual or a list."""
         if self._persons:
             return self._speaker_words(place)
-        return _content_words(self._head(self._find_start(range(place, place + 1))))
+        return _list_content(self._head(self._find_start(range(place, place + 1))))
 
     @property
     def _above(self) -> str:
@@ -300,11 +304,11 @@ class Quotation:
 
     def _speaker_words(self, place: int) -> set[str]:
         speaker = resolve_passage(self.passage).speaker_at(self.page.words[min(place, len(self.page.words) - 1)].start)
-        return _name_words(speaker)
+        return _list_name_words(speaker)
 
     @cached_property
     def _persons(self) -> set[str]:
-        return {word for speaker in speakers_of(self.passage) for word in _name_words(speaker)}
+        return {word for speaker in speakers_of(self.passage) for word in _list_name_words(speaker)}
 
     @cached_property
     def _known(self) -> set[str]:
@@ -319,13 +323,13 @@ class Quotation:
 
 def _stem(words: Sequence[Word], place: int) -> str:
     """Return the beginning of a word, which "play" and "playing" share; of names and numbers the whole."""
-    return words[place].folded if is_fixed(words, place) else words[place].folded[:_STEM]
+    return words[place].folded if is_fixed(words, place) else words[place].folded[:_STEM_LETTERS]
 
 
-def _content_words(text: str) -> set[str]:
+def _list_content(text: str) -> set[str]:
     return {word.folded for word in content(HUMP.sub(" ", text)) if word.key not in LIGHT_WORDS}
 
 
-def _name_words(speaker: str) -> set[str]:
+def _list_name_words(speaker: str) -> set[str]:
     """List the words of a speaker's name, which a chat may write as one: "LiHua"."""
     return {word.folded for word in words_of(f"{speaker} {speaker.replace(' ', '')}")}
