@@ -60,7 +60,7 @@ class Evidence:
     from_memory: bool = False
     """The model knows it and no document says it, such as the state that a city is in."""
     statement: str = ""
-    """The fact as a sentence that can stand alone, where the method has one; `text` always is one."""
+    """The fact as a quotation with additions in brackets, where the method has one; `text` is never empty."""
     date: str = ""
     """The day that its passage is from, as ``2024-05-03``."""
     speaker: str = ""

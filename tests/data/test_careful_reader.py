@@ -47,7 +47,8 @@ class Searches:
     part: str
 
     def retrieve(self, query: str, k: int = 10) -> Ranking:
-        return ranking_of(self.found[f"{self.part}|{k}|{query}"])
+        # What the model knew was not searched for when the draws were made.
+        return ranking_of(self.found.get(f"{self.part}|{k}|{query}", ()))
 
 
 class Unquoted(LLMReader):

@@ -22,7 +22,7 @@ from triplebeam.methods.ge_reasoning.final_answer import FinalAnswer
 from triplebeam.methods.ge_reasoning.question_graph import QuestionGraph
 from triplebeam.methods.ge_reasoning.run import NO_GRAPH, Ask, Finding, Knowledge, Rounds, describe, select_new_facts
 from triplebeam.methods.ge_reasoning.sub_answer import Pair, SubAnswer, SubQuestions, format_pairs, tidy
-from triplebeam.methods.shared.facts import CitedFacts, Fact, evidence_first, make_cited_facts
+from triplebeam.methods.shared.facts import Fact, QuotedTriples, evidence_first, make_cited_facts
 from triplebeam.methods.shared.question_answering import ReadAnswer
 from triplebeam.methods.shared.reading import RetrievingAgent, answer_from_evidence
 from triplebeam.methods.shared.replies import request_reply
@@ -34,7 +34,7 @@ _TRIED = "every open triplet was tried as often as it may be"
 class _Reply(BaseModel):
     sentence: Text
     answer: Annotated[Text, AfterValidator(tidy)]
-    facts: CitedFacts
+    facts: QuotedTriples
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -35,7 +35,7 @@ MODEL_FAILED_EXIT_CODE = 3
 class ReadFactShape(TypedDict):
     """A fact that a step brought, and the words it was read from."""
 
-    fact: Annotated[str, Field(description="A sentence that can stand alone.")]
+    fact: Annotated[str, Field(description="A quotation with additions in brackets, or the triple in words.")]
     triple: TripleShape
     passage_id: str | None
     quotation: str | None
@@ -73,7 +73,7 @@ class SpanShape(TypedDict):
 class EvidenceShape(TypedDict):
     """A fact the answer relies on, and the quote that supports it."""
 
-    fact: NotRequired[Annotated[str, Field(description="A sentence that can stand alone.")]]
+    fact: NotRequired[Annotated[str, Field(description="A quotation with additions in brackets; absent for a triple.")]]
     triple: TripleShape
     date: NotRequired[Annotated[str, Field(description="The day its passage is from, as `2024-05-03`.")]]
     speaker: NotRequired[Annotated[str, Field(description="Who says it, in a chat or a transcript.")]]

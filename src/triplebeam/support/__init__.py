@@ -1,4 +1,4 @@
-"""Does a passage say a fact? Words name its entities, a small model reads the relation: see ``docs/evidence.md``."""
+"""Does a passage say a fact? Rules check quotations, a small model reads other facts: see ``docs/evidence.md``."""
 
 from triplebeam.exports import read_exports
 

@@ -79,7 +79,7 @@ _OF_QUESTIONS = (_ANYWHERE_IN["condition"], _BETWEEN_ENDS["plan"], NEGATION)
 
 def has_other_negation(statement: str, quotation: str) -> bool:
     """Decide whether one of a statement and a quotation denies something and the other does not."""
-    return bool(NEGATION.search(quotation)) != bool(NEGATION.search(statement))
+    return bool(NEGATION.search(quotation.casefold())) != bool(NEGATION.search(statement.casefold()))
 
 
 def _find_clause(stretch: str, statement: str) -> str:

@@ -11,13 +11,13 @@ from triplebeam.text.stop_words import LIGHT_WORDS, word_set
 from triplebeam.text.words import Word, content, words_of
 from triplebeam.triple import Triple
 
-#: What a statement may add to say what kind of thing a name is, or who says it.
+#: What an addition may say of a name: what kind of thing it is, or who says it.
 KINDS = word_set(
     "option parameter setting command variable directive flag keyword function method field value argument property"
-    " file page manual section default called named set said say says told mentioned user person according chat article"
+    " file page manual section default called named set say mentioned user person according chat article"
     " passage document message when while entry sample example"
 )
-#: What a statement may call what somebody says in a chat.
+#: What an addition may call what somebody says in a chat.
 SPEECH = word_set(
     "asked asks suggested suggests proposed proposes invited invites offered offers shared shares wished wishes"
     " reminded reminds thanked thanks recommended recommends agreed agrees replied answered announced informed"
@@ -31,7 +31,7 @@ _ISO_DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 CLAUSE = re.compile(r"[,;:()—–.\n]")
 #: Words that say when something is.
 TIME = re.compile(
-    rf"{DAYS.pattern}|\b(?:{'|'.join(day_name)}|{'|'.join(month_name[1:])}|ago|last|next|week|month|year|\d{{4}})",
+    rf"{DAYS.pattern}|\b(?:{'|'.join(day_name)}|{'|'.join(month_name[1:])}|ago|last|next|week|month|year|\d{{4}})s?\b",
     re.IGNORECASE,
 )
 

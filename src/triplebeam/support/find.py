@@ -34,7 +34,7 @@ def locate_fact(triple: Triple, quotation: str, passage: Passage, statement: str
 
 
 def find_quotation(quotation: str, passage: Passage) -> Span | None:
-    """Find the words of the passage that a reader quotes, be it that they state a fact or not; None if it has none."""
+    """Find the words of the passage that a reader quotes, whether or not they state a fact; None if it has none."""
     place = locate(quotation, passage.text)
     return _span(passage, *place) if place else None
 
@@ -102,14 +102,14 @@ def _fault_in(triple: Triple, statement: str, page: Page, place: tuple[int, int]
     if held := _find_reservation(said, page, *_find_link(triple, page, sentence)):
         return held
     if has_other_subject(triple, page, sentence) or not is_by_its_speaker(said, page, sentence, passage):
-        return f"the quoted words say it of another than {triple.subject!r}"
+        return f"the quoted words say it of something other than {triple.subject!r}"
     if statement and (other := find_addition(statement, triple, page, sentence, passage)):
-        return f"the quoted words do not hold {other!r}"
+        return f"the quoted words do not contain {other!r}"
     claim = claim_of(triple, page, *place)
     if isinstance(claim, Claim) and states(claim):
         return None
     if isinstance(claim, str):
-        return f"the quoted words do not hold {claim!r}"
+        return f"the quoted words do not contain {claim!r}"
     return f"the quoted words do not say {triple.predicate!r} of {triple.subject!r} and {triple.object!r}"
 
 

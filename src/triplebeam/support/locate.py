@@ -24,26 +24,26 @@ class Piece(NamedTuple):
 
     addition: str
     """What the brackets before it say; empty without any."""
-    is_behind_gap: bool
+    is_after_gap: bool
     """Whether an ellipsis is before it."""
     words: tuple[str, ...]
-    """The folded words; none behind the last brackets."""
+    """The folded words; none after the last brackets."""
 
 
 def parse_quotation(text: str) -> list[Piece]:
     """Split a quotation at its brackets and ellipses."""
     pieces: list[Piece] = []
-    additions, is_behind_gap, end = list[str](), False, 0
+    additions, is_after_gap, end = list[str](), False, 0
     for mark in [*_MARKS.finditer(text), None]:
         words = tuple(word.folded for word in words_of(text[end : mark.start() if mark else None]))
         if words:
-            pieces.append(Piece(" ".join(additions), is_behind_gap, words))
-            additions, is_behind_gap = [], False
+            pieces.append(Piece(" ".join(additions), is_after_gap, words))
+            additions, is_after_gap = [], False
         if mark:
             additions += [mark[3]] if mark["addition"] else []
-            is_behind_gap |= bool(mark["ellipsis"])
+            is_after_gap |= bool(mark["ellipsis"])
             end = mark.end()
-    return [*pieces, Piece(" ".join(additions), is_behind_gap, ())] if additions else pieces
+    return [*pieces, Piece(" ".join(additions), is_after_gap, ())] if additions else pieces
 
 
 def remove_brackets(text: str) -> str:
@@ -84,7 +84,7 @@ def _follow(
 
 
 def _is_near(piece: Piece, last: range, place: range, words: Sequence[Word]) -> bool:
-    if piece.is_behind_gap:
+    if piece.is_after_gap:
         return words[place.start].start - words[last.stop - 1].end <= _MAX_GAP_CHARACTERS
     return place.start - last.stop <= _MAX_REPLACED_WORDS
 
@@ -114,6 +114,7 @@ def _find_nearly(piece: Sequence[str], keys: Sequence[str]) -> range | None:
     start = max(0, anchor.b - anchor.a - 2)
     window = keys[start : anchor.b - anchor.a + len(piece) + 2]
     blocks = SequenceMatcher(None, piece, window, autojunk=False).get_matching_blocks()[:-1]  # the last is empty
-    if sum(block.size for block in blocks) < _MIN_MATCHING_SHARE * len(piece):
+    is_whole = bool(blocks) and blocks[0].a == 0 and blocks[-1].a + blocks[-1].size == len(piece)
+    if not is_whole or sum(block.size for block in blocks) < _MIN_MATCHING_SHARE * len(piece):
         return None
     return range(start + blocks[0].b, start + blocks[-1].b + blocks[-1].size)

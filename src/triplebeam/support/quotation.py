@@ -47,6 +47,7 @@ _JOINING = word_set("and or but")
 #: What makes a noun behind it another one.
 _LIMITS = word_set("only former alleged")
 _CONDITIONAL = word_set("if unless except")
+_MODALS = word_set("would could might may can must shall should will")
 _RELATIVES = word_set("who which that whose whom")
 _DETERMINERS = word_set("the this that these those a an both such each one her his its their our my your")
 _REFERENCES = PRONOUNS | _FIRST_PERSON | _SECOND_PERSON | _DETERMINERS | REFLEXIVES
@@ -91,25 +92,25 @@ class Quotation:
         return bool(self._persons) and _ASKED.match(self.page.text, self.span[1]) is not None
 
     def find_fault(self) -> str | None:
-        """Say what is cut so that it says something else, or what the passage does not back; None if nothing is."""
+        """Say what a cut makes it misstate, or what the passage does not back; None if nothing is wrong."""
         first, last = self.places[0].start, self.places[-1].stop
         if not self.pieces[0].addition and not self._begins_clause(first):
             return "the quotation begins in the middle of a clause"
         if self._cuts_name(last):
             return "the quotation cuts off a name at its end"
         if self._cuts_condition(last):
-            return "the quotation leaves out the condition behind it"
+            return "the quotation leaves out the condition that follows it"
         words = self.page.words
         if (gap := next((gap for gap in self._list_gaps() if not self._may_omit(*gap)), None)) is not None:
             return f"the quotation leaves out {' '.join(word.text for word in words[slice(*gap)])!r}, which matters"
         unbacked = next((addition for addition in self._list_additions() if not self._backs_addition(*addition)), None)
-        return f"the passage does not say [{unbacked[0]}] of these words" if unbacked else None
+        return f"the passage does not back [{unbacked[0]}] here" if unbacked else None
 
     def _list_gaps(self) -> Iterator[tuple[int, int]]:
         """Yield where the words begin and end that an ellipsis leaves out."""
         ends = [self._sentence_start + 1, *(place.stop for place in self.places)]
         for piece, end, place in zip(self.pieces, ends, self.places, strict=False):
-            if piece.is_behind_gap and end <= place.start:
+            if piece.is_after_gap and end <= place.start:
                 yield end, place.start
 
     def _list_additions(self) -> Iterator[tuple[str, int, int]]:
@@ -117,10 +118,10 @@ class Quotation:
         ends = [self._sentence_start, *(place.stop for place in self.places)]
         starts = [*(place.start for place in self.places), self.places[-1].stop]
         for number, (piece, end, start) in enumerate(zip(self.pieces, ends, starts, strict=False)):
-            if piece.addition and piece.is_behind_gap and not number:  # for the first word of the sentence
+            if piece.addition and piece.is_after_gap and not number:  # for the first word of the sentence
                 yield piece.addition, end, min(end + 1, start)
             elif piece.addition:
-                yield piece.addition, start if piece.is_behind_gap else end, start
+                yield piece.addition, start if piece.is_after_gap else end, start
 
     @cached_property
     def _sentence_start(self) -> int:
@@ -154,7 +155,7 @@ class Quotation:
         words, start = self.page.words, self._sentence_start
         ends = (n for n in range(first, start, -1) if CLAUSE.search(words[n].gap))
         skipped = words[next(ends, start) : first]
-        if any(NEGATION.search(word.key) or word.key in _LIMITS for word in skipped):
+        if self._denies(first - len(skipped), first) or any(word.key in _LIMITS for word in skipped):
             return False
         if not skipped or not words[first].is_name or words[first].key in _REFERENCES:
             return not any(word.key in _RELATIVES for word in skipped[:-1])
@@ -171,6 +172,10 @@ class Quotation:
         ends = (n for n in range(stop, len(words)) if self._begins_sentence(n) or (n > stop and "," in words[n].gap))
         return any(word.key in _CONDITIONAL for word in words[stop : next(ends, len(words))])
 
+    def _denies(self, start: int, stop: int) -> bool:
+        words = self.page.words[start:stop]
+        return bool(words and NEGATION.search(self.page.text[words[0].start : words[-1].end].casefold()))
+
     def _may_omit(self, start: int, stop: int) -> bool:
         """Decide whether the words that are left out do not change what is said of whom."""
         words, omitted = self.page.words, self.page.words[start:stop]
@@ -179,7 +184,7 @@ class Quotation:
             return head == self._head_words(start - 1) or bool(head and 3 * len(head & copied) >= 2 * len(head))
         if not omitted:
             return True
-        if any(map(self._begins_sentence, range(start, stop))) or any(NEGATION.search(word.key) for word in omitted):
+        if any(map(self._begins_sentence, range(start, stop))) or self._denies(start, stop):
             return False
         is_enclosed, last = bool(_CLOSES.search(words[stop].gap)), omitted[-1].key
         if _OPENS.search(omitted[0].gap):
@@ -202,12 +207,29 @@ class Quotation:
         own = own if set(copied) <= self._known else words_of(HUMP.sub(" ", addition))
         new = [word for n, word in enumerate(own) if _stem(own, n) not in self._known]
         is_said = all(word.key in KINDS | SPEECH | LIGHT_WORDS for word in new)
-        if not is_said or len(own) > _MAX_ADDITION_WORDS or NEGATION.search(addition):
+        if (
+            not is_said
+            or self._changes_sense(own, replaced, stop)
+            or len(own) > _MAX_ADDITION_WORDS
+            or NEGATION.search(addition.casefold())
+        ):
             return False
         is_apposition = not replaced and stop > 0 and self.page.words[stop - 1].key in _REFERENCES - _RELATIVES
         replaced = self.page.words[stop - 1 : stop] if is_apposition else replaced
         is_noun = is_apposition or self._is_named(own)
         return is_noun and self._has_number_above(own) and self._may_replace(own, replaced, stop)
+
+    def _changes_sense(self, addition: Sequence[Word], replaced: Sequence[Word], stop: int) -> bool:
+        """Decide whether an addition makes a plan or a condition of the words, or somebody's words of them."""
+        old = {word.key for word in replaced}
+        if (
+            any(word.key in _MODALS | _CONDITIONAL and word.key not in old for word in addition)
+            and not old & _CONTRACTED
+        ):
+            return True
+        names = {word.folded for word in addition if word.is_name}
+        is_speech = any(word.key in SPEECH | {"according"} for word in addition)
+        return is_speech and not names <= self._speaker_words(stop) | self._persons | _list_content(self._above)
 
     def _has_number_above(self, addition: Sequence[Word]) -> bool:
         """Decide whether the numbers of an addition are of the title, section, metadata or day, not of other sentences.
@@ -241,7 +263,7 @@ class Quotation:
         if last in _SECOND_PERSON:
             return not self._persons or (bool(own & self._persons) and not own & self._speaker_words(stop))
         if last in PRONOUNS | REFLEXIVES:
-            return self._is_named_before(own, stop)
+            return self._is_named_before(addition, stop)
         if not self._names_speaker(own, stop):
             return False
         names = [word.folded for word in replaced if word.is_name and word.key not in _REFERENCES]
@@ -265,21 +287,27 @@ class Quotation:
             for n, word in enumerate(addition)
             if not is_fixed(addition, n) and word.key not in LIGHT_WORDS | KINDS | SPEECH
         ]
-        stems, words = [_stem(addition, n) for n in range(len(addition))], self.page.words
+        words = self.page.words
         keys = [_stem(words, n) for n in range(len(words))]
-        is_row = len(stems) > 1 and any(keys[n : n + len(stems)] == stems for n in range(len(keys)))
         above = {word.folded[:_STEM_LETTERS] for word in words_of(self._above)}
         nouns = {
             keys[n]
             for n, word in enumerate(words)
             if not n or words[n - 1].key in _BEFORE_NOUNS or "`" in word.gap or "\n" in word.gap
         }
-        return not plain or is_row or stems[plain[0]] in nouns | above
+        return not plain or self._is_in_a_row(addition) or _stem(addition, plain[0]) in nouns | above
 
-    def _is_named_before(self, own: set[str], place: int) -> bool:
-        """Decide whether a name that replaces a pronoun is in the title, or before the pronoun."""
-        before = self.passage.text[: self.page.words[place - 1].end]
-        return bool((own - LIGHT_WORDS) & _list_content(f"{self._above} {before}"))
+    def _is_in_a_row(self, addition: Sequence[Word]) -> bool:
+        """Decide whether the passage has the words of an addition one after the other."""
+        stems, words = [_stem(addition, n) for n in range(len(addition))], self.page.words
+        keys = [_stem(words, n) for n in range(len(words))]
+        return len(stems) > 1 and any(keys[n : n + len(stems)] == stems for n in range(len(keys)))
+
+    def _is_named_before(self, addition: Sequence[Word], place: int) -> bool:
+        """Decide whether what replaces a pronoun is above the passage, or before the pronoun."""
+        before = f"{self._above} {self.passage.text[: self.page.words[place - 1].end]}"
+        known = _list_stems(words_of(before)) | _list_stems(words_of(HUMP.sub(" ", before)))
+        return _list_stems([word for word in addition if word.key not in LIGHT_WORDS | KINDS | SPEECH]) <= known
 
     def _other_heads(self, place: int) -> set[str]:
         """List the words of the terms, sections and list heads of a passage, but for those above a place."""
@@ -316,14 +344,16 @@ class Quotation:
         passage = self.passage
         texts = (passage.title, passage.origin, passage.document_id, resolve_passage(passage).text, passage.text)
         words = [words_of(form) for text in texts for form in (text, HUMP.sub(" ", text))]
-        return {key for each in words for n, word in enumerate(each) for key in (word.folded, _stem(each, n))} | (
-            date_words(passage)
-        )
+        return {word.folded for each in words for word in each}.union(date_words(passage), *map(_list_stems, words))
 
 
 def _stem(words: Sequence[Word], place: int) -> str:
     """Return the beginning of a word, which "play" and "playing" share; of names and numbers the whole."""
     return words[place].folded if is_fixed(words, place) else words[place].folded[:_STEM_LETTERS]
+
+
+def _list_stems(words: Sequence[Word]) -> set[str]:
+    return {_stem(words, n) for n in range(len(words))}
 
 
 def _list_content(text: str) -> set[str]:

@@ -10,6 +10,7 @@ the passage's own text is found in the new one by `Resolved.place`.
 
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date, timedelta
 from functools import cached_property, lru_cache
@@ -124,13 +125,9 @@ class Resolved:
         """Return what is written before a sentence: its speaker, its term, its section or what leads to its list."""
         return next((each.text for each in self.changes if start <= each.end <= end and each.text.endswith(": ")), "")
 
-    def is_rewritten(self, place: int) -> bool:
-        """Decide whether something else stands at a place, such as a row of a table with the heads of its columns."""
-        return any(each.start <= place < each.end for each in self.changes)
-
-    def turns_within(self, start: int, end: int) -> list[tuple[str, int]]:
-        """List who begins to speak within a stretch of the passage's own text, and where."""
-        return [(speaker, place) for place, speaker in self.speakers if start <= place < end]
+    def list_speakers(self, start: int, end: int) -> list[str]:
+        """List who begins to speak within a stretch of the passage's own text."""
+        return [speaker for place, speaker in self.speakers if start <= place < end]
 
 
 @lru_cache(maxsize=128)
@@ -141,7 +138,7 @@ def resolve(text: str, day: str = "") -> Resolved:
     spoken = len(turns) > 1 or any(str(each.lastgroup)[:2] in ("i_", "my") for each in _PERSONS.finditer(text))
     longest = _MAX_SPEAKER_WORDS if len(set(map(_name, turns))) > 1 else 2
     if turns and spoken and longest * len(turns) >= lines:
-        changes = [*_name_speakers(text, turns), *_days(text, day)]
+        changes = [*_name_speakers(text, turns), *_add_dates(text, day)]
         speakers = [(each.start(), _name(each)) for each in turns]
     else:
         changes, speakers = (
@@ -188,12 +185,14 @@ def _name_pronoun(kind: str, me: str, other: str) -> str:
     return other if kind in ("you", "your") else f"{me} and {other}" if other else ""
 
 
-def _days(text: str, day: str) -> Iterator[Change]:
-    """Add the date behind "yesterday" and the like."""
+def _add_dates(text: str, day: str) -> Iterator[Change]:
+    """Add the date after "yesterday" and the like."""
     if day:
         for each in DAYS.finditer(text):
-            meant = date.fromisoformat(day) + timedelta(_DAYS_LATER.get(each[0].casefold(), 0))
-            yield Change(each.end(), each.end(), f" ({meant.isoformat()})")
+            later = _DAYS_LATER.get(each[0].casefold(), 0)
+            with suppress(OverflowError):  # of a date without end, 9999-12-31
+                meant = date.fromisoformat(day) + timedelta(later)
+                yield Change(each.end(), each.end(), f" ({meant.isoformat()})")
 
 
 def _define_terms(text: str) -> Iterator[Change]:

@@ -96,13 +96,13 @@ class EvidenceAgent(AnsweringAgent):
     """Steps in a row that may add nothing to the chain before what is missing is given up."""
 
     def steps(self, question: str) -> Generator[Step, None, Answer]:
-        """Search, read and reason in turn, then read the answer."""
+        """Search, read and reason in turn; the answer is the verdict's or, failing that, read from passages."""
         loop = _Gist(question, self.retriever, queries=[(question,)])
         yield from loop.take_all(partial(self._step, loop))
         if self.fall_back and (weakness := loop.find_weakness()):
             yield loop.take(partial(self._fall_back, loop, weakness))
             return loop.conclude(lambda: self._answerer.answer(question, loop.so_far.ids[: self.answered_from]))
-        loop.verdict = replace(loop.verdict, used=tuple(map(self._look_up, loop.verdict.used)))
+        self._look_up_memory(loop)
         if self.answer_from == "facts" and self.answerer is None:
             said = ReadAnswer(loop.answer, loop.verdict.sentence, guessed=not loop.grounded, others=loop.others)
             own = loop.conclude(lambda: said)
@@ -116,8 +116,15 @@ class EvidenceAgent(AnsweringAgent):
             lambda: answer_from_evidence(self._answerer, loop, self.answered_from, self._passages, self.answer_tokens)
         )
 
+    def _look_up_memory(self, loop: "_Gist") -> None:
+        """Search for the everyday knowledge that the verdict rests on, and rank a document that states it."""
+        if any(fact.from_memory for fact in loop.verdict.used):
+            loop.verdict = replace(loop.verdict, used=tuple(map(self._look_up, loop.verdict.used)))
+            if self.ranking == "evidence":
+                loop.steps[-1] = replace(loop.steps[-1], so_far=loop.rank(self._passages))
+
     def _look_up(self, fact: Fact) -> Fact:
-        """Search for everyday knowledge that the answer rests on: a document may state it."""
+        """Return a fact that the model knows with the words of a document that states it, if there is one."""
         if not fact.from_memory:
             return fact
         found = _find_base(self.retriever).retrieve(str(fact.triple), self.linked)

@@ -1,4 +1,4 @@
-"""Facts with their sources: each comes with its passage and a quotation from it, which is the evidence."""
+"""Facts as quotations: the words of a passage, which are the evidence, with additions in brackets."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -62,7 +62,7 @@ class QuotingReader:
         return make_cited_facts(reply.facts, passages) if reply else ()
 
     def quote_again(self, facts: Sequence[Fact]) -> Mapping[Fact, Fact]:
-        """Ask once for better quotations; return each fact that has one, with the same in its words."""
+        """Ask once for better quotations; map each fact that gets one to the fact as quoted."""
         ids = passages_of_facts(facts)
         passages = [self.passages[passage_id] for passage_id in ids]
         numbers = {id_: number for number, id_ in enumerate(ids, start=1)}

@@ -1,7 +1,7 @@
 """Facts that carry their source: the passage a model read them in, and the words of it that say so.
 
-A model names the passage by its number and quotes it; `support` checks the words. A fact whose words do not hold keeps
-its passage and no span: it counts as unsupported wherever it is shown.
+A model names the passage by its number and quotes it; `support` checks the words. A fact whose words do not
+support it keeps its passage but has no span: it counts as unsupported wherever it is shown.
 """
 
 import re
@@ -18,7 +18,7 @@ from triplebeam.generate.parse import PARTS, Text, TripleRow, coerce_list
 from triplebeam.methods.shared.replies import filter_triples
 from triplebeam.passage import Passage
 from triplebeam.ranking import Hit, Ranking
-from triplebeam.support import fault_of, find_quotation, locate_fact, support_among
+from triplebeam.support import fault_of, find_quotation, support_among
 from triplebeam.support.assertion import has_other_negation
 from triplebeam.support.claim import split_statement
 from triplebeam.support.context import compute_word_overlap, is_named
@@ -54,12 +54,12 @@ class Fact:
     also_in: tuple[str, ...] = ()
     """Other passages that say the same, of those that the model names."""
     statement: str = ""
-    """The fact as a sentence that can stand alone, if it is one."""
+    """The fact as a quotation with additions in brackets; empty for a triple alone."""
     date: str = ""
     """The day that its passage is from."""
     speaker: str = ""
     source: str = ""
-    """The title, section and metadata of its passage, beyond what the statement says."""
+    """The title, section and metadata of its passage, where it has more than a title."""
     has_quotation: bool = False
     """Whether the quoted words are in its passage and share words with it."""
     fault: str = ""
@@ -72,8 +72,8 @@ class Fact:
 
     @property
     def key(self) -> tuple[str, ...]:
-        """Two facts are one if their sentences or their parts have the same normal form."""
-        return (entity_key(self.statement),) if self.statement else tuple(map(entity_key, self.triple))
+        """Two facts are one if their words and sources, or their parts, have the same normal form."""
+        return (entity_key(self.text),) if self.statement else tuple(map(entity_key, self.triple))
 
     @property
     def text(self) -> str:
@@ -133,12 +133,12 @@ def _with_number(value: object) -> object:
 
 
 class CitedFact(BaseModel):
-    """A fact as a model replies it, with the number of its passage: a quotation, unless one is given beside it."""
+    """A fact: the passage's words with additions in brackets, its triple, and the number of its passage."""
 
     fact: Text = ""
     triple: Annotated[TripleRow, BeforeValidator(coerce_list), WithJsonSchema(_UP_TO_THREE_TEXTS)] = []
     passage: Annotated[int, BeforeValidator(_parse_number)]
-    quotation: SkipJsonSchema[Text] = ""
+    quotation: SkipJsonSchema[Text] = ""  # of a model that keeps it apart
     also: Annotated[list[int], BeforeValidator(_numbers)] = []
 
 
@@ -150,9 +150,18 @@ class RestatedFact(BaseModel):
     fact: Text
 
 
-#: The facts of a reply, each with the number of its passage and a quotation from it; null counts as none.
+class QuotedTriple(CitedFact):
+    """A triple, the number of its passage, and a quotation from it."""
+
+    quotation: Text
+
+
+#: The facts of a reply, each with the number of its passage; null counts as none.
 CitedFacts: TypeAlias = Annotated[
     list[Annotated[CitedFact, BeforeValidator(_with_source)]], BeforeValidator(coerce_list)
+]
+QuotedTriples: TypeAlias = Annotated[
+    list[Annotated[QuotedTriple, BeforeValidator(_with_source)]], BeforeValidator(coerce_list)
 ]
 RestatedFacts: TypeAlias = Annotated[
     list[Annotated[RestatedFact, BeforeValidator(_with_number)]], BeforeValidator(coerce_list)
@@ -170,13 +179,20 @@ def make_cited_facts(rows: Sequence[CitedFact], passages: Sequence[Passage]) -> 
 
 def restate_fact(fact: Fact, row: RestatedFact, passages: Sequence[Passage]) -> Fact | None:
     """Return a fact as the quotation of a reply; None if no passage states it, or if it is about something else."""
-    said, quoted = fact.statement or str(fact.triple), row.fact.strip()
-    if compute_word_overlap(said, quoted) < _MIN_OVERLAP_RESTATED or has_other_negation(said, quoted):
+    again = CitedFact(fact=row.fact, passage=row.passage)
+    cited = next(filter(None, (_cite(fact.triple, again, each) for each in _put_first(row.passage, passages))), None)
+    said = fact.statement or str(fact.triple)
+    if cited is None or has_other_negation(said, cited.statement):
         return None
-    triple = split_statement(remove_brackets(quoted))
-    named = passages[row.passage - 1 : row.passage] if row.passage else ()
-    span = next(filter(None, (locate_fact(triple, "", each, quoted) for each in [*named, *passages])), None)
-    return replace(_add_place(fact, span, None, passages), triple=triple, statement=quoted) if span else None
+    if compute_word_overlap(said, cited.statement) < _MIN_OVERLAP_RESTATED:
+        return None
+    return replace(_add_place(cited, cited.span, None, passages), also_in=fact.also_in, has_quotation=True)
+
+
+def _put_first(number: int, passages: Sequence[Passage]) -> list[Passage]:
+    """List passages, the one of a number first, if there is one."""
+    named = passages[number - 1 : number] if number else ()
+    return [*named, *(each for each in passages if each not in named)]
 
 
 def _list_triples(row: CitedFact) -> Sequence[Triple]:
@@ -188,7 +204,7 @@ def _list_triples(row: CitedFact) -> Sequence[Triple]:
 def _find_source(triple: Triple, row: CitedFact, passages: Sequence[Passage]) -> Fact:
     """Find the words that state a fact, wherever they are; failing that, words of the named passage."""
     named = passages[row.passage - 1 : row.passage] if row.passage else ()
-    fact = next(filter(None, (_cite(triple, row, passage) for passage in [*named, *passages])), None)
+    fact = next(filter(None, (_cite(triple, row, each) for each in _put_first(row.passage, passages))), None)
     if fact is None and (span := support_among(triple, named or passages)):
         fact = Fact(triple, span=span)  # the words state the triple, whatever the sentence says
     fact = fact or Fact(triple, statement=row.fact.strip())
@@ -218,17 +234,14 @@ def _add_place(fact: Fact, span: Span | None, named: Passage | None, passages: S
     if passage is None:
         return fact
     speaker = _choose_speaker(fact.statement, resolve_passage(passage), span) if span else ""
-    has_title = passage.title.casefold() in remove_brackets(fact.statement).casefold()
-    told = (
-        "" if has_title and not (passage.date or speaker or passage.origin) else passage.title[:_MAX_TITLE_CHARACTERS]
-    )
+    told = passage.title[:_MAX_TITLE_CHARACTERS] if passage.date or speaker or passage.origin else ""
     source = "; ".join(filter(None, (told, passage.origin)))
     return replace(fact, passage_id=passage.id, span=span, date=passage.date, speaker=speaker, source=source)
 
 
 def _choose_speaker(statement: str, resolved: Resolved, span: Span) -> str:
     """Name who speaks in a span: of several, the one whom a statement names, else the first."""
-    inside = (speaker for speaker, _ in resolved.turns_within(span.start, span.end))
+    inside = resolved.list_speakers(span.start, span.end)
     speakers = list(filter(None, (resolved.speaker_at(span.start), *inside)))
     return next((each for each in speakers if is_named(each, statement)), next(iter(speakers), ""))
 

@@ -156,7 +156,7 @@ class Loop:
         )
 
     def quote_again(self, answer: Answer, ask: Callable[[Sequence[Fact]], Mapping[Fact, Fact]]) -> Answer:
-        """Ask for the words that state facts whose quotations do not, if the answer lacks nothing else."""
+        """Ask again for facts that the check refused, if the answer lacks nothing else."""
         lacking = [fact for fact in self.used if fact.passage_id and not fact.span]
         if not lacking or not answer.follows or any(fact.from_memory for fact in answer.evidence):
             return answer

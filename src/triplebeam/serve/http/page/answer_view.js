@@ -94,7 +94,7 @@ function evidenceList({ outcome, evidence, passages }) {
         {},
         stated(each),
         note && make("p", { class: "note" }, note),
-        span && quote(span.text, each.fact, source(known.get(span.passage_id))),
+        span && quote(span.text, each.fact, source(known.get(span.passage_id) ?? { id: span.passage_id })),
         from_memory && memory(),
         !span && !from_memory && make("p", { class: "memory" }, "no passage was found that says it"),
       ),
