@@ -164,6 +164,12 @@ def test_a_passage_backs_what_its_context_says(passage: str, quotation: str) -> 
         ("options", "Supported formats: … Excel files"),
         ("settings", "[server] port = 5432"),
         ("settings", "[database] port = 8080"),
+        # a plan, a condition, somebody's words
+        ("story", "[Ann Holm would have] founded the mill in Oslo"),
+        ("story", "[If asked] She founded the mill in Oslo"),
+        ("story", "[Per Lund said:] She founded the mill in Oslo"),
+        ("story", "[Kari Lund] founded the mill in Oslo"),
+        ("story", "[Ann Holm] burned the mill in Oslo"),
         # too little is copied
         ("story", "[Ann Holm met Per Lund and founded the] mill"),
         ("manual", "[min_delay] Defaults to 30s"),
@@ -180,3 +186,8 @@ def test_a_quotation_is_split_at_brackets_and_ellipses() -> None:
         Piece("", True, ("home",)),
         Piece("today", False, ()),
     ]
+
+
+def test_a_day_without_end_has_no_next_day() -> None:
+    passage = Passage("p", "Mira: I go tomorrow.\nTom: I know.\n", "Chat of 9999-12-31")
+    assert locate_fact(split_statement("Mira go tomorrow"), "", passage, "[Mira] go tomorrow")

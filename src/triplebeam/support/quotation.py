@@ -222,10 +222,8 @@ class Quotation:
     def _changes_sense(self, addition: Sequence[Word], replaced: Sequence[Word], stop: int) -> bool:
         """Decide whether an addition makes a plan or a condition of the words, or somebody's words of them."""
         old = {word.key for word in replaced}
-        if (
-            any(word.key in _MODALS | _CONDITIONAL and word.key not in old for word in addition)
-            and not old & _CONTRACTED
-        ):
+        is_own = bool(old & _CONTRACTED) or self._is_in_a_row(addition)
+        if not is_own and any(word.key in _MODALS | _CONDITIONAL and word.key not in old for word in addition):
             return True
         names = {word.folded for word in addition if word.is_name}
         is_speech = any(word.key in SPEECH | {"according"} for word in addition)
