@@ -41,6 +41,7 @@ def test_a_file_is_added_found_and_deleted(visit: Visit, tmp_path: Path) -> None
     page.keyboard.press("Escape")
     found_first(page, "Who painted the Quokka Bridge violet?", "Zephyrine")
     open_documents(page)
+    expect(page.locator(".document-list li")).to_have_count(50)
     page.get_by_role("button", name="Show more").click()
     page.get_by_role("button", name="Delete bridge.txt").click()
     page.get_by_role("button", name="Really delete bridge.txt?").click()
