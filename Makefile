@@ -110,7 +110,7 @@ lowest: $(BIN)/python
 	mkdir -p build/research
 	sed '/"triplebeam==/d' research/pyproject.toml > build/research/pyproject.toml
 	$(BIN)/uv pip compile --quiet --python $(BIN)/python --resolution lowest-direct --extra dev pyproject.toml build/research/pyproject.toml --output-file build/lowest.txt
-	$(BIN)/uv venv --quiet --clear --python $(BIN)/python build/lowest
+	$(BIN)/uv venv --quiet --clear --seed --python $(BIN)/python build/lowest
 	$(BIN)/uv pip install --quiet --python build/lowest/bin/python --requirement build/lowest.txt --editable . --editable ./research
 	build/lowest/bin/python -m pytest -m "not slow and not data" -n 2 -o filterwarnings=ignore
 	build/lowest/bin/triplebeam demo
