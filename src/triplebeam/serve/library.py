@@ -108,7 +108,7 @@ class Library:
         self._where: str | None = None
 
     def seen_with(self, index: str | None, where: str | None) -> "Library":
-        """Return the same indexes as far as they may be seen: one of them, and passages for which a filter holds."""
+        """Return what the caller may access of the indexes: one of them, and the passages that match a filter."""
         seen = copy(self)  # what is open is shared
         seen._only, seen._where = index, where
         return seen
@@ -157,7 +157,7 @@ class Library:
         return self._watch(self.location(name))() is not None
 
     def manifest(self, name: str) -> Manifest:
-        """Return what is in an index, as far as it may be seen."""
+        """Return the counts of an index, over the passages that the caller may access."""
         location = self.location(name)
         if self.is_bound or not isinstance(location, Folder):
             return self.index(name).status

@@ -24,7 +24,7 @@ _MAX_VALUES = {
     "seed": 2**31,
 }
 _MIN_VALUES = {"tolerance": 1e-8}
-#: Triples in all chains that walks score, and in those that they encode, at about two milliseconds of processor time.
+#: Triples in all chains that walks score, and in those that they encode, at about two milliseconds of CPU time.
 _MAX_SCORED, _MAX_ENCODED = 100_000, 2000
 #: A model may be called as often as these say, multiplied.
 _CALLS = ("max_steps", "max_rounds", "attempts", "max_sentences", "paths", "samples", "seeds", "branches")
@@ -77,7 +77,7 @@ UNLIMITED = Limits(
 
 
 def _check_method(method: Method) -> None:
-    """Refuse a method that reads the server's files, or asks for more work than a few seconds of processor time."""
+    """Refuse a method that reads the server's files, or asks for more than a few seconds of CPU time."""
     if method.run:
         raise BadInputError(f"{method.text!r} names a file, which a server does not read.")
     if len(method.parts) > _METHOD_PARTS:

@@ -1,4 +1,4 @@
-"""Quotations with additions in brackets: where a passage has the copied words, and whether it backs the additions.
+"""Quotations with additions in brackets: does the passage back the additions, and is nothing cut that matters?
 
     Mira: I finally went to the pottery class.        "[Mira] finally went to the pottery class"
     max_delay / The longest pause. Defaults to 30s.   "[max_delay] Defaults to 30s"
@@ -35,7 +35,7 @@ _MIN_COPIED_WORDS = 2
 _STEM_LETTERS = 4
 _FIRST_PERSON = word_set("i me my mine myself we us our ours")
 _SECOND_PERSON = word_set("you your yours yourself")
-#: What is left of auxiliaries behind an apostrophe.
+#: What is left of auxiliaries after an apostrophe.
 _CONTRACTED = word_set("ll ve m re d")
 _CONJUNCTIONS = SPEECH | word_set(
     "that and but when while where because as if although since so whether than then though"
@@ -234,9 +234,8 @@ class Quotation:
 
         The day of a chat is the one on which something is said, and not that of "last week".
         """
-        in_names = {
-            n for n, word in enumerate(addition) if word.gap == "-" and n and addition[n - 1].is_name
-        }  # "GLP-1"
+        # A number in a name, such as "GLP-1", does not count.
+        in_names = {n for n, word in enumerate(addition) if word.gap == "-" and n and addition[n - 1].is_name}
         numbers = {word.folded for n, word in enumerate(addition) if word.text[0].isdigit() and n not in in_names}
         days = " ".join(each.text for each in resolve_passage(self.passage).changes if self._persons)
         is_said = not self._persons or any(word.key in SPEECH for word in addition)

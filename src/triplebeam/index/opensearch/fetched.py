@@ -14,8 +14,7 @@ from triplebeam.index.opensearch.documents import MAX_RESULTS, entity, fields_of
 from triplebeam.index.opensearch.generation import Published, Search
 from triplebeam.passage import Passage
 
-#: Documents that are kept by number: so many passages are some 50 MB, and a walk of a few steps meets some thousand
-#: triples.
+#: Size of the cache by number. 10,000 passages take about 50 MB; a walk of a few steps fetches thousands of triples.
 _MAX_CACHED = {"passages": 10_000, "triples": 50_000}
 #: Passages, those with triples, and entities that are kept, some 50 MB: neighbourhoods of related questions overlap.
 _MAX_KEPT = {"passages": 5_000, "triples": 5_000, "entities": 20_000}

@@ -155,7 +155,7 @@ async function load() {
   form.methods(methods);
   form.offer(known);
   say(known.indexes.length ? "" : "There is no index yet: open Documents to create one.");
-  passages.followLink().catch(showProblem); // first: a search writes the link anew
+  passages.followLink().catch(showProblem); // first, since a search updates the link
   form.followLink({ typed: byId("question").value.trim() });
 }
 
